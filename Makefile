@@ -14,7 +14,10 @@ unexport PYTHONDONTWRITEBYTECODE
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
-IMAGE ?= productionstack-status-reporter:$(VERSION)
+CHART := helm/productionstack-status-reporter
+# What a fork sets once in the chart, or REGISTRY=… names.
+REGISTRY ?= $(shell sed -n '/^image:/,/^[a-z]/s/^  registry: "\(.*\)"$$/\1/p' $(CHART)/values.yaml)
+IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION)
 CONTAINER_TOOL ?= $(shell for tool in docker podman buildah; do \
   $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 IMAGE_FLAGS ?=
@@ -22,10 +25,10 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua screenshot \
+.PHONY: help setup run test all-tests test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push lock audit soak clean \
-  quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
+  image image-push chart registry release-notes release-check lock audit soak clean \
+  quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +64,9 @@ browser: $(STAMP) ## find the browser of the status page's tests, or install it 
 lua: $(STAMP) ## find the Lua of the tests of the health check for Argo CD, or install it (root, Debian)
 	@$(BIN)/python -m tests.support.lua
 
+shells: $(STAMP) ## find zsh and fish for the tests of the completion, or install them (root, Debian)
+	@$(BIN)/python -m tests.support.shells
+
 screenshot: $(STAMP) ## renew docs/status-page.png: the page during an outage, in the browser
 	@$(BIN)/python -m tests.integration.page.screenshot docs/status-page.png
 
@@ -68,6 +74,7 @@ test: $(STAMP) ## all checks and tests, on the real control plane too where it c
 	-@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m tests.support.browser --quiet
 	-@$(BIN)/python -m tests.support.lua --quiet
+	-@$(BIN)/python -m tests.support.shells --quiet
 	@$(MAKE) --no-print-directory --jobs=2 check all-tests
 
 all-tests: $(STAMP)
@@ -111,19 +118,22 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,storm,--inferencesets 1000)
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
 	$(call measure,scraping)
+	$(call measure,metrics_page)
 	$(call measure,status)
 	$(call measure,job_status)
 	$(call measure,store,--inferencesets 10000)
+	$(call measure,cel)
 	$(BIN)/python -m e2e.hub.bench --json $(MEASURED)/fleet.json
 	$(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
-	  passes large apiload storm storm-of-ten-thousand scraping status job_status store fleet))
+	  passes large apiload storm storm-of-ten-thousand scraping metrics_page status job_status store cel fleet))
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
+	$(call measure,metrics_page,--inferencesets 1000)
 	$(call measure,large,--inferencesets 100 --trials 5 --seconds 5 --minutes 0 --failovers 1)
-	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store
+	$(MAKE) --jobs=4 --output-sync=target quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 	$(BIN)/python -m e2e.bench.rows $(MEASURED)/*.json
 
 quick-apiload:
@@ -144,28 +154,71 @@ quick-job-status:
 quick-store:
 	$(call measure,store,--inferencesets 100)
 
-image: ## build the image, as IMAGE=…, with docker, podman or buildah
+quick-cel:
+	$(call measure,cel,--objects 1000 --rounds 3)
+
+image: ## build the image, as IMAGE=… or for REGISTRY=…, with docker, podman or buildah
 	$(call needs-container-tool)
 	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) --build-arg VERSION=$(VERSION) \
 	  --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) --tag $(IMAGE) .
 
-image-push: ## push it to where IMAGE=… says
+image-push: ## push it to where REGISTRY=… or IMAGE=… says
 	$(call needs-container-tool)
 	$(CONTAINER_TOOL) push $(IMAGE)
 
-test-image: check ## build the image from nothing and run it on the real control plane (root, Debian)
-	$(BIN)/pytest e2e/image -m "" -s
+DIST ?= dist
+HELM ?= helm
+
+registry: # print the registry that the chart names
+	@echo $(REGISTRY)
+
+chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEPAGE=… of its runbooks
+	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
+	rm -rf $(DIST)
+	mkdir -p $(DIST)/work
+	cp -R $(CHART) $(DIST)/work/
+	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/$(notdir $(CHART))/values.yaml
+	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
+	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
+	rm -rf $(DIST)/work
+
+notes = awk -v head="\#\# [$(VERSION)]" \
+  'index($$0, head) == 1 {found = 1; next} found && /^\#\# / {exit} found {print} found && NF {some = 1} END {exit !some}' \
+  CHANGELOG.md
+without-notes = { echo "CHANGELOG.md has nothing about [$(VERSION)]" >&2; exit 1; }
+
+release-notes: # print the section of the changelog on this version
+	@$(notes) || $(without-notes)
+
+release-check: ## check that TAG=vX.Y.Z is the version of program, chart and changelog
+	@test "$(TAG)" = "v$(VERSION)" || \
+	  { echo "The tag is $(or $(TAG),empty), and the version in pyproject.toml $(VERSION)" >&2; exit 1; }
+	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
+	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
+	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }
+	@$(notes) >/dev/null || $(without-notes)
+
+test-image: $(STAMP) ## build the image from nothing and run it on the real control plane (root, Debian)
+	@$(BIN)/python -m e2e.controlplane --quiet
+	IMAGE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/image -m "" -s
 
 UV := uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
   --no-emit-index-url
 
 lock: ## renew the lock files (needs uv)
-	$(UV) --group dev pyproject.toml --output-file requirements.lock
-	$(UV) --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
+	$(UV) --extra cel --group dev pyproject.toml --output-file requirements.lock
+	$(UV) --extra cel --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
 	$(UV) --constraint requirements.lock --group build --output-file requirements.build.lock
 
-audit: ## known holes in what the image contains (needs pip-audit)
-	pip-audit --strict --require-hashes --disable-pip --requirement requirements.run.lock
+# Such as --vulnerability-service=osv, which asks osv.dev instead of pypi.org.
+AUDIT_FLAGS ?=
+not-audited = { echo "$(1) is NOT AUDITED, or has vulnerabilities: see above. Nothing is known of what was not found." >&2; exit 1; }
+
+audit: ## known holes in what the image contains, and in what builds and tests it (needs pip-audit)
+	@$(PYTHON) -m e2e.release.base_support
+	@for lock in requirements.run.lock requirements.lock requirements.build.lock; do \
+	  pip-audit --strict --require-hashes --disable-pip $(AUDIT_FLAGS) --requirement $$lock || $(call not-audited,$$lock); \
+	done
 
 soak: $(STAMP) ## twenty minutes of random trouble, each Event held against the truth
 	$(BIN)/python -m e2e.soak --minutes 20

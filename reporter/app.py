@@ -6,25 +6,26 @@ import asyncio
 import gc
 import logging
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
+from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.events import EventClient
-from reporter.model.entries import Catalogue
+from reporter.kube.objects.events.client import EventClient
+from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
+from reporter.runtime.http.authorization import make_guard
 from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
 from reporter.runtime.http.health import STALLED_RESYNCS, Health
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.static_files import page_routes
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
 from reporter.runtime.http.status_v1 import REPORTER_DOCUMENT, StatusV1
-from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.start_log import log_start
 from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
@@ -39,35 +40,36 @@ from reporter.runtime.process.clock import Clock, monotonic_seconds
 from reporter.runtime.process.heap import trim_heap_after
 from reporter.runtime.process.main import run_process
 from reporter.runtime.process.signals import on_stop_signal
+from reporter.runtime.reload.effective_catalogue import CatalogueChanger, EffectiveCatalogue
+from reporter.runtime.reload.overlay_watch import OverlayWatch
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.packages import PackageIndex
 from reporter.runtime.second_look import SecondLook
 from reporter.settings import Settings
 from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.silences import SilenceLog
 from reporter.sinks.state_log import StateLog
 from reporter.sinks.status import StateHistory
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.rollup.rules import RollUpRules
 
 
 logger = logging.getLogger("reporter")
 
+LoadFunc: TypeAlias = Callable[[], Catalogue]
 
-def run(settings: Settings, catalogue: Catalogue) -> int:
+
+def run(settings: Settings, catalogue: Catalogue, load: LoadFunc) -> int:
     """
     Run until stopped; returns the exit code.
 
     0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
+    *load*: returns the catalogue as its files are now. Raises SettingsError.
     """
-    return run_process(settings, lambda lag: _connect_and_run(settings, catalogue, lag))
+    return run_process(settings, lambda lag: _connect_and_run(settings, catalogue, load, lag))
 
 
 async def _connect_and_run(
-    settings: Settings, catalogue: Catalogue, lag: loop_lag.LagSelector
+    settings: Settings, catalogue: Catalogue, load: LoadFunc, lag: loop_lag.LagSelector
 ) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101  asyncio.Runner made it
@@ -76,7 +78,7 @@ async def _connect_and_run(
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
     api = await connect(kubeconfig, clock=clock)
     try:
-        reporter = Reporter(settings, catalogue, api, clock)
+        reporter = Reporter(settings, catalogue, api, clock, load)
         lag.on_lag = reporter.metrics.observe_loop_lag
         await reporter.run()
     finally:
@@ -86,14 +88,23 @@ async def _connect_and_run(
 class Reporter:
     """
     The parts of one process, wired: input into the store, evaluation, announcing, output.
+
+    *load*: returns the catalogue as its files are now; without it the overlay is not watched.
     """
 
     def __init__(
-        self, settings: Settings, catalogue: Catalogue, api: RestClient, clock: Clock
+        self,
+        settings: Settings,
+        catalogue: Catalogue,
+        api: RestClient,
+        clock: Clock,
+        load: LoadFunc | None = None,
     ) -> None:
+        self._effective = EffectiveCatalogue(settings, catalogue)
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self.metrics = Metrics(catalogue, self._watch_reports)
+        api.on_request(self.metrics.count_api_request)
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
@@ -103,6 +114,7 @@ class Reporter:
         self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
         self._wire_leadership()
         self._wire_evaluation()
+        self._wire_reload(load)
         self._wire_output()
         self._wire_server()
 
@@ -124,12 +136,8 @@ class Reporter:
 
     def _wire_evaluation(self) -> None:
         settings, catalogue, clock = self._settings, self._catalogue, self._clock
-        evaluation_settings = EvaluationSettings(
-            Delays(grace=settings.startup_grace, settle=settings.settle),
-            emission=settings.emission,
-            heartbeat=settings.heartbeat,
-            unchecked=frozenset(find_idle_reasons(catalogue, SPECS, settings.flag_texts)),
-        )
+        evaluator = self._effective.make_evaluator()
+        evaluation_settings = evaluator.settings
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(
             catalogue,
@@ -138,17 +146,18 @@ class Reporter:
             involved_for=involved_for,
             observer=self.metrics,
         )
+        self.metrics.set_episodes_function(self._announcements.episode_starts)
         self._history = StateHistory(clock.now, self._is_leader)
-        self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
+        self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
         self._rollup = RollUpKeeper(self._rules, self._announcements, clock.now, packages)
         self._controller = Controller(
             self._store,
-            Evaluator(catalogue, PROBES, settings.flag_texts, evaluation_settings),
+            evaluator,
             self._announcements,
             clock,
             resync=settings.resync,
-            observers=(self.metrics, self._history, StateLog(self._is_leader)),
+            observers=(self.metrics, self._history, StateLog(self._is_leader), SilenceLog()),
         )
         self._controller.add_follower(self._rollup)
         self.metrics.show_rollup(
@@ -158,6 +167,30 @@ class Reporter:
             version=version(PROGRAM_NAME),
         )
         self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
+
+    def _wire_reload(self, load: LoadFunc | None) -> None:
+        overlay = self._settings.catalogue_overlay
+        changer = CatalogueChanger(
+            self._settings,
+            self._effective,
+            inputs=self._inputs,
+            unread=self._unread_kinds,
+            controller=self._controller,
+            announcements=self._announcements,
+            rollup=self._rollup,
+            metrics=self.metrics,
+        )
+        self._overlay_watch = (
+            OverlayWatch(
+                overlay, self._catalogue, load, changer.apply, count=self.metrics.reloads.count
+            )
+            if overlay is not None and load is not None
+            else None
+        )
+        self.metrics.reloads.set_refused_function(lambda: bool(self._why_overlay_refused()))
+
+    def _why_overlay_refused(self) -> str:
+        return self._overlay_watch.why_refused if self._overlay_watch is not None else ""
 
     def _wire_output(self) -> None:
         settings = self._settings
@@ -173,6 +206,7 @@ class Reporter:
         )
         self._writers.add_status_objects(self._inputs, self._rollup, self._rules)
         self._writers.add_store(self._inputs, self._announcements)
+        self._writers.add_mirror(self._inputs, self._announcements)
         self._status_page = StatusPage(
             self._store,
             self._controller,
@@ -181,9 +215,10 @@ class Reporter:
             self._leadership,
             process=ProcessInfo(
                 self._identity,
-                find_idle_reasons(self._catalogue, SPECS, settings.flag_texts),
+                self._effective.find_idle,
                 lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
                 self._inputs.describe_permissions,
+                self._why_overlay_refused,
             ),
         )
 
@@ -198,10 +233,11 @@ class Reporter:
             resync=settings.resync,
             waiting_for=lambda: self._publisher.waiting_for,
             unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
+            overlay_refused=self._why_overlay_refused,
         )
         self._server = HttpServer(
             Pages(
-                self.metrics.render,
+                self.metrics.expose,
                 self._status_page.render,
                 self._health.why_not_live,
                 self._health.why_not_ready,
@@ -213,6 +249,7 @@ class Reporter:
                     process=self._identity.rpartition("_")[2],
                 ).routes(),
                 page_routes(STALLED_RESYNCS * settings.resync),
+                make_guard(settings.status_authorization, self._api, monotonic_seconds),
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
@@ -248,6 +285,8 @@ class Reporter:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
         yield "permissions", self._inputs.review_permissions()
+        if self._overlay_watch is not None:
+            yield "overlay", self._overlay_watch.run()
         if self._settings.second_look:
             yield "second look", self._second_look.run()
         yield "heap", trim_heap_after(self._controller.pass_times.first_finished)

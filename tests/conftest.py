@@ -7,20 +7,23 @@ Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes m
 import gc
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support.browser import find_browser
 from tests.support.debian import ProgramMissing
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
 from tests.support.lua import find_lua
 from tests.support.needed_programs import NeededProgram
+from tests.support.shells import find_shells
 
 
 __all__ = ["pytest_xdist_make_scheduler"]
 
+# Nothing here depends on how fast the machine is.
+any_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the checks; the deep profile searches for new ones.
-settings.register_profile("default", deadline=None, stateful_step_count=40, derandomize=True)
-settings.register_profile("deep", deadline=None, stateful_step_count=80, max_examples=2000)
+settings.register_profile("default", any_machine, stateful_step_count=40, derandomize=True)
+settings.register_profile("deep", any_machine, stateful_step_count=80, max_examples=2000)
 settings.load_profile("default")
 
 BROWSER = NeededProgram(
@@ -39,7 +42,15 @@ LUA = NeededProgram(
     missing=ProgramMissing,
     required_variable="LUA_REQUIRED",
 )
-NEEDED = {"driver": BROWSER, "lua": LUA}
+SHELLS = NeededProgram(
+    title="SHELLS",
+    tests="of the completion of zsh and fish",
+    why_skipped="no zsh or no fish, see the end",
+    find=find_shells,
+    missing=ProgramMissing,
+    required_variable="SHELLS_REQUIRED",
+)
+NEEDED = {"driver": BROWSER, "lua": LUA, "shells": SHELLS}
 """
 By the fixture of which a test is known to need it.
 """

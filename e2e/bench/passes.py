@@ -20,7 +20,7 @@ from e2e.bench.support.filled_store import filled_store
 from e2e.bench.support.rollups import measure_rollup
 from e2e.support import machine
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.settings import FLAG_NAMES

@@ -28,14 +28,18 @@ def test_copied_teams_are_complete_healthy_and_deletable():
         for kind in KINDS:
             found = plane.client.get(kind.path(teams.team(2), teams.model(2, 9)))
             assert teams.team(0) not in str(found)
-        reporter = ReporterProcess(plane, *FLAGS).start()
-        subjects = reporter.status()["subjects"]
-        assert sum(subject["layer"] == "modeldeployment" for subject in subjects) == 30
-        assert not [subject for subject in subjects if subject["verdicts"]]
-        stack.shrink(0)
-        until(
-            lambda: reporter.metric("objects", kind="inferencesets.kaito.sh") == 10,
-            within=30,
-            what="the reporter sees the deletion",
-        )
-        reporter.stop()
+        with ReporterProcess(plane, *FLAGS) as reporter:
+            until(lambda: _sets(reporter) == 30, within=60, what="the reporter sees all sets")
+            subjects = reporter.status()["subjects"]
+            assert not [subject for subject in subjects if subject["verdicts"]]
+            stack.shrink(0)
+            until(
+                lambda: reporter.metric("objects", kind="inferencesets.kaito.sh") == 10,
+                within=60,
+                what="the reporter sees the deletion",
+            )
+
+
+def _sets(reporter: ReporterProcess) -> int:
+    subjects = reporter.status()["subjects"]
+    return sum(subject["layer"] == "modeldeployment" for subject in subjects)

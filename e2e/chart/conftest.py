@@ -9,6 +9,7 @@ import pytest
 
 from e2e.chart.helm import Helm
 from e2e.chart.installed import NAMESPACE
+from e2e.chart.leftovers import remove_kept_crds
 from e2e.controlplane import ControlPlane, until
 from e2e.support.production_stack import restore
 
@@ -36,6 +37,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     stack.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
     with restore.healthy_stack(stack) as plane:
         yield plane
+    remove_kept_crds(stack)
     stack.client.delete(f"/api/v1/namespaces/{NAMESPACE}")
     gone = lambda: not stack.client.exists(f"/api/v1/namespaces/{NAMESPACE}")  # noqa: E731
-    until(gone, within=60, what="the namespace of the releases is gone")
+    until(gone, within=120, what="the namespace of the releases is gone")

@@ -10,8 +10,17 @@ from typing import Any
 
 import yaml
 
+from e2e.chart import CHART
 from e2e.controlplane import assets
 
+
+REGISTRY = "registry.example/team"
+IMAGE = f"--set=image.registry={REGISTRY}"
+"""
+The one value that has no default: where the image is.
+"""
+
+IN_UMBRELLA = IMAGE.replace("image", f"{CHART.name}.image")
 
 Json = dict[str, Any]
 
@@ -53,5 +62,9 @@ class Helm:
     def render(
         self, chart: Path, *words: str, release: str = "stack", namespace: str = "kaito-system"
     ) -> list[Json]:
-        text = self("template", release, str(chart), f"--namespace={namespace}", *words)
+        """
+        Return the objects; those of this chart with the image from *REGISTRY*, unless told otherwise.
+        """
+        image = (IMAGE,) if chart == CHART else ()
+        text = self("template", release, str(chart), f"--namespace={namespace}", *image, *words)
         return [each for each in yaml.safe_load_all(text) if each]

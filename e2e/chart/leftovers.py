@@ -2,7 +2,10 @@
 Check that an uninstalled release leaves nothing in the cluster.
 """
 
-from e2e.controlplane import ControlPlane, until
+import yaml
+
+from e2e.chart import crds as chart_crds
+from e2e.controlplane import ControlPlane, crds, until
 
 
 KINDS = (
@@ -35,7 +38,7 @@ def until_nothing_is_left(plane: ControlPlane, namespace: str, *more: str) -> No
         return not left_over(plane, namespace, kinds)
 
     try:
-        until(gone, within=60, what="nothing is left")
+        until(gone, within=120, what="nothing is left")
     except AssertionError as err:
         raise AssertionError(f"{err}: {left_over(plane, namespace, kinds)}") from err
 
@@ -53,3 +56,13 @@ def left_over(plane: ControlPlane, namespace: str, kinds: tuple[str, ...]) -> li
         or meta["name"].startswith("sh.helm.release")
         or (path.endswith("/leases") and meta["namespace"] == namespace)
     ]
+
+
+def remove_kept_crds(plane: ControlPlane) -> None:
+    """
+    Delete the CRDs of the chart, which an uninstalled release leaves.
+    """
+    for text in chart_crds.contents().values():
+        name = yaml.safe_load(text)["metadata"]["name"]
+        if plane.client.exists(f"{crds.PATH}/{name}"):
+            crds.remove(plane.client, name)

@@ -12,10 +12,12 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.controlplane.rules import needed, rules
-from reporter.cli.configuration import load_hub_settings
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.sources.packs import shipped_packs
+from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.hub.permissions import needed_permissions
 from reporter.kube.objects.access_review import Permission
-from reporter.kube.objects.event_format import EVENT_NAMESPACE as EVENTS
+from reporter.kube.objects.events.format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
@@ -25,13 +27,14 @@ from reporter.settings import ScrapeMode
 FILE, HUB_FILE = CHART / "files" / "rights.yaml", CHART / "files" / "hub-rights.yaml"
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
-# read, sources, statusObjects, podProxy: in the whole cluster. events: in kube-system. store,
-# nvsentinel: in the namespace of the release, the latter for the resource that is set. lease: in the
-# namespace of the pods, with the name of the Lease where `named`.
+# packs, sources, statusObjects, podProxy, mirror, reviews: in the whole cluster. events: in kube-system.
+# store, nvsentinel: in the namespace of the release, the latter for the resource that is set. lease: in
+# the namespace of the pods, with the name of the Lease where `named`.
 """
 HUB_HEADER = """\
 # Generated from the program by `python -m e2e.chart.rights`; a test compares.
-# All in the namespace of the hub. lease: with the name of the Lease where `named`.
+# In the namespace of the hub, reviews in the whole cluster. lease: with the name of the Lease where
+# `named`.
 """
 LEASE = ("namespace of the pods", "the Lease")
 STORE = replace(HEALTH_EVENTS, namespace="namespace of the release")
@@ -45,7 +48,10 @@ def content() -> str:
     with_lease = needed(mode=ScrapeMode.DIRECT, lease=LEASE) - everywhere
     events = {right for right in everywhere if right.namespace == EVENTS}
     granted = {
-        "read": _compact(everywhere - events),
+        "packs": {
+            pack: _compact(needed(mode=ScrapeMode.DIRECT, packs=[pack]) - events)
+            for pack in shipped_packs(default_folder())
+        },
         "sources": {
             each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
             for each in DetailSource
@@ -53,7 +59,9 @@ def content() -> str:
         "statusObjects": _compact(
             needed(mode=ScrapeMode.DIRECT, status_objects=True) - everywhere
         ),
+        "mirror": _compact(needed(mode=ScrapeMode.DIRECT, mirror=True) - everywhere),
         "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
+        "reviews": _compact(needed(mode=ScrapeMode.DIRECT, reviews=True) - everywhere),
         "events": _compact(events),
         "store": _compact(needed(mode=ScrapeMode.DIRECT, store=STORE) - everywhere),
         "nvsentinel": _compact(needed(mode=ScrapeMode.DIRECT, store=NVSENTINEL) - everywhere),
@@ -69,9 +77,12 @@ def hub_content() -> str:
     url = "--hub-query-url=https://engine"
     seen = set(needed_permissions(load_hub_settings([url, "--hub-engage=seen"], {})))
     listed = set(needed_permissions(load_hub_settings([url], {})))
+    authorized = "--status-authorization=kubernetes"
+    reviewing = set(needed_permissions(load_hub_settings([url, authorized], {})))
     granted = {
         "objects": _compact(listed - seen),
         "lease": [_unnamed(rule) for rule in _compact(seen)],
+        "reviews": _compact(reviewing - listed),
     }
     return HUB_HEADER + yaml.safe_dump(
         granted, sort_keys=False, default_flow_style=None, width=100

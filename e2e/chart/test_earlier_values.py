@@ -3,7 +3,6 @@ Each value of the earlier chart is taken as it was, and an image of the earlier 
 """
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.chart import CHART, golden
-from e2e.chart.helm import Helm, HelmFailed
-from e2e.chart.installed import NAMESPACE
+from e2e.chart import CHART
+from e2e.chart.helm import IMAGE, IN_UMBRELLA, Helm, HelmFailed
+from e2e.chart.installed import EARLIER, NAMESPACE, umbrella
 from e2e.controlplane import ControlPlane
 from reporter.settings import Settings, load_settings
 
@@ -21,7 +20,6 @@ from reporter.settings import Settings, load_settings
 pytestmark = pytest.mark.controlplane
 
 Json = dict[str, Any]
-EARLIER = golden.HERE / "earlier"
 VALUES: Json = yaml.safe_load((EARLIER / "values.yaml").read_text())
 APP_VERSION = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
 UNKNOWN = "UNKNOWN_CHART_VALUES"
@@ -117,7 +115,7 @@ def test_each_value_that_the_earlier_chart_took_is_taken(
 ) -> None:
     made = _settings(_deployment(helm, "--set-json", f"{path}={json.dumps(value)}"))
     if flag:
-        assert made.flag_text(flag) == text
+        assert made.flag_texts[flag] == text
     elif path.endswith(("Namespace", "Deployment")):
         assert any(note.endswith("is not checked") for note in made.notes), made.notes
 
@@ -181,7 +179,9 @@ def test_notes_warn_of_values_that_switch_checks_off_or_open_the_status(
     installer: Helm, plane: ControlPlane
 ) -> None:
     def notes(*words: str) -> str:
-        printed = installer("install", "notes", str(CHART), WHERE, "--dry-run=server", *words)
+        printed = installer(
+            "install", "notes", str(CHART), WHERE, "--dry-run=server", IMAGE, *words
+        )
         return printed.partition("NOTES:")[2]
 
     assert "WARNING" not in notes()
@@ -251,8 +251,8 @@ def test_reused_values_are_refused_and_reset_ones_taken(
         helm(*upgrade, "--reuse-values", own)
     helm("upgrade", "stack", str(EARLIER), WHERE, "--set=image.tag=0.4.0,resyncSeconds=45")
     with pytest.raises(HelmFailed, match=r"image\.tag: 0\.4\.0 is not the version"):
-        helm(*upgrade, "--reset-then-reuse-values")
-    helm(*upgrade, "--reset-then-reuse-values", "--set=image.tag=")
+        helm(*upgrade, "--reset-then-reuse-values", IMAGE)
+    helm(*upgrade, "--reset-then-reuse-values", "--set=image.tag=", IMAGE)
     path = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/stack-status-reporter"
     assert "--resync-seconds=45" in str(plane.client.get(path))
     helm("uninstall", "stack", WHERE, "--wait")
@@ -261,19 +261,11 @@ def test_reused_values_are_refused_and_reset_ones_taken(
 def test_reused_values_of_the_umbrella_are_refused_with_the_image(
     installer: Helm, plane: ControlPlane, tmp_path: Path
 ) -> None:
-    before, after = (_umbrella(tmp_path / name, chart) for name, chart in _SUBCHARTS)
+    before, after = (umbrella(tmp_path / each.name, each) for each in (EARLIER, CHART))
     installer("install", "stack", str(before), WHERE)
     upgrade = ("upgrade", "stack", str(after), WHERE)
-    with pytest.raises(HelmFailed, match=r"image\.repository: ghcr\.io/kaito-project/"):
+    named = rf"{CHART.name}\.image\.repository: ghcr\.io/kaito-project/"
+    with pytest.raises(HelmFailed, match=named):
         installer(*upgrade, "--reuse-values")
-    installer(*upgrade)
+    installer(*upgrade, IN_UMBRELLA)
     installer("uninstall", "stack", WHERE, "--wait")
-
-
-_SUBCHARTS = (("before", EARLIER), ("after", CHART))
-
-
-def _umbrella(folder: Path, subchart: Path) -> Path:
-    shutil.copytree(golden.HERE / "umbrella", folder)
-    shutil.copytree(subchart, folder / "charts" / CHART.name)
-    return folder

@@ -5,18 +5,24 @@ Prometheus.
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
+import yaml
 
 from e2e.chart import CHART, golden
-from e2e.chart.alerts.promtool import rule_errors
+from e2e.chart.alerts.promtool import alerts_of, each_rule, rule_errors
 from e2e.chart.helm import Helm, Json
-from e2e.chart.installed import NAMESPACE, answer, difference
+from e2e.chart.installed import NAMESPACE, answer, install_crds, until_no_difference
 from e2e.chart.leftovers import until_nothing_is_left
+from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.model.event_record import WriteResult
+from reporter.model.records.event_record import WriteResult
+from reporter.model.silences import SilenceState
 from reporter.sinks.metrics import Metrics, PermissionReport, WatchReport
-from reporter.sinks.metrics.declarations import METRICS
+from reporter.sinks.metrics.declarations.reporter import METRICS
+from reporter.sinks.metrics.states.index import STATE_NAMES
+from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import model_outage, show_rollup
 
@@ -39,7 +45,7 @@ def monitored(plane: ControlPlane) -> Iterator[ControlPlane]:
     Yield a control plane with the operator's CRDs; delete them afterwards, as other tests count CRDs.
     """
     wanted = assets.find().monitoring_crds()
-    crds.install(plane.client, wanted)
+    install_crds(plane, wanted)
     yield plane
     for crd in wanted:
         crds.remove(plane.client, crds.name(crd))
@@ -60,7 +66,7 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
     applied = answer(monitored, "apply", manifest, "--dry-run=server", "--validate=strict")
     assert "unknown field" not in applied
     assert applied.count("monitoring.coreos.com/all-status-reporter") == len(MONITORS)
-    assert difference(monitored, manifest) == ""
+    until_no_difference(monitored, manifest)
     for rendered in helm.render(
         CHART, f"--values={EVERYTHING}", override, release="all", namespace=NAMESPACE
     ):
@@ -73,21 +79,31 @@ def test_every_value_at_once_is_accepted_by_the_api_server(
     until_nothing_is_left(monitored, NAMESPACE, *kinds)
 
 
+@pytest.mark.usefixtures("monitored")
+def test_alerts_without_their_series_are_warned_of(installer: Helm) -> None:
+    alerts = "--set=prometheusRule.enabled=true,serviceMonitor.enabled=true"
+    warned = "- serviceMonitor.rollupOnly leaves out series that the alerts of prometheusRule need"
+    assert warned in notes(installer, alerts, "--set=serviceMonitor.rollupOnly=true")
+    assert "WARNING" not in notes(installer, alerts)
+    whole = "--set=serviceMonitor.rollupOnly=true,podMonitor.enabled=true"
+    assert "WARNING" not in notes(installer, alerts, whole)
+
+
 def test_prometheus_accepts_every_rule(helm: Helm) -> None:
     rules = _rules(helm)
-    assert len(rules["groups"][0]["rules"]) > 3
+    assert len(alerts_of(rules)) > 15
     assert rule_errors(rules) == ""
 
 
 def test_a_broken_rule_is_noticed(helm: Helm) -> None:
     for place, wrong in (("expr", "sum(x"), ("annotations", {"summary": "{{ $labels.reason }"})):
         rules = _rules(helm)
-        rules["groups"][0]["rules"][0][place] = wrong
+        alerts_of(rules)[0][place] = wrong
         assert "ProductionStackFinding" in rule_errors(rules)
 
 
 def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
-    expressions = " ".join(rule["expr"] for rule in _rules(helm)["groups"][0]["rules"])
+    expressions = " ".join(rule["expr"] for rule in each_rule(_rules(helm)))
     watch = WatchReport(
         kind="pods",
         watching=True,
@@ -101,11 +117,13 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
     metrics.set_scrape_pages_function(lambda: {"read": 0})
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
-    show_rollup(metrics, model_outage().rollup)
+    outage = model_outage()
+    show_rollup(metrics, outage.rollup)
+    metrics.on_pass(Evaluation(), outage.evaluation, timedelta(0))
     metrics.show_store(list)
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
-    assert {f"{OURS}finding", f"{OURS}leader"} <= asked
+    assert {f"{OURS}reason_state", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
     results = {
         each
@@ -113,12 +131,21 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
         for each in found.split("|")
     }
     assert {"refused", "dropped"} <= results <= set(WriteResult)
-    dropped = {
+    states = {
+        each
+        for found in re.findall(r'\bstate=~?"([^"]+)"', expressions)
+        for each in found.split("|")
+    }
+    assert {"unknown", "malformed"} <= states <= {*STATE_NAMES, *SilenceState}
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    dropped = set(values["prometheusRule"]["replicaLabels"])
+    assert not dropped & {label for metric in METRICS for label in metric.labels}
+    named = {
         each
         for found in re.findall(r"without \(([^)]+)\)", expressions)
         for each in found.split(", ")
     }
-    assert not dropped & {label for metric in METRICS for label in metric.labels}
+    assert named - dropped == {"namespace", "state", "workload_namespace"}
 
 
 def _rules(helm: Helm) -> Json:

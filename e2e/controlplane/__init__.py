@@ -8,7 +8,7 @@ from e2e.controlplane.manifests import Json
 from e2e.controlplane.options import Options
 from e2e.controlplane.plane import ControlPlane
 from e2e.controlplane.servers import StartFailed
-from e2e.controlplane.waiting import WaitTimeout, until
+from e2e.controlplane.waiting import WaitTimeout, until, until_quiet
 
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "StartFailed",
     "WaitTimeout",
     "until",
+    "until_quiet",
 ]

@@ -75,6 +75,24 @@ PROGRAMS = (
         tags="remove_all_sd",
     ),
 )
+TOOLS = (
+    Program(
+        *("amtool", "alertmanager", "github.com/prometheus/alertmanager/cmd/amtool"),
+        "about 2 minutes the first time",
+    ),
+    Program(
+        *("crane", "registry", "github.com/google/go-containerregistry/cmd/crane"),
+        "less than a minute the first time",
+    ),
+    Program(
+        *("actionlint", "actionlint", "github.com/rhysd/actionlint/cmd/actionlint"),
+        "less than a minute the first time",
+    ),
+)
+"""
+Programs that single tests need, built when these ask for them.
+"""
+
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (
     "Install Go 1.26 or newer and run `make controlplane` (about 15 minutes once), or set\n"
@@ -134,6 +152,36 @@ def find_or_build() -> Assets:
             for name in _lacking():
                 _make(name)
     return find()
+
+
+def tool(name: str) -> str:
+    """
+    Return the path of a tool, built if it is not there. Raises AssetsMissing without Go, BuildFailed.
+    """
+    program = next(each for each in TOOLS if each.name == name)
+    target = pins.tool_folder(program.module) / name
+    if not target.is_file():
+        if golang.go() is None:
+            raise AssetsMissing(f"Missing: {name}. Install Go 1.26 or newer, which builds it.")
+        with _lock():
+            if not target.is_file():
+                golang.build(program, target)
+    return str(target)
+
+
+def manifests_on_demand(name: str) -> list[Json]:
+    """
+    Return manifests that single tests need. Raises AssetsMissing without Go, BuildFailed.
+    """
+    target = _cached(name)
+    if not target.is_file():
+        if golang.go() is None:
+            raise AssetsMissing(f"Missing: {name}. Install Go 1.26 or newer, which downloads it.")
+        with _lock():
+            if not target.is_file():
+                manifests.write(name, target)
+    documents: list[Json] = json.loads(target.read_text())
+    return documents
 
 
 def _make(name: str) -> None:

@@ -132,12 +132,18 @@ class Client:
         return answer
 
     def raw(
-        self, method: str, path: str, body: str | None = None, content_type: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        content_type: str | None = None,
+        *,
+        accept: str = "application/json",
     ) -> str:
         """
         Send a request. Raises ApiError for a status of 400 or more, OSError without a server.
         """
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": accept}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         if content_type:

@@ -5,8 +5,22 @@ Connections that are used again: a TLS handshake costs more than most requests o
 import contextlib
 import http.client
 import select
+import time
 import weakref
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+
+REUSED_WITHIN = 60.0
+"""
+Seconds. kube-apiserver closes a connection that is idle for 90 (apiserver, secure_serving.go), and a
+request that is sent at that moment fails.
+"""
+
+Idle: TypeAlias = list[tuple[float, http.client.HTTPConnection]]
+"""
+Connections, each with the time of its last answer.
+"""
 
 
 class Connections:
@@ -14,9 +28,14 @@ class Connections:
     The idle connections to one server, for any number of threads.
     """
 
-    def __init__(self, connect: Callable[[], http.client.HTTPConnection]) -> None:
-        self._connect = connect
-        self._idle: list[http.client.HTTPConnection] = []
+    def __init__(
+        self,
+        connect: Callable[[], http.client.HTTPConnection],
+        *,
+        reused_within: float = REUSED_WITHIN,
+    ) -> None:
+        self._connect, self._reused_within = connect, reused_within
+        self._idle: Idle = []
         weakref.finalize(self, _close_all, self._idle)
 
     @contextlib.contextmanager
@@ -30,14 +49,15 @@ class Connections:
         except BaseException:
             connection.close()
             raise
-        self._idle.append(connection)
+        self._idle.append((time.monotonic(), connection))
 
     def _take(self) -> http.client.HTTPConnection | None:
         while self._idle:
             # Taken without a lock: another thread may have been faster.
             with contextlib.suppress(IndexError):
-                connection = self._idle.pop()
-                if _is_quiet(connection):
+                used_at, connection = self._idle.pop()
+                is_fresh = time.monotonic() - used_at < self._reused_within
+                if is_fresh and _is_quiet(connection):
                     return connection
                 connection.close()
         return None
@@ -55,6 +75,6 @@ def _is_quiet(connection: http.client.HTTPConnection) -> bool:
     return not poll.poll(0)
 
 
-def _close_all(idle: list[http.client.HTTPConnection]) -> None:
-    for connection in idle:
+def _close_all(idle: Idle) -> None:
+    for _, connection in idle:
         connection.close()

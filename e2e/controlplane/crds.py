@@ -49,16 +49,20 @@ def install(client: Client, crds: Iterable[Json]) -> None:
     for crd in wanted:
         client.create(PATH, crd)
     for crd in wanted:
-        until(partial(served, client, crd), within=30, what=f"{name(crd)} is served")
+        until(partial(served, client, crd), within=60, what=f"{name(crd)} is served")
 
 
 def remove(client: Client, removed: str) -> None:
     """
-    Delete a CRD and all its objects. Returns when it is deleted.
+    Delete a CRD and all its objects. Returns when it is deleted and no longer served: a request in
+    the moment between is answered from the storage of the deleted one, also if there is a new one.
     """
     path = f"{PATH}/{removed}"
+    crd = client.get(path)
     client.delete(path)
-    until(lambda: not client.exists(path), within=30, what=f"{removed} is gone")
+    until(lambda: not client.exists(path), within=60, what=f"{removed} is gone")
+    if any(each["served"] for each in crd["spec"]["versions"]):
+        until(lambda: not served(client, crd), within=60, what=f"{removed} is not served")
 
 
 def served(client: Client, crd: Json) -> bool:

@@ -73,5 +73,8 @@ class Credentials:
             "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": name}}],
         }
         path = self.folder / f"{name.replace(':', '-')}.kubeconfig"
-        path.write_text(json.dumps(content, indent=2))
+        # Replaced at once: a process that was started before may read it now.
+        new = path.with_suffix(f".{secrets.token_hex(4)}")
+        new.write_text(json.dumps(content, indent=2))
+        new.replace(path)
         return path

@@ -50,7 +50,7 @@ def build(program: Program, target: Path) -> None:
     Build into a temporary name and rename, so that no process starts an incomplete program.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.unfinished")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     command = [
         *("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", program.linker_flags()),
         *("-tags", program.tags, "-o", str(unfinished), program.package),
@@ -77,7 +77,7 @@ def download(module: str) -> dict[str, Path]:
 def _run(command: list[str], module: str, doing: str) -> str:
     done = subprocess.run(
         command,
-        cwd=pins.MODULES / module,
+        cwd=pins.module_folder(module),
         env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""},
         capture_output=True,
         text=True,
@@ -91,7 +91,7 @@ def _run(command: list[str], module: str, doing: str) -> str:
 def _fail(doing: str, module: str, done: subprocess.CompletedProcess[str]) -> NoReturn:
     output = (done.stderr + done.stdout).strip().splitlines()[-20:]
     raise BuildFailed(
-        "\n".join([f"{doing} failed, with the go.mod of {pins.MODULES / module}:", *output])
+        "\n".join([f"{doing} failed, with the go.mod of {pins.module_folder(module)}:", *output])
     )
 
 

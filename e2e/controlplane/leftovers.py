@@ -13,11 +13,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import IO
 
 
 PREFIX = "productionstack-controlplane-"
+REMOVED_WITHIN = 30
+"""
+Seconds within which killed processes have ended.
+"""
+
 _LOCK = "owner.lock"
 _PIDS = "pids"
 
@@ -53,8 +59,11 @@ def clear(folder: Path) -> None:
         if birth and _birth(pid) == birth:
             with contextlib.suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
-    for _ in range(3):  # a process that is being killed may still write a last file
+    # A process that is being killed may still write a last file.
+    end = time.monotonic() + REMOVED_WITHIN
+    while folder.exists() and time.monotonic() < end:
         shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.01)
 
 
 def _recorded(folder: Path) -> list[tuple[int, str]]:

@@ -32,13 +32,23 @@ _OPERATOR = "github.com/prometheus-operator/prometheus-operator"
 _MONITORING = ("servicemonitors", "podmonitors", "prometheusrules")
 _APIKEY_CHART = "charts/kaito/workspace/charts/productionstack-*.tgz"
 _APIKEY_MEMBER = "/kaito.sh_apikeys.yaml"
+_VALUE = "tag:yaml.org,2002:value"
 _STAGE_FOLDERS = ("node/fast", "node/heartbeat-with-lease", "pod/fast")
+
+
+class _Loader(yaml.SafeLoader):
+    """
+    Reads ``=`` as text: YAML 1.1 has a type of its own for it, and an enum of the operator has it.
+    """
+
+
+_Loader.add_constructor(_VALUE, lambda loader, node: str(loader.construct_scalar(node)))
 
 
 def write(name: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.unfinished")
-    unfinished.write_text(json.dumps(list(FILES[name]())))
+    unfinished.write_text(json.dumps(list({**FILES, **ON_DEMAND}[name]())))
     unfinished.replace(target)
 
 
@@ -54,8 +64,12 @@ def _monitoring_crds() -> Iterator[Json]:
     Yield the CRDs of monitors. Those of what the operator runs are ten times as large and not used
     here.
     """
+    yield from _of_operator(*_MONITORING)
+
+
+def _of_operator(*resources: str) -> Iterator[Json]:
     folder = golang.download("monitoring")[_OPERATOR] / "example" / "prometheus-operator-crd"
-    files = [folder / f"monitoring.coreos.com_{each}.yaml" for each in _MONITORING]
+    files = [folder / f"monitoring.coreos.com_{each}.yaml" for each in resources]
     yield from _of_kind("CustomResourceDefinition", files)
 
 
@@ -91,7 +105,7 @@ def _apikey_crd(kaito: Path) -> str:
 
 
 def _documents(text: str) -> list[Json]:
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [each for each in yaml.load_all(text, _Loader) if each]
 
 
 FILES: dict[str, Callable[[], Iterator[Json]]] = {
@@ -99,3 +113,10 @@ FILES: dict[str, Callable[[], Iterator[Json]]] = {
     "kwok-stages.json": _stages,
     "monitoring-crds.json": _monitoring_crds,
 }
+
+ON_DEMAND: dict[str, Callable[[], Iterator[Json]]] = {
+    "alertmanager-crds.json": lambda: _of_operator("alertmanagerconfigs"),
+}
+"""
+Those that single tests need, written when these ask for them.
+"""

@@ -13,6 +13,11 @@ from pathlib import Path
 
 
 MODULES = Path(__file__).parent / "modules"
+TOOLS = Path(__file__).parent / "tools"
+"""
+Programs that single tests need. Each has a cache of its own, so that a new one builds nothing else anew.
+"""
+
 DATA = Path(__file__).parent / "data"
 CACHE_FORMAT = "1"
 _REQUIREMENT = re.compile(
@@ -34,17 +39,32 @@ def required(module: str) -> dict[str, str]:
 
 
 def cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     kubernetes = version("kubernetes", "k8s.io/kubernetes")
-    base = Path(home) / "productionstack-status-reporter" / "controlplane"
-    return base / f"{kubernetes}-{_digest()}"
+    return _cache() / "controlplane" / f"{kubernetes}-{_digest(MODULES, '*/*')}"
 
 
-def _digest() -> str:
+def tool_folder(module: str) -> Path:
+    return _cache() / "tools" / f"{module}-{_digest(TOOLS / module, '*')}"
+
+
+def module_folder(module: str) -> Path:
+    """
+    Return where the go.mod of a module is.
+    """
+    tool = TOOLS / module
+    return tool if tool.is_dir() else MODULES / module
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "productionstack-status-reporter"
+
+
+def _digest(folder: Path, pattern: str) -> str:
     digest = hashlib.sha256()
     for part in (CACHE_FORMAT, platform.system(), platform.machine()):
         digest.update(part.encode())
-    for file in sorted(MODULES.glob("*/*")):
-        digest.update(f"{file.relative_to(MODULES)}\n".encode())
+    for file in sorted(folder.glob(pattern)):
+        digest.update(f"{file.relative_to(folder)}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

@@ -18,6 +18,7 @@ from e2e.controlplane.manifests import Json
 from e2e.controlplane.options import Options
 from e2e.controlplane.processes import Process
 from e2e.controlplane.servers import Servers, StartFailed
+from e2e.controlplane.waiting import until
 
 
 class ControlPlane:
@@ -52,6 +53,9 @@ class ControlPlane:
         self._servers.end()
 
     def _fill(self) -> None:
+        # A ready API server creates it in the background (controlplane/controller/systemnamespaces).
+        system = "/api/v1/namespaces/kube-system"
+        until(lambda: self.client.exists(system), within=60, what=f"{system} exists")
         wanted = crds.chosen(self._crds(), self.options.without_crds)
         crds.install(self.client, wanted if self.options.unread_crds else crds.read(wanted))
         if self.options.kwok:
@@ -163,7 +167,7 @@ class ControlPlane:
         """
         Return the requests so far. Needs Options(audit=True).
         """
-        return [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
+        return parse_complete_lines((self.folder / "audit.log").read_text())
 
     # ------------------------------------------------------------ CRDs and other processes
 
@@ -189,3 +193,11 @@ class ControlPlane:
 
     def _crds(self) -> list[Json]:
         return self._servers.assets.crds()
+
+
+def parse_complete_lines(log: str) -> list[Json]:
+    """
+    Parse the lines of a log of which the server may just be writing the last one.
+    """
+    complete, _, _ = log.rpartition("\n")
+    return [json.loads(line) for line in complete.splitlines()]

@@ -12,6 +12,7 @@ from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
+from reporter.catalogue.sources.packs import DEFAULT_PACKS
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -31,17 +32,29 @@ def install(
     *,
     status_objects: bool = False,
     store: ResourceKind | None = None,
+    mirror: bool = False,
+    packs: Collection[str] = DEFAULT_PACKS,
 ) -> None:
     """
     Create the namespace, the ServiceAccount and all its permissions; also restore revoked ones.
+    Returns once the API server grants them.
 
-    *store*: the kind in which episodes are kept.
+    *store*: the kind in which episodes are kept. *packs*: those that are shipped.
     """
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release_namespace}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(release_namespace)}
-    given = roles(release_namespace, sources, status_objects=status_objects, store=store)
-    for manifest in (namespace, account, *given, *_bindings(release_namespace)):
+    wanted = _needed(
+        release_namespace,
+        sources,
+        status_objects=status_objects,
+        store=store,
+        mirror=mirror,
+        packs=packs,
+    )
+    for manifest in (namespace, account, *_roles_with(wanted), *_bindings(release_namespace)):
         client.apply(manifest)
+    for right in sorted(wanted):
+        until_allowed(client, release_namespace, right)
 
 
 def roles(
@@ -50,12 +63,26 @@ def roles(
     *,
     status_objects: bool = False,
     store: ResourceKind | None = None,
+    mirror: bool = False,
+    packs: Collection[str] = DEFAULT_PACKS,
 ) -> list[Json]:
     """
     Return the roles with exactly the required permissions. *sources*: those of ``--sources``.
     """
+    return _roles_with(
+        _needed(
+            release_namespace,
+            sources,
+            status_objects=status_objects,
+            store=store,
+            mirror=mirror,
+            packs=packs,
+        )
+    )
+
+
+def _roles_with(wanted: Collection[Permission]) -> list[Json]:
     namespace = attrgetter("namespace")
-    wanted = _needed(release_namespace, sources, status_objects=status_objects, store=store)
     by_namespace = groupby(sorted(wanted, key=namespace), namespace)
     return [
         _role("Role" if where else "ClusterRole", where, rules(rights))
@@ -69,12 +96,16 @@ def _needed(
     *,
     status_objects: bool,
     store: ResourceKind | None,
+    mirror: bool = False,
+    packs: Collection[str] = DEFAULT_PACKS,
 ) -> frozenset[Permission]:
     return needed(
         sources=[DetailSource(each) for each in sources],
         lease=(release_namespace, NAME),
         status_objects=status_objects,
+        mirror=mirror,
         store=replace(store, namespace=release_namespace) if store is not None else None,
+        packs=packs,
     )
 
 
@@ -101,13 +132,13 @@ def revoked(
     given = roles(release_namespace, sources, status_objects=status_objects, store=store)
     for role in given:
         _replace(client, role | {"rules": _without(role["rules"], resource, verbs)})
-    _until_allowed(client, release_namespace, lost, allowed=False)
+    until_allowed(client, release_namespace, lost, allowed=False)
     try:
         yield
     finally:
         for role in given:
             _replace(client, role)
-        _until_allowed(client, release_namespace, lost, allowed=True)
+        until_allowed(client, release_namespace, lost)
 
 
 def _without(rules: list[Json], resource: str, verbs: tuple[str, ...]) -> list[Json]:
@@ -121,11 +152,18 @@ def _without(rules: list[Json], resource: str, verbs: tuple[str, ...]) -> list[J
     return left
 
 
-def _until_allowed(
-    client: Client, release_namespace: str, right: Permission, *, allowed: bool
+def until_allowed(
+    client: Client,
+    release_namespace: str,
+    right: Permission,
+    *,
+    account: str = NAME,
+    allowed: bool = True,
 ) -> None:
     """
     Wait until the API server has read a changed role, which its watch delivers a moment later.
+
+    *account*: the ServiceAccount in the namespace.
     """
     resource, _, subresource = right.resource.partition("/")
     attributes = {
@@ -136,14 +174,14 @@ def _until_allowed(
         "namespace": right.namespace,
         "name": right.name,
     }
-    user = f"system:serviceaccount:{release_namespace}:{NAME}"
+    user = f"system:serviceaccount:{release_namespace}:{account}"
     review = {"spec": {"user": user, "resourceAttributes": attributes}}
 
     def answered() -> bool:
         path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
         return bool(client.create(path, review)["status"]["allowed"]) is allowed
 
-    until(answered, within=10, what=f"{right} allowed: {allowed}")
+    until(answered, within=60, what=f"{right} allowed: {allowed}")
 
 
 def _replace(client: Client, role: Json) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.catalogue.sources.packs import DEFAULT_PACKS
 from reporter.kube.objects.access_review import Permission
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -24,12 +25,15 @@ def needed(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
+    mirror: bool = False,
     store: ResourceKind | None = None,
+    reviews: bool = False,
+    packs: Collection[str] = DEFAULT_PACKS,
 ) -> frozenset[Permission]:
     """
     Return the permissions that the check at start reviews. *lease*: its namespace and name.
 
-    *store*: the kind in which episodes are kept, of one namespace.
+    *store*: the kind in which episodes are kept, of one namespace. *reviews*: of who reads the status.
     """
     return frozenset(
         needed_by(
@@ -37,7 +41,10 @@ def needed(
             mode=mode,
             lease=lease,
             status_objects=status_objects,
+            mirror=mirror,
             store=store,
+            reviews=reviews,
+            packs=packs,
         )
     )
 
@@ -48,12 +55,15 @@ def needed_by(
     mode: ScrapeMode = ScrapeMode.AUTO,
     lease: tuple[str, str] | None = None,
     status_objects: bool = False,
+    mirror: bool = False,
     store: ResourceKind | None = None,
+    reviews: bool = False,
+    packs: Collection[str] = DEFAULT_PACKS,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return the same permissions, each with the reasons that are unknown without it.
     """
-    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES, packs=tuple(packs))
     named = Permission("", "", LEASES, *lease) if lease is not None else None
     return required_permissions(
         catalogue,
@@ -62,7 +72,9 @@ def needed_by(
         sources=sources,
         mode=mode,
         status_objects=status_objects,
+        mirror_events=mirror,
         store=store,
+        reviews=reviews,
     )
 
 

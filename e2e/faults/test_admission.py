@@ -74,7 +74,7 @@ def test_event_that_admission_refuses_for_a_while_arrives_afterwards(
                 inference_sets.misconfigure(client, number)
             until(
                 lambda: reporter.metric("event_writes_total", result="refused") > 3,
-                within=30,
+                within=60,
                 what="both were refused more than once",
             )
             inference_sets.repair(client, cured)

@@ -21,7 +21,7 @@ POOLS = "inferencepools.inference.networking.k8s.io"
 BEFORE, MEANWHILE = "team-0", "team-1"
 PICKER, MODEL = "model-0-inferencepool-epp", "model-0"
 MISSING, READY, PICKERS = "clusterCRDMissing", "clusterReady", "inferencesetEPPNotReady"
-LOOK, REWRITE = 60, 90
+LOOK, REWRITE = 90, 120
 """
 Seconds within which a loss is confirmed; seconds within which the suffixes are up to date.
 """
@@ -47,14 +47,14 @@ def test_findings_that_need_a_lost_crd_are_suppressed_and_announced_after_it_is_
     ]
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
         _picker(plane, BEFORE, replicas=0)
-        first = events.wait_for(plane.client, PICKERS, within=30, containing=f"{BEFORE}/{MODEL}")
+        first = events.wait_for(plane.client, PICKERS, within=60, containing=f"{BEFORE}/{MODEL}")
         plane.remove_crd(POOLS)
         lost = events.wait_for(plane.client, MISSING, within=LOOK, containing=_suppressing(1))
         _picker(plane, MEANWHILE, replicas=0)
         events.wait_for(plane.client, MISSING, within=REWRITE, containing=_suppressing(2))
         assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid, lost.uid]
         plane.install_crds(POOLS)
-        until(lambda: _made(plane, pools), within=30, what="there are pools again")
+        until(lambda: _made(plane, pools), within=60, what="there are pools again")
         second = events.wait_for(
             plane.client, PICKERS, within=LOOK, containing=f"{MEANWHILE}/{MODEL}"
         )
@@ -64,7 +64,7 @@ def test_findings_that_need_a_lost_crd_are_suppressed_and_announced_after_it_is_
         assert [each.uid for each in events.reporter_events(plane.client, MISSING)] == [lost.uid]
         until(
             lambda: _announced(reporter) == {BEFORE, MEANWHILE},
-            within=30,
+            within=60,
             what="both are announced",
         )
         assert {each.uid for each in events.reporter_events(plane.client, PICKERS)} == {

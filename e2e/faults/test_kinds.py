@@ -23,10 +23,10 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_hold
 SETS, POOLS = "inferencesets.kaito.sh", "inferencepools.inference.networking.k8s.io"
 MISSING, READY = "clusterCRDMissing", "clusterReady"
 IN_EPISODE, HEALTHY = 0, 1
-LOOK = 45
+LOOK = 90
 """
 Seconds within which the loss of a kind counts, which takes two discovery runs, or its return is
-seen.
+seen: 45 on an idle machine.
 """
 
 MODEST = {"cpu": 10.0, "peak": 32.0}
@@ -62,7 +62,9 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
     """
     client = plane.client
     made = [inference_sets.manifest(client, number) for number in range(3)]
-    with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)) as reporter:
+    # With the usual hold a kind that is gone for some seconds is not missed.
+    holds = (short_holds_flag(plane),) if missed else ()
+    with ReporterProcess(plane, *SHORT_FLAGS, *holds) as reporter:
         inference_sets.misconfigure(client, IN_EPISODE)
         inference_sets.wait_for(client, INVALID_REASON, IN_EPISODE, within=PROMPT_TIMEOUT)
         with measured_cost(reporter, f"{SETS} removed and installed again") as spent:
@@ -156,17 +158,21 @@ def test_namespace_that_goes_with_everything_in_it_causes_no_event(
         with measured_cost(reporter, "a namespace deleted") as spent:
             client.delete(f"/api/v1/namespaces/{TEAM}")
             until(lambda: _is_half_empty(client), within=60, what="only the held one is left")
-            before = events.reporter_events(client)
+            before = _of_models(client)
             until(
                 lambda: not _of_team(reporter),
                 within=PROMPT_TIMEOUT,
                 what="it is no subject any more",
             )
-            assert f'"{TEAM}"' not in reporter.metrics(), "series go with their namespace"
+            until(
+                lambda: f'"{TEAM}"' not in reporter.metrics(),
+                within=PROMPT_TIMEOUT,
+                what="series go with their namespace",
+            )
             client.patch(_held(), {"metadata": {"finalizers": None}})
             gone = f"/api/v1/namespaces/{TEAM}"
             until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
-        assert events.reporter_events(client) == before
+        assert _of_models(client) == before
         assert not any(each.type == "Normal" for each in before)
         _make_team(client)
         again = _until_team(client, 4)
@@ -254,6 +260,14 @@ def _until_team(client: Client, many: int) -> list[events.Event]:
         return found if len(found) >= many else []
 
     return until(read, within=2 * PROMPT_TIMEOUT, what=f"{many} Events of {TEAM}")
+
+
+def _of_models(client: Client) -> list[events.Event]:
+    """
+    Return all Events but those of the cluster layer: its components may be announced at any time.
+    """
+    found = events.reporter_events(client)
+    return [each for each in found if not each.reason.startswith("cluster")]
 
 
 def _held() -> str:

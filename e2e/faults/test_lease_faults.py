@@ -14,12 +14,12 @@ from e2e.faults.support.lease_lost import assert_announces_once, assert_stops_an
 from e2e.faults.support.proxy_rules import ProxyRule, StubAnswer
 from e2e.faults.support.replicas import ProxiedReplica, running_replicas, wait_for_leader
 from e2e.support import events
+from e2e.support.elections import LEASE_SECONDS, RENEW_DEADLINE
 from e2e.support.production_stack import restore
 from e2e.support.reporter_process import LEASE
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
-LEASE_SECONDS, RENEW_DEADLINE = 6, 5
 FOR_EVER = 2**31 - 1
 """
 The longest lease duration, in seconds, that the API server accepts.
@@ -27,12 +27,21 @@ The longest lease duration, in seconds, that the API server accepts.
 
 LEASES = r"/leases"
 WRITES = ("POST", "PUT", "PATCH")
+TOO_LONG = 2 * RENEW_DEADLINE + 4
+"""
+Seconds in which a read is answered, and a write after it just too late.
+"""
+
+REFUSALS = 4
+"""
+Refused writes, which take a leader two seconds of its deadline.
+"""
 
 
 @pytest.fixture(scope="module")
 def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
     """
-    The replicas of all tests with the short lease timing. The last test decides which one leads.
+    The replicas of all tests. The last test decides which one leads.
     """
     with restore.healthy_stack(stack) as plane, running_replicas(plane, 2, *SHORT_FLAGS) as both:
         yield both
@@ -142,11 +151,7 @@ FAULTS = {
 def test_nobody_announces_while_the_lease_api_fails_for_all(
     plane: ControlPlane, both: list[ProxiedReplica], rule: ProxyRule
 ) -> None:
-    """
-    The fault lasts long enough for a write that is answered just too late, after a read that was
-    not.
-    """
-    assert_stops_and_resumes(plane, both, rule, 2 * LEASE_SECONDS)
+    assert_stops_and_resumes(plane, both, rule, TOO_LONG)
 
 
 @pytest.mark.parametrize("status", [429, 409, 500])
@@ -154,11 +159,15 @@ def test_lease_api_that_fails_for_less_than_the_deadline_is_not_noticed(
     plane: ControlPlane, both: list[ProxiedReplica], status: int
 ) -> None:
     leader, lost = _leader(both), _losses(both)
-    rule = ProxyRule(LEASES, WRITES, answer=StubAnswer(status, "no"))
+    rule = ProxyRule(LEASES, WRITES, times=REFUSALS, answer=StubAnswer(status, "no"))
     with leader.proxy.with_rule(rule):
-        time.sleep(RENEW_DEADLINE / 2)
-        assert rule.hits > 1
-    until(lambda: _renewed_lately(plane), within=PROMPT_TIMEOUT, what="it is renewed")
+        until(lambda: rule.hits == REFUSALS, within=PROMPT_TIMEOUT, what="renewals are refused")
+    refused = plane.client.get(LEASE)["spec"]["renewTime"]
+    until(
+        lambda: plane.client.get(LEASE)["spec"]["renewTime"] > refused,
+        within=PROMPT_TIMEOUT,
+        what="it is renewed",
+    )
     assert (_leader(both), _losses(both)) == (leader, lost)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from e2e.controlplane import ControlPlane, Options, until
+from e2e.support.elections import STEADY_LEASE
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
 
@@ -13,7 +14,7 @@ from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 NAME = "stack-status-reporter"
 LABELS = {"app": NAME}
-SOON = 20
+SOON = 60
 """
 Seconds, on a busy machine.
 """
@@ -30,7 +31,7 @@ def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_cre
 ) -> None:
     plane = new_control_plane(replace(workload.SMALL_OPTIONS, apiserver_flags=(ENFORCED,)))
     client = plane.client
-    with ReporterProcess(plane, env={"DEPLOYMENT_NAME": NAME}) as reporter:
+    with ReporterProcess(plane, *STEADY_LEASE, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]
         refusals = lambda: reporter.lines("is not deleted with deployment")  # noqa: E731
         until(refusals, within=SOON, what="the refusal is logged")

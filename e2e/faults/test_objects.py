@@ -50,10 +50,10 @@ def untyped(plane: ControlPlane) -> Iterator[None]:
         "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     }
     plane.client.patch(CRD, {"spec": {"versions": [{**v, "schema": anything} for v in versions]}})
-    until(lambda: _takes_anything(plane), within=20, what="InferenceSets may be anything")
+    until(lambda: _takes_anything(plane), within=60, what="InferenceSets may be anything")
     yield
     plane.client.patch(CRD, {"spec": {"versions": versions}})
-    until(lambda: _takes_anything(plane) is False, within=20, what="InferenceSets are typed again")
+    until(lambda: _takes_anything(plane) is False, within=60, what="InferenceSets are typed again")
 
 
 def test_an_undecodable_object_hides_no_other_and_is_evaluated_when_it_can_be_decoded(

@@ -16,6 +16,7 @@ from e2e.controlplane import ControlPlane, Json, reporter_rights, until
 from e2e.faults.support.cuttable_connection import CuttableConnection, cuttable_connection
 from e2e.faults.support.fault_check import FaultCheck
 from e2e.support import events
+from e2e.support.elections import STEADY_LEASE
 from e2e.support.events import Event
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
@@ -25,12 +26,11 @@ from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHO
 
 OUTAGE = 40
 SHORT = 5
-BACK = 15
+BACK = 60
 """
-Three times the seconds within which all is known again: a try every four, then the lists.
+Seconds within which all is known again, on a machine where other tests run.
 """
 
-LEASE_RUNS_OUT = 6
 HEARTBEAT = 10
 OFTEN = (f"--heartbeat-seconds={HEARTBEAT}", "--resync-seconds=5")
 """
@@ -53,8 +53,6 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 class ObservedOutage:
     """
     The observations of an outage in the middle of an episode, which ends after it.
-
-    *back*: seconds from its return until every reason was known again.
     """
 
     warning: Event
@@ -62,7 +60,6 @@ class ObservedOutage:
     unknown: dict[str, float] = field(default_factory=dict)
     watching: float = -1
     is_live: bool = False
-    back: float = -1
     states: dict[str, str] = field(default_factory=dict)
     after: list[Event] = field(default_factory=list)
     renewed: Event | None = None
@@ -77,16 +74,18 @@ def outage(plane: ControlPlane) -> ObservedOutage:
         seen = ObservedOutage(events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT))
         with plane.paused("kwok"), plane.api_server_down():
             time.sleep(OUTAGE)
+            _until_all_unknown(reporter)
             seen.during, seen.unknown = reporter.status(), _unknown_metrics(reporter)
             seen.watching = reporter.metric("watch_up")
             seen.is_live = _livez(reporter)
         begun = time.monotonic()
         until(lambda: _sees_all(reporter), within=BACK, what="all is known again")
-        seen.back, seen.states = time.monotonic() - begun, reporter.states()
-        print(f"all is known again {seen.back:.1f} s after the return")
+        print(f"all is known again {time.monotonic() - begun:.1f} s after the return")
+        seen.states = reporter.states()
         seen.after = events.reporter_events(plane.client)
         again = seen.warning.count + 1
-        seen.renewed = events.wait_for(plane.client, BBR, within=2 * HEARTBEAT, count=again)
+        within = HEARTBEAT + PROMPT_TIMEOUT
+        seen.renewed = events.wait_for(plane.client, BBR, within=within, count=again)
         components.scale(plane.client, BODY_BASED_ROUTER, 2)
         components.until_ready(plane.client, BODY_BASED_ROUTER)
         events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
@@ -122,10 +121,6 @@ def test_outage_is_logged_once_per_kind_and_is_no_reason_to_be_restarted(
     assert "deployments.apps: watching again" in outage.log
 
 
-def test_all_is_known_within_seconds_of_the_return(outage: ObservedOutage) -> None:
-    assert 0 <= outage.back <= BACK
-
-
 def test_episode_goes_on_under_the_same_event_and_ends_once(outage: ObservedOutage) -> None:
     assert outage.renewed is not None
     assert outage.renewed.uid == outage.warning.uid
@@ -150,7 +145,7 @@ def test_changes_during_a_long_outage_are_announced_after_it(
         cuttable.cut()
         check.change_stack(unseen=True)
         check.wait_until_age(OUTAGE)
-        assert set(reporter.states().values()) == {"unknown"}
+        _until_all_unknown(reporter)
         assert events.reasons(plane.client) == [BBR]
         cuttable.connect()
         check.fault_ended()
@@ -170,7 +165,7 @@ def test_a_short_cut_makes_nothing_unknown_and_only_delays_events(
         assert not any(_unknown_metrics(reporter)[reason] for reason in DEPLOYMENT_REASONS)
         assert events.reporter_events(plane.client) == []
         cuttable.connect()
-        events.wait_for(plane.client, BBR, within=BACK + LEASE_RUNS_OUT)
+        events.wait_for(plane.client, BBR, within=BACK)
 
 
 # ---------------------------------------------------------------- used above
@@ -179,8 +174,22 @@ def test_a_short_cut_makes_nothing_unknown_and_only_delays_events(
 def _over(way: CuttableConnection, plane: ControlPlane) -> ReporterProcess:
     reporter_rights.install(plane.client, NAMESPACE)
     kubeconfig = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
-    flags = (*SHORT_FLAGS, "--emission=all", f"--kubeconfig={way.kubeconfig(kubeconfig)}")
-    return ReporterProcess(plane, *flags)
+    config = f"--kubeconfig={way.kubeconfig(kubeconfig)}"
+    return ReporterProcess(plane, *SHORT_FLAGS, *STEADY_LEASE, "--emission=all", config)
+
+
+def _until_all_unknown(reporter: ReporterProcess) -> None:
+    """
+    Wait, while the outage lasts, for the pass after the last kind became unknown.
+    """
+
+    def all_unknown() -> bool:
+        status = reporter.status()
+        states = {e["state"] for subject in status["subjects"] for e in subject["verdicts"]}
+        all_shown = all(_unknown_metrics(reporter).values())
+        return states == {"unknown"} and all_shown and not status["leading"]
+
+    until(all_unknown, within=PROMPT_TIMEOUT, what="all is unknown")
 
 
 def _sees_all(reporter: ReporterProcess) -> bool:

@@ -9,11 +9,11 @@ from email.utils import format_datetime, parsedate_to_datetime
 
 import pytest
 
-from e2e.controlplane import ControlPlane
+from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.faults import IMAGE_PULL, clear_pod_fault, set_pod_fault
 from e2e.faults.support.proxy import FaultProxy
 from e2e.faults.support.proxy_rules import ProxyRule
-from e2e.faults.test_clocks import is_dated_now
+from e2e.faults.test_clocks import is_dated_at_its_write
 from e2e.support import events
 from e2e.support.production_stack import components
 from e2e.support.production_stack.components import ISTIOD
@@ -53,11 +53,20 @@ def test_holds_end_and_ready_comes_although_one_server_of_five_has_a_wrong_clock
     with proxy.with_rule(wrong), ReporterProcess(stack, *flags, proxy.flag()) as reporter:
         set_pod_fault(client, pod, IMAGE_PULL)
         event = events.wait_for(client, ISTIO, within=HOLD + PROMPT_TIMEOUT)
-        assert is_dated_now(event)
+        assert is_dated_at_its_write(event)
         clear_pod_fault(client, pod)
         ready = events.wait_for(client, READY, within=SETTLE + PROMPT_TIMEOUT)
-        assert is_dated_now(ready)
+        assert is_dated_at_its_write(ready)
         assert events.reasons(client) == [ISTIO, READY]
-        assert abs(reporter.metric("api_server_clock_skew_seconds")) < 3
-        spread = reporter.metric("api_server_clock_spread_seconds")
-        assert abs(wrong_by) - 3 < spread < abs(wrong_by) + 3
+        # An answer that took seconds says less; it no longer decides once there are more.
+        until(
+            lambda: _shows(reporter, spread=abs(wrong_by)),
+            within=PROMPT_TIMEOUT,
+            what="the metrics show the one wrong clock",
+        )
+
+
+def _shows(reporter: ReporterProcess, *, spread: float) -> bool:
+    skew = reporter.metric("api_server_clock_skew_seconds")
+    found = reporter.metric("api_server_clock_spread_seconds")
+    return abs(skew) < 3 and abs(found - spread) < 3

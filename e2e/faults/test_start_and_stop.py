@@ -30,11 +30,6 @@ GRACE = 30
 Seconds that Kubernetes gives a pod by default.
 """
 
-RELEASE = 2.5
-"""
-Seconds in which the Lease is released or expires: half the renew deadline.
-"""
-
 WRITES = ("POST", "PUT", "PATCH")
 
 
@@ -145,7 +140,7 @@ def test_a_stop_while_the_server_hangs_ends_in_time_and_logs_that_the_lease_stay
 ) -> None:
     with _reporter(proxy, stack) as reporter:
         proxy.freeze()
-        _assert_stops_well(reporter, grace=RELEASE + PROMPT_TIMEOUT / 2)
+        _assert_stops_well(reporter)
         assert len(reporter.lines("was not released and must expire")) == 1
     proxy.unfreeze()
     assert _holder(stack).startswith("reporter_")
@@ -205,9 +200,9 @@ def _ended(reporter: ReporterProcess) -> Iterator[ReporterProcess]:
         reporter.__exit__()
 
 
-def _assert_stops_well(reporter: ReporterProcess, *, grace: float = GRACE) -> None:
+def _assert_stops_well(reporter: ReporterProcess) -> None:
     begun = time.monotonic()
-    assert reporter.stop(grace=grace) == 0
+    assert reporter.stop(grace=GRACE) == 0
     print(f"ended within {time.monotonic() - begun:.2f} s")
     assert "Traceback" not in reporter.log()
 

@@ -74,8 +74,13 @@ def test_limit_is_never_exceeded_and_what_it_rejects_has_a_place_once_there_is_r
             within=WRITTEN,
             what=f"{LIMIT} have a place and {TOO_MANY} have none",
         )
-        assert len(events.reporter_events(client, INVALID_REASON)) == FINDINGS
-        (full,) = events.reporter_events(client, FULL)
+        until(
+            lambda: len(events.reporter_events(client, INVALID_REASON)) == FINDINGS,
+            within=WRITTEN,
+            what="all are announced",
+        )
+        full = events.wait_for(client, FULL, within=WRITTEN)
+        assert len(events.reporter_events(client, FULL)) == 1
         assert "--store-max=1000" in full.message
         kept = {each["spec"]["subject"]: each["metadata"]["uid"] for each in _objects(client)}
         assert len(kept) == LIMIT

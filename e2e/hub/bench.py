@@ -17,11 +17,12 @@ from e2e.bench import rows
 from e2e.bench.rows import BenchRow
 from e2e.controlplane import ControlPlane, assets, until
 from e2e.hub.parts import hub_process, pages
-from e2e.hub.parts.engines import Prometheus, scraping
+from e2e.hub.parts.engines import scraping
 from e2e.hub.parts.hub_process import HubProcess
 from e2e.hub.parts.synthetic import SyntheticFleet, name
 from e2e.support import etcd_objects, machine
 from e2e.support.arguments import natural
+from e2e.support.metrics_process import Prometheus
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS as KIND
 from reporter.stages.fleet.series.labels import PREFIX

@@ -9,9 +9,10 @@ import pytest
 
 from e2e.controlplane import ControlPlane, until
 from e2e.hub.parts import pages
-from e2e.hub.parts.engines import Prometheus, scraping
+from e2e.hub.parts.engines import scraping
 from e2e.hub.parts.hub_process import HubProcess, install
 from e2e.hub.parts.synthetic import SyntheticFleet
+from e2e.support.metrics_process import Prometheus
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 

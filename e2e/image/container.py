@@ -2,9 +2,11 @@
 A container run by runc as a kubelet would run it: as an unprivileged user, on a read-only root.
 """
 
+import contextlib
 import json
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +23,29 @@ class RuncContainer:
     """
     A container in the network of this machine.
 
-    *secrets* is a folder with the token, CA certificate and namespace of its ServiceAccount.
+    *folder*: for its files, with a name that no other container has. *mounts*: folders of this
+    machine, by their path in the container.
     """
 
-    def __init__(self, storage: Storage, image: str, folder: Path, secrets: Path) -> None:
+    def __init__(
+        self, storage: Storage, image: str, folder: Path, mounts: Mapping[str, Path]
+    ) -> None:
         self._folder, self._name = folder, folder.name
-        self._secrets = secrets
+        self._mounts = mounts
         self._root = storage.mount(image)
         self._config: Json = storage.inspect(image)["OCIv1"]["config"]
         self._process: subprocess.Popen[bytes] | None = None
         self.log = folder / "log"
 
-    def start(self, *arguments: str, env: dict[str, str]) -> None:
+    def start(self, *arguments: str, env: Mapping[str, str], program: Sequence[str] = ()) -> None:
+        """
+        Start it with these arguments. *program*: instead of the entrypoint of the image.
+        """
         printed = self._runc("spec")
         assert printed == ""
+        command = (*(program or self._config["Entrypoint"]), *(arguments or self._defaults()))
         path = self._folder / "config.json"
-        path.write_text(json.dumps(self._restrict(json.loads(path.read_text()), arguments, env)))
+        path.write_text(json.dumps(self._restrict(json.loads(path.read_text()), command, env)))
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*self._command(), "run", self._name],
@@ -53,7 +62,7 @@ class RuncContainer:
         state: Json = json.loads(self._runc("state", self._name))
         return int(state["pid"])
 
-    def stop(self, *, within: float = 15) -> int:
+    def stop(self, *, within: float = 30) -> int:
         """
         Send SIGTERM and return the exit code.
         """
@@ -61,36 +70,46 @@ class RuncContainer:
         assert self._process is not None
         return self._process.wait(timeout=within)
 
-    def wait(self, *, within: float = 60) -> int:
+    def wait(self, *, within: float = 120) -> int:
         """
         Return the exit code once it has ended by itself.
         """
         assert self._process is not None
         return self._process.wait(timeout=within)
 
+    def output(self) -> str:
+        return self.log.read_text("utf-8")
+
     def has_ended(self) -> bool:
         return self._process is None or self._process.poll() is not None
 
     def remove(self) -> None:
         if not self.has_ended():
-            self._runc("kill", self._name, "KILL")
-            until(self.has_ended, within=10, what="the container ends")
+            # One that ends at this moment cannot be killed any more.
+            with contextlib.suppress(AssertionError):
+                self._runc("kill", self._name, "KILL")
+            until(self.has_ended, within=60, what="the container ends")
 
     # ------------------------------------------------------------ helpers
 
-    def _restrict(self, spec: Json, arguments: tuple[str, ...], env: dict[str, str]) -> Json:
+    def _defaults(self) -> Sequence[str]:
+        found: Sequence[str] = self._config.get("Cmd") or ()
+        return found
+
+    def _restrict(self, spec: Json, command: Sequence[str], env: Mapping[str, str]) -> Json:
         user, _, group = self._config["User"].partition(":")
         spec["root"] = {"path": str(self._root), "readonly": True}
         spec["process"] |= {
             "terminal": False,
             "user": {"uid": int(user), "gid": int(group)},
-            "args": [*self._config["Entrypoint"], *(arguments or self._config.get("Cmd") or ())],
+            "args": [*command],
             "env": [*self._config["Env"], *(f"{key}={value}" for key, value in env.items())],
             "capabilities": {},
             "noNewPrivileges": True,
         }
-        mount = {"destination": SECRETS, "type": "bind", "source": str(self._secrets)}
-        spec["mounts"].append({**mount, "options": ["bind", "ro"]})
+        for path, source in self._mounts.items():
+            mount = {"destination": path, "type": "bind", "source": str(source)}
+            spec["mounts"].append({**mount, "options": ["bind", "ro"]})
         linux = spec["linux"]
         linux.pop("resources", None)
         shared = {"network", "cgroup"}

@@ -15,6 +15,8 @@ class Storage:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._roots: dict[str, Path] = {}
         self._config = folder / "storage.conf"
         self._config.write_text(
             f'[storage]\ndriver = "vfs"\ngraphroot = "{folder}/images"\nrunroot = "{folder}/run"\n'
@@ -26,6 +28,14 @@ class Storage:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "CONTAINERS_STORAGE_CONF": str(self._config)}
 
+    def environment_for(self, host: str) -> dict[str, str]:
+        """
+        Return an environment in which this registry is spoken to without TLS.
+        """
+        config = self._folder / "registries.conf"
+        config.write_text(f'[[registry]]\nlocation = "{host}"\ninsecure = true\n')
+        return {**self.environment, "CONTAINERS_REGISTRIES_CONF": str(config)}
+
     def import_archive(self, archive: Path, name: str) -> None:
         """
         Import a root file system as an image.
@@ -33,6 +43,16 @@ class Storage:
         container = self._run("from", "scratch")
         self._run("add", container, str(archive), "/")
         self._run("commit", "--rm", container, name)
+
+    def pull(self, reference: str, name: str) -> None:
+        """
+        Pull an image from its registry and give it another name as well.
+        """
+        self._run("pull", reference)
+        self.tag(reference, name)
+
+    def tag(self, image: str, name: str) -> None:
+        self._run("tag", image, name)
 
     def inspect(self, image: str) -> dict[str, Any]:
         description: dict[str, Any] = json.loads(self._run("inspect", "--type=image", image))
@@ -46,7 +66,12 @@ class Storage:
         return _parse_size(images[0]["size"])
 
     def mount(self, image: str) -> Path:
-        return Path(self._run("mount", self._run("from", image)))
+        """
+        Return the root of an image. All containers share it, as none of them can write to it.
+        """
+        if image not in self._roots:
+            self._roots[image] = Path(self._run("mount", self._run("from", image)))
+        return self._roots[image]
 
     def _run(self, *arguments: str) -> str:
         process = subprocess.run(

@@ -1,11 +1,9 @@
 """
-The image, built with make and run as a kubelet runs it, on the real control plane.
+The image, run as a kubelet runs it, on the real control plane.
 """
 
 import http.client
-import os
 import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,85 +12,30 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
-from e2e.image import base
-from e2e.image.container import RuncContainer
+from e2e.image import IMAGE
+from e2e.image.container import SECRETS, RuncContainer
 from e2e.image.storage import Storage
 from e2e.support import events
+from e2e.support.job_sidecar import ADAPTER, SidecarJob
+from e2e.support.observer import NO_PAGES
 from e2e.support.production_stack import components, restore
-from e2e.support.reporter_process import NAMESPACE
-from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
+from e2e.support.production_stack.components import namespace_manifest
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.timeouts import SHORT_FLAGS
 from tests.support.ports import free_port
 
 
-TOOLS = ("buildah", "runc", "debootstrap")
-BASE, IMAGE = "localhost/base:test", "localhost/status-reporter:test"
-ABSENT = ("gcc", "cc", "pip", "pip3")
 MEBIBYTE = 2**20
+MAX_MEMORY = 128 * MEBIBYTE
+MAX_RATIO = 1.25
+"""
+The limit of its memory, divided by that of the program from its sources, which has another Python.
+"""
 
-_missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.controlplane,
-    pytest.mark.skipif(
-        bool(_missing),
-        reason=f"the image was NOT built or run: {', '.join(_missing)} missing (Debian packages)",
-    ),
-    pytest.mark.skipif(
-        os.geteuid() != 0, reason="the image was NOT built or run: this needs root"
-    ),
-]
+FLAGS = (*SHORT_FLAGS, NO_PAGES)
+SLOW = 60
 
-
-@pytest.fixture(scope="module")
-def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
-    """
-    An image store with the built image.
-    """
-    storage = Storage(tmp_path_factory.mktemp("storage"))
-    storage.import_archive(base.archive(), BASE)
-    flags = f"--isolation=chroot --build-arg=BASE={BASE}"
-    process = subprocess.run(
-        ["make", "image", f"IMAGE={IMAGE}", "CONTAINER_TOOL=buildah", f"IMAGE_FLAGS={flags}"],
-        env=storage.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-2000:]
-    print(
-        f"image {storage.size(IMAGE) / 1e6:.0f} MB, of which the base {storage.size(BASE) / 1e6:.0f}"
-    )
-    return storage
-
-
-def test_image_has_labels_and_a_numeric_unprivileged_user(storage: Storage) -> None:
-    config = storage.inspect(IMAGE)["OCIv1"]["config"]
-    assert config["User"] == "65532:65532"
-    assert config["Entrypoint"] == ["python3", "-m", "reporter.cli"]
-    assert not config.get("Cmd"), "the sidecar of a Job has no arguments"
-    prefix = "org.opencontainers.image."
-    labels = {key.removeprefix(prefix) for key in config["Labels"] if key.startswith(prefix)}
-    assert {"title", "description", "licenses", "version", "revision"} <= labels
-
-
-def test_image_has_no_compiler_no_installer_and_all_bytecode(storage: Storage) -> None:
-    root = storage.mount(IMAGE)
-    for folder in ("usr/bin", "usr/local/bin", "bin"):
-        assert not [name for name in ABSENT if (root / folder / name).exists()]
-    source = root / "packages" / "reporter" / "stages"
-    assert {file.stem for file in source.glob("*.py")} == {
-        file.name.split(".")[0] for file in (source / "__pycache__").glob("*.pyc")
-    }
-    assert not (root / "root" / ".cache").exists()
-
-
-def test_image_has_neither_the_embedded_server_nor_its_demo(storage: Storage) -> None:
-    packages = storage.mount(IMAGE) / "packages" / "reporter"
-    assert (packages / "stages").is_dir()
-    assert not (packages / "embedded").exists()
-
-
-# ---------------------------------------------------------------- the running container
+pytestmark = [pytest.mark.slow, pytest.mark.controlplane]
 
 
 @dataclass
@@ -106,7 +49,7 @@ class RunningContainer:
     """
 
     def page(self, port: int, path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SLOW)
         try:
             connection.request("GET", path)
             return connection.getresponse().read().decode()
@@ -115,24 +58,19 @@ class RunningContainer:
 
     def ready(self) -> bool:
         if self.container.has_ended():
-            raise AssertionError(f"the container has ended:\n{self.container.log.read_text()}")
+            raise AssertionError(f"the container has ended:\n{self.container.output()}")
         try:
-            return self.page(self.health, "/readyz") == "ok\n"
+            return self.page(self.health, "/readyz").startswith("ok\n")
         except OSError:
             return False
 
 
 @pytest.fixture
-def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[RunningContainer]:
+def running(stack: ControlPlane, storage: Storage, folder: Path) -> Iterator[RunningContainer]:
     reporter_rights.install(stack.client, NAMESPACE)
-    secrets = tmp_path / "secrets"
-    secrets.mkdir()
     token = stack.service_account_token(NAMESPACE, reporter_rights.NAME)
-    (secrets / "token").write_text(token)
-    (secrets / "ca.crt").write_bytes(stack.client.ca_file.read_bytes())
-    (secrets / "namespace").write_text(NAMESPACE)
-    _make_readable(tmp_path)
-    container = RuncContainer(storage, IMAGE, tmp_path, secrets)
+    account = _account(folder, token, stack, NAMESPACE)
+    container = RuncContainer(storage, IMAGE, folder, {SECRETS: account})
     metrics, health = free_port(), free_port()
     env = {
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",
@@ -146,10 +84,10 @@ def running(stack: ControlPlane, storage: Storage, tmp_path: Path) -> Iterator[R
     )
     with restore.healthy_stack(stack):
         begun = time.monotonic()
-        container.start("run", *addresses, *SHORT_FLAGS, env=env)
+        container.start("run", *addresses, *FLAGS, env=env)
         try:
             started = RunningContainer(container, health, metrics, 0)
-            until(started.ready, within=60, what="the container is ready")
+            until(started.ready, within=SLOW, what="the container is ready")
             started.seconds = time.monotonic() - begun
             yield started
         finally:
@@ -160,26 +98,22 @@ def test_container_writes_an_event_and_stops_on_sigterm(
     control_plane: ControlPlane, running: RunningContainer
 ) -> None:
     components.scale(control_plane.client, components.BODY_BASED_ROUTER, 0)
-    event = events.wait_for(control_plane.client, "clusterBBRNotReady", within=2 * PROMPT_TIMEOUT)
+    event = events.wait_for(control_plane.client, "clusterBBRNotReady", within=SLOW)
     assert event.raw["reportingInstance"] == "reporter-in-a-container"
-    print(f"ready after {running.seconds:.2f} s, RSS {_memory(running) / MEBIBYTE:.0f} MiB")
-    assert _memory(running) < 128 * MEBIBYTE
     assert running.container.stop() == 0
 
 
-def test_container_without_arguments_is_the_sidecar_of_a_job(
-    storage: Storage, tmp_path: Path
+def test_container_needs_no_more_memory_than_the_sources(
+    control_plane: ControlPlane, running: RunningContainer
 ) -> None:
-    secrets = tmp_path / "secrets"
-    secrets.mkdir()
-    _make_readable(tmp_path)
-    container = RuncContainer(storage, IMAGE, tmp_path, secrets)
-    try:
-        container.start(env={"JOB_NAME": "check", "POD_NAME": "check-7xk2p"})
-        assert container.wait() == 1
-        assert "JOB_NAMESPACE: required" in container.log.read_text()
-    finally:
-        container.remove()
+    in_container = _memory(running.page(running.metrics, "/metrics"))
+    begun = time.monotonic()
+    with ReporterProcess(control_plane, *FLAGS, name="from-sources", follows=True) as sources:
+        seconds = time.monotonic() - begun
+        from_sources = _memory(sources.metrics())
+    print(f"image:   ready after {running.seconds:.2f} s, {in_container / MEBIBYTE:.0f} MiB")
+    print(f"sources: ready after {seconds:.2f} s, {from_sources / MEBIBYTE:.0f} MiB")
+    assert in_container < min(MAX_MEMORY, MAX_RATIO * from_sources)
 
 
 def test_container_has_no_privileges_on_its_machine(running: RunningContainer) -> None:
@@ -193,18 +127,54 @@ def test_container_has_no_privileges_on_its_machine(running: RunningContainer) -
     assert status["NoNewPrivs"] == "1"
 
 
-def _memory(running: RunningContainer) -> float:
+def test_container_without_arguments_writes_the_condition_of_its_job(
+    control_plane: ControlPlane, storage: Storage, folder: Path
+) -> None:
     """
-    Return the resident memory in bytes.
+    The sidecar as its pod has it, with the files of its service account at their fixed path.
+    """
+    namespace = f"team-{folder.name}".replace("_", "-")[:60]
+    control_plane.client.create("/api/v1/namespaces", namespace_manifest(namespace))
+    with SidecarJob(control_plane, namespace) as job:
+        job.write_status()
+        job.write_result('{"status":"success","reason":"AllChecksPassed","message":"well"}')
+        account = _account(folder, (job.folder / "token").read_text(), control_plane, namespace)
+        results = shutil.copytree(job.result.parent, folder / "results")
+        container = RuncContainer(storage, IMAGE, folder, {SECRETS: account, "/results": results})
+        container.start(
+            env={
+                "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+                "KUBERNETES_SERVICE_PORT": str(control_plane.client.port),
+                "JOB_NAME": job.name,
+                "JOB_NAMESPACE": namespace,
+                "POD_NAME": job.pod,
+                "RESULTS_PATH": "/results/adapter-result.json",
+                "ADAPTER_CONTAINER_NAME": ADAPTER,
+            }
+        )
+        try:
+            assert container.wait() == 0, container.output()
+        finally:
+            container.remove()
+        assert job.await_condition("Available")["reason"] == "AllChecksPassed"
+
+
+def _account(folder: Path, token: str, plane: ControlPlane, namespace: str) -> Path:
+    """
+    Return a folder with the files that the kubelet mounts for a service account.
+    """
+    account = folder / "account"
+    account.mkdir(0o755)
+    (account / "token").write_text(token)
+    (account / "ca.crt").write_bytes(plane.client.ca_file.read_bytes())
+    (account / "namespace").write_text(namespace)
+    return account
+
+
+def _memory(page: str) -> float:
+    """
+    Return the resident memory in bytes, from a metrics page.
     """
     name = "process_resident_memory_bytes "
-    lines = running.page(running.metrics, "/metrics").splitlines()
+    lines = page.splitlines()
     return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))
-
-
-def _make_readable(folder: Path) -> None:
-    """
-    Let the container's user enter pytest's folders, which are private by default.
-    """
-    for path in (folder, *folder.parents[:2], folder / "secrets"):
-        path.chmod(0o755)

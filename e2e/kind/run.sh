@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 name=${KIND_CLUSTER:-status-reporter-e2e}
-image=${IMAGE:-productionstack-status-reporter:e2e}
+image=${IMAGE:-localhost/productionstack-status-reporter:e2e}
 artifacts=${ARTIFACTS:-e2e-artifacts}
 work=$(mktemp -d)
 export KUBECONFIG="$work/kubeconfig"
@@ -37,7 +37,8 @@ kind load docker-image "$image" --name="$name"
 # As users come to it: from the earlier reporter, whose image is not here.
 helm install status-reporter e2e/chart/earlier --namespace=kaito-system
 helm upgrade status-reporter helm/productionstack-status-reporter --namespace=kaito-system \
-  --set image.repository="${image%:*}" --set image.tag="${image##*:}" \
+  --set image.repository="${image%:*}" \
+  --set image.tag="${image##*:}" \
   --set controlPlane.kaitoNamespace=kaito-system \
   --set controlPlane.nodeProvisioner.name=gpu-provisioner \
   --set controlPlane.nodeProvisioner.namespace=gpu-provisioner --set heartbeatSeconds=60 \

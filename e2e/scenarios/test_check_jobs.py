@@ -11,9 +11,10 @@ import pytest
 
 from e2e.controlplane import ControlPlane, Json, reporter_rights, until
 from e2e.support import check_jobs, events
-from e2e.support.cases.cluster_replay import overlay
+from e2e.support.cases.short_holds import overlay
 from e2e.support.events import Event
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from reporter.kube.objects.access_review import Permission
 
 
 CLUSTER, HARNESS, MODEL = (
@@ -22,6 +23,7 @@ CLUSTER, HARNESS, MODEL = (
     "inferencesetCheckFailed",
 )
 SET = "checked"
+TEMPLATE = {"inference": {"preset": {"name": "phi-4"}}}
 WITHIN = 60
 """
 The time limit of each step, in seconds: twice the longest pause of a refused watch.
@@ -41,8 +43,7 @@ FLAGS = (
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
     events.clear(stack.client)
     yield stack
-    for job in stack.client.list("/apis/batch/v1/jobs"):
-        check_jobs.delete(stack, job["metadata"]["namespace"], job["metadata"]["name"])
+    check_jobs.delete_all(stack)
     events.clear(stack.client)
 
 
@@ -57,11 +58,7 @@ def team(plane: ControlPlane, namespace: str) -> str:
         "apiVersion": "kaito.sh/v1beta1",
         "kind": "InferenceSet",
         "metadata": {"name": SET, "namespace": namespace},
-        "spec": {
-            "replicas": 1,
-            "labelSelector": {},
-            "template": {"inference": {"preset": {"name": "phi-4"}}},
-        },
+        "spec": {"replicas": 1, "labelSelector": {}, "template": TEMPLATE},
     }
     plane.client.create(plane.client.collection(inference_set), inference_set)
     return namespace
@@ -163,17 +160,13 @@ def test_a_job_without_a_result_is_unknown_and_not_announced(
         check_jobs.until_condition(plane, team, "failed-1", "Failed")
         names = {"complete", "failed", "timeout", "wrong"}
         _until_states(reporter, {f"{HARNESS} {name}" for name in names}, "unknown")
-        whys = _whys(reporter)
-        assert whys[f"{HARNESS} complete"].endswith(
-            f"Job {team}/complete-1 completed without condition Available"
+        _until_whys(
+            reporter,
+            complete=f"Job {team}/complete-1 completed without condition Available",
+            failed=f"Job {team}/failed-1 failed without condition Available (DeadlineExceeded)",
+            timeout=f"Job {team}/timeout-1 reported AdapterTimeout: no results within 5m0s",
+            wrong="must be a duration such as 24h, 90m or 1h30m",
         )
-        assert whys[f"{HARNESS} failed"].endswith(
-            f"Job {team}/failed-1 failed without condition Available (DeadlineExceeded)"
-        )
-        assert whys[f"{HARNESS} timeout"].endswith(
-            f"Job {team}/timeout-1 reported AdapterTimeout: no results within 5m0s"
-        )
-        assert whys[f"{HARNESS} wrong"].endswith("must be a duration such as 24h, 90m or 1h30m")
         assert reporter.metric("unknown", reason=HARNESS) > 0
         assert _check_events(plane) == []
 
@@ -201,6 +194,8 @@ def test_without_the_right_every_check_is_unknown_until_it_is_granted(
     check_jobs.create(plane, team, "gateway-1", check="gateway")
     check_jobs.report(plane, team, "gateway-1", "False", "Refused")
     reporter_rights.install(plane.client, NAMESPACE)
+    listing = Permission("list", "batch", "jobs")
+    reporter_rights.until_allowed(plane.client, NAMESPACE, listing, allowed=False)
     with _reporter(plane, grant=False) as reporter:
         until(
             lambda: "jobs.batch" in reporter.status()["unread"],
@@ -274,8 +269,17 @@ def _states(reporter: ReporterProcess) -> dict[str, str]:
     return {key: each["state"] for key, each in _verdicts(reporter).items()}
 
 
-def _whys(reporter: ReporterProcess) -> dict[str, str]:
-    return {key: each["unknown"] for key, each in _verdicts(reporter).items()}
+def _until_whys(reporter: ReporterProcess, **ends: str) -> None:
+    """
+    Wait until each check of the harness is Unknown for a reason that ends so. A check is Unknown also
+    before its Job has ended.
+    """
+
+    def read() -> bool:
+        whys = {key: each.get("unknown", "") for key, each in _verdicts(reporter).items()}
+        return all(whys.get(f"{HARNESS} {name}", "").endswith(end) for name, end in ends.items())
+
+    until(read, within=WITHIN, what=f"the checks are unknown: {ends}")
 
 
 def _until_states(reporter: ReporterProcess, wanted: set[str], state: str) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e.controlplane import ControlPlane, Json, faults, until
+from e2e.controlplane import ControlPlane, Json, faults
 from e2e.support import events
+from e2e.support.events import Event
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import (
     APIKEY_AUTHZ,
@@ -21,6 +22,7 @@ from e2e.support.production_stack.components import (
     KEDA_OPERATOR,
 )
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.reporter_waits import until_logged, until_states, until_was
 from e2e.support.timeouts import GRACE, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_holds_flag
 
 
@@ -49,11 +51,7 @@ def test_scaled_to_zero_is_announced_at_once_and_ready_after_the_settle(
         assert warning.message.startswith(begin)
         back = dt.datetime.now(dt.UTC)
         components.scale(plane.client, BODY_BASED_ROUTER, 2)
-        until(
-            lambda: reporter.states() == {BBR: "settling"},
-            within=PROMPT_TIMEOUT,
-            what="it settles",
-        )
+        until_was(reporter, BBR, "settling")
         last = events.reporter_events(plane.client, BBR)
         ready = events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert (ready.type, ready.involved) == ("Normal", ("Namespace", "kube-system"))
@@ -83,7 +81,7 @@ def test_only_the_highest_ranked_cause_is_announced_and_names_the_others(
         suffix = f" (also: {BBR})"
         warning = events.wait_for(plane.client, ISTIO, within=PROMPT_TIMEOUT, containing=suffix)
         assert warning.message.endswith(suffix)
-        assert reporter.states() == {ISTIO: "announced", BBR: "outranked"}
+        until_states(reporter, {ISTIO: "announced", BBR: "outranked"})
         assert set(events.reasons(plane.client)) == {ISTIO}
 
 
@@ -119,7 +117,7 @@ def test_crash_looping_pod_is_named_with_its_exit_code(plane: ControlPlane) -> N
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         pod = components.pods(plane.client, BODY_BASED_ROUTER)[0]
         faults.set_pod_fault(plane.client, pod, faults.CRASH_LOOP)
-        warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT)
+        warning = _wait_for(plane, BBR, "CrashLoopBackOff")
     assert warning.message.startswith(
         "Deployment kaito-system/body-based-router is degraded: 1/2 replicas ready;"
         f" pod {pod['metadata']['name']} CrashLoopBackOff (exit code 1, 4 restarts). Platform: "
@@ -133,7 +131,7 @@ def test_image_that_cannot_be_pulled_is_named_with_the_message_of_kubelet(
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         pod = components.pods(plane.client, KAITO_WORKSPACE)[0]
         faults.set_pod_fault(plane.client, pod, faults.IMAGE_PULL)
-        warning = events.wait_for(plane.client, KAITO, within=2 * PROMPT_TIMEOUT)
+        warning = _wait_for(plane, KAITO, "ImagePullBackOff")
     assert warning.message.startswith(
         "Deployment kaito-system/kaito-workspace is unavailable: 0/1 replicas ready;"
         f" pod {pod['metadata']['name']} ImagePullBackOff:"
@@ -145,7 +143,7 @@ def test_pods_that_a_quota_refuses_are_announced_with_its_message(plane: Control
     with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
         plane.client.apply(_quota("keda", pods=0))
         plane.client.delete(plane.client.path(components.pods(plane.client, KEDA_OPERATOR)[0]))
-        warning = events.wait_for(plane.client, KEDA, within=20, containing="exceeded quota")
+        warning = _wait_for(plane, KEDA, "exceeded quota")
     assert "Deployment keda/keda-operator is unavailable: 0/1 replicas ready" in warning.message
     assert "ResourceQuota" in warning.message
 
@@ -165,9 +163,10 @@ def test_every_failing_deployment_of_a_reason_is_named(plane: ControlPlane) -> N
 
 def test_kaito_in_another_namespace_than_configured_is_judged_there(plane: ControlPlane) -> None:
     with ReporterProcess(plane, *SHORT_FLAGS, "--kaito-namespace=kaito-workspace") as reporter:
+        words = ("WARNING", KAITO, "--kaito-namespace=kaito-system")
+        until_logged(reporter, *words)
         assert reporter.states() == {}
-        warnings = reporter.lines("WARNING", KAITO, "--kaito-namespace=kaito-system")
-        assert len(warnings) == 1
+        assert len(reporter.lines(*words)) == 1
         assert any("--kaito-namespace=kaito-system" in each for each in reporter.status()["notes"])
         assert events.reporter_events(plane.client) == []
         components.scale(plane.client, KAITO_WORKSPACE, 0)
@@ -182,8 +181,7 @@ def test_wrong_name_in_a_flag_is_announced_once_after_the_grace_and_suppresses_n
     grace = 4
     delays = (f"--startup-grace-seconds={grace}", f"--settle-seconds={SETTLE}")
     with ReporterProcess(plane, *delays, "--kaito-deployment=kaito-typo") as reporter:
-        begun = until(lambda: _cause(reporter, KAITO), within=PROMPT_TIMEOUT, what="it is held")
-        assert begun["held"]
+        until_was(reporter, KAITO, "held")
         warning = events.wait_for(plane.client, KAITO, within=grace + PROMPT_TIMEOUT)
         assert "Deployment kaito-system/kaito-typo does not exist" in warning.message
         assert "--kaito-deployment" in warning.message
@@ -241,6 +239,14 @@ def _cause(reporter: ReporterProcess, reason: str) -> Json:
         cause for each in verdicts if each["reason"] == reason for cause in each["causes"]
     ]
     return causes[0] if causes else {}
+
+
+def _wait_for(plane: ControlPlane, reason: str, detail: str) -> Event:
+    """
+    Wait for an Event with this detail of a pod: it may be seen after the hold, and is then written
+    with the next rewrite, a minute later at most.
+    """
+    return events.wait_for(plane.client, reason, within=90, containing=detail)
 
 
 def _until_seen(plane: ControlPlane, reporter: ReporterProcess) -> None:

@@ -3,16 +3,32 @@ The tests of leases and electors, on the real API server.
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import pytest_asyncio
 
 from e2e.controlplane import ControlPlane
 from reporter.kube.client.client import RestClient, connect
+from tests.integration.leaderelection import test_elector as shared
 from tests.integration.leaderelection.test_elector import *  # noqa: F403
 
 
 pytestmark = pytest.mark.controlplane
+
+
+@pytest.fixture(autouse=True)
+def steady_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Let leaders stay through seconds in which the API server gets no turn.
+    """
+    steady = replace(
+        shared.FAST_TIMING,
+        lease_duration=timedelta(seconds=15),
+        renew_deadline=timedelta(seconds=10),
+    )
+    monkeypatch.setattr(shared, "FAST_TIMING", steady)
 
 
 @pytest_asyncio.fixture  # type: ignore[no-redef]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from e2e.controlplane import ControlPlane, Options
+from e2e.controlplane import ControlPlane, Options, until
 from e2e.support import events
 from e2e.support.address import routable_address
 from e2e.support.model_server import MAX_RUNNING, ModelServer
@@ -61,8 +61,7 @@ def test_a_stall_in_the_middle_of_traffic_is_announced_and_its_end_too(
     plane: ControlPlane, server: ModelServer
 ) -> None:
     with ReporterProcess(plane, *_flags(plane, server)) as reporter:
-        time.sleep(WINDOW + 2 * INTERVAL)
-        assert reporter.metric("scrapes_total", result="read") >= WINDOW
+        _until_read_for_a_window(reporter)
         assert REASON not in {each.reason for each in events.reporter_events(plane.client)}
         server.hang()
         within = WINDOW + INTERVAL + PROMPT_TIMEOUT
@@ -74,6 +73,17 @@ def test_a_stall_in_the_middle_of_traffic_is_announced_and_its_end_too(
         assert f"{MAX_RUNNING} requests running" in event.message
         server.restart()
         events.wait_for(plane.client, READY_REASON, within=within, containing=f"{TEAM}/{MODEL}")
+
+
+def _until_read_for_a_window(reporter: ReporterProcess) -> None:
+    """
+    Wait until the page was read throughout a window, and once more so that it is evaluated.
+    """
+    until(
+        lambda: reporter.metric("scrapes_total", result="read") > WINDOW / INTERVAL + 1,
+        within=60,
+        what="the page was read for a window",
+    )
 
 
 @pytest.mark.parametrize("scope", ["off", "loading"])

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e.controlplane import ControlPlane, until
+from e2e.controlplane import ControlPlane
 from e2e.support import events
+from e2e.support.elections import LEASE_SECONDS, STEADY_LEASE
 from e2e.support.events import Event
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.reporter_process import LEASE, ReporterProcess
+from e2e.support.reporter_waits import until_states, until_was
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
@@ -23,8 +25,7 @@ Seconds: the shortest that can be set, and a tenth more.
 """
 
 BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
-SHORT_LEASE = ("--lease-duration-seconds=3", "--renew-deadline-seconds=2")
-LEASE_RUNS_OUT = 4
+LONG_SETTLE = ("--startup-grace-seconds=2", "--settle-seconds=300")
 
 
 @pytest.fixture
@@ -39,13 +40,9 @@ def test_warning_is_renewed_while_it_lasts_and_never_again_after(plane: ControlP
         again = events.wait_for(plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
         assert (again.uid, again.first) == (first.uid, first.first)
         assert again.last > first.last
-        assert again.raw["series"]["count"] == 2
+        assert again.raw["series"]["count"] == again.count
         _mend(plane)
-        until(
-            lambda: reporter.states() == {BBR: "settling"},
-            within=PROMPT_TIMEOUT,
-            what="it settles",
-        )
+        until_was(reporter, BBR, "settling")
         last = _only(plane, BBR)
         events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         time.sleep(HEARTBEAT + 1)  # by then a heartbeat that was not called off would have come
@@ -54,19 +51,22 @@ def test_warning_is_renewed_while_it_lasts_and_never_again_after(plane: ControlP
 
 
 def test_killed_process_goes_on_with_its_event(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *BEATING, *SHORT_LEASE) as reporter:
+    with ReporterProcess(plane, *BEATING) as reporter:
         first = _break(plane)
         reporter.kill()
+        last = _only(plane, BBR)
         reporter.start()
-        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + LEASE_RUNS_OUT, count=2)
-        assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
+        again = events.wait_for(
+            plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=last.count + 1
+        )
+        assert (again.uid, again.first) == (first.uid, first.first)
         _mend(plane)
         events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert events.reasons(plane.client) == [BBR, READY]
 
 
 def test_trouble_that_ended_while_nobody_watched_gets_its_ready(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE) as reporter:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
         first = _break(plane)
         reporter.kill()
         _mend(plane)
@@ -91,20 +91,12 @@ def test_recurrence_is_an_event_of_its_own(plane: ControlPlane) -> None:
 
 
 def test_return_within_the_settle_continues_the_episode(plane: ControlPlane) -> None:
-    with ReporterProcess(plane, "--startup-grace-seconds=2", "--settle-seconds=30") as reporter:
+    with ReporterProcess(plane, *LONG_SETTLE) as reporter:
         first = _break(plane)
         _mend(plane)
-        until(
-            lambda: reporter.states() == {BBR: "settling"},
-            within=PROMPT_TIMEOUT,
-            what="it settles",
-        )
+        until_states(reporter, {BBR: "settling"})
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        until(
-            lambda: reporter.states() == {BBR: "announced"},
-            within=PROMPT_TIMEOUT,
-            what="it is back",
-        )
+        until_states(reporter, {BBR: "announced"})
         assert [each.uid for each in events.reporter_events(plane.client)] == [first.uid]
 
 
@@ -121,17 +113,20 @@ def test_stop_ends_with_success_at_once_and_frees_the_lease(plane: ControlPlane)
 
 def test_second_replica_takes_over_and_goes_on_with_the_event(plane: ControlPlane) -> None:
     with (
-        ReporterProcess(plane, *BEATING, name="one") as one,
-        ReporterProcess(plane, *BEATING, name="two", follows=True) as two,
+        ReporterProcess(plane, *BEATING, *STEADY_LEASE, name="one") as one,
+        ReporterProcess(plane, *BEATING, *STEADY_LEASE, name="two", follows=True) as two,
     ):
         first = _break(plane)
         assert first.raw["reportingInstance"] == "one"
-        until(lambda: two.states() == {BBR: "due"}, within=PROMPT_TIMEOUT, what="both see it")
+        until_states(two, {BBR: "due"})
         assert one.stop() == 0
-        two.until_leading(within=2)
-        again = events.wait_for(plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=2)
+        last = _only(plane, BBR)
+        two.until_leading()
+        again = events.wait_for(
+            plane.client, BBR, within=HEARTBEAT + PROMPT_TIMEOUT, count=last.count + 1
+        )
         assert again.raw["reportingInstance"] == "two"
-        assert (again.uid, again.first, again.count) == (first.uid, first.first, 2)
+        assert (again.uid, again.first) == (first.uid, first.first)
         _mend(plane)
         events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
         assert events.reasons(plane.client) == [BBR, READY]
@@ -141,12 +136,12 @@ def test_replica_takes_over_from_a_killed_one_when_the_lease_runs_out(
     plane: ControlPlane,
 ) -> None:
     with (
-        ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE, name="one") as one,
-        ReporterProcess(plane, *SHORT_FLAGS, *SHORT_LEASE, name="two", follows=True) as two,
+        ReporterProcess(plane, *SHORT_FLAGS, *STEADY_LEASE, name="one") as one,
+        ReporterProcess(plane, *SHORT_FLAGS, *STEADY_LEASE, name="two", follows=True) as two,
     ):
         one.kill()
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        event = events.wait_for(plane.client, BBR, within=LEASE_RUNS_OUT + PROMPT_TIMEOUT)
+        event = events.wait_for(plane.client, BBR, within=LEASE_SECONDS + PROMPT_TIMEOUT)
         assert event.raw["reportingInstance"] == "two"
         assert two.metric("leader") == 1
         assert len(events.reporter_events(plane.client)) == 1

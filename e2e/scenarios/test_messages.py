@@ -13,11 +13,16 @@ from e2e.support import events
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, KAITO_WORKSPACE
 from e2e.support.reporter_process import ReporterProcess
-from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS, short_holds_flag
+from e2e.support.timeouts import SHORT_FLAGS, short_holds_flag
 
 
 BBR, KAITO = "clusterBBRNotReady", "clusterKaitoControllerNotReady"
 LIMIT = 1024
+REWRITTEN = 90
+"""
+Seconds: an Event whose content changes is rewritten once a minute at most.
+"""
+
 TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
 NOISE = (
     f"pull denied: Authorization: Bearer {TOKEN}\n"
@@ -44,7 +49,7 @@ def message(plane: ControlPlane) -> str:
         faults.set_pod_fault(
             plane.client, pod, dataclasses.replace(faults.IMAGE_PULL, message=text)
         )
-        warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT)
+        warning = events.wait_for(plane.client, BBR, within=REWRITTEN, containing="pull denied")
         for seen in (reporter.log(), str(reporter.status()), reporter.metrics()):
             assert TOKEN not in seen
             assert "hunter2" not in seen
@@ -79,7 +84,7 @@ def test_own_words_are_never_cut_for_the_text_of_others(plane: ControlPlane) -> 
         for pod in broken:
             faults.set_pod_fault(plane.client, pod, long)
         suffix = f" (also: {KAITO})"
-        warning = events.wait_for(plane.client, BBR, within=2 * PROMPT_TIMEOUT, containing=suffix)
+        warning = events.wait_for(plane.client, BBR, within=REWRITTEN, containing=suffix)
     assert warning.message.endswith(suffix)
     assert len(warning.message.encode()) <= LIMIT
     assert broken[0]["metadata"]["name"] in warning.message

@@ -7,11 +7,13 @@ seconds later. Hence the long waits.
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
-from e2e.controlplane import ApiError, ControlPlane, until
+from e2e.controlplane import ControlPlane, until
 from e2e.support import events
+from e2e.support.aggregated_discovery import served_versions, stale_versions
 from e2e.support.production_stack import restore
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_holds_flag
@@ -65,7 +67,9 @@ def test_version_that_is_not_served_is_named_and_kubectl_shows_it_of_the_crd(
     versions = plane.client.get(path)["spec"]["versions"]
     unserved = [{**each, "served": each["name"] != "v1"} for each in versions]
     plane.client.patch(path, {"spec": {"versions": unserved}})
+    discovered = partial(served_versions, plane.client, *ROUTES.split(".", 1))
     try:
+        until(lambda: discovered() == {"v1beta1"}, within=60, what="v1beta1 alone is discovered")
         with ReporterProcess(plane, *SHORT_FLAGS, short_holds_flag(plane)):
             warning = events.wait_for(
                 plane.client, MISSING, within=SECOND_LOOK + 2 * PROMPT_TIMEOUT
@@ -76,6 +80,7 @@ def test_version_that_is_not_served_is_named_and_kubectl_shows_it_of_the_crd(
             assert MISSING in plane.kubectl(*of_it)
     finally:
         plane.client.patch(path, {"spec": {"versions": versions}})
+        until(lambda: "v1" in discovered(), within=60, what="v1 is discovered again")
 
 
 def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> None:
@@ -102,15 +107,19 @@ def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> Non
 @contextlib.contextmanager
 def _without(plane: ControlPlane, name: str) -> Iterator[None]:
     """
-    Remove a CRD, and install it again at the end if the test has not.
+    Remove a CRD, and install it again at the end if the test has not. Discovery knows it before
+    and after.
     """
     path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    discovered = partial(served_versions, plane.client, *name.split(".", 1))
     plane.remove_crd(name)
     try:
+        until(lambda: not discovered(), within=60, what=f"{name} is not discovered")
         yield
     finally:
         if not plane.client.exists(path):
             plane.install_crds(name)
+        until(discovered, within=60, what=f"{name} is discovered")
 
 
 def _of_kaito(crds: dict[str, str]) -> list[str]:
@@ -135,15 +144,14 @@ def _dead_server(plane: ControlPlane, version: str, group: str) -> Iterator[None
     manifest = {"metadata": {"name": name}, "spec": spec}
     plane.client.create(APISERVICES, manifest)
     try:
-        until(lambda: _fails(plane, f"/apis/{group}/{version}"), within=10, what=f"{name} fails")
+        until(
+            lambda: version in stale_versions(plane.client, group),
+            within=60,
+            what=f"{name} is stale",
+        )
         yield
     finally:
         plane.client.delete(f"{APISERVICES}/{name}")
-
-
-def _fails(plane: ControlPlane, path: str) -> bool:
-    try:
-        plane.client.get(path)
-    except ApiError as err:
-        return err.status == 503
-    return False
+        until(
+            lambda: not stale_versions(plane.client, group), within=60, what=f"{name} is forgotten"
+        )

@@ -15,9 +15,14 @@ from e2e.support.permission_table import first_columns, missing_permissions
 from e2e.support.production_stack import components, workload
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.timeouts import PROMPT_TIMEOUT
 
 
 BBR, ISTIO = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady"
+BACK_OFF = 60
+"""
+Seconds that a refused write waits at the longest.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +45,20 @@ def test_refused_events_are_counted_logged_once_per_reason_and_arrive_in_the_end
         with ReporterProcess(audited, *at_once, grant=False) as reporter:
             for component in (ISTIOD, BODY_BASED_ROUTER):
                 components.scale(audited.client, component, 0)
-            until(lambda: _refused(reporter) >= 6, within=30, what="each is tried three times")
+            until(lambda: _refused(reporter) >= 6, within=60, what="each is tried three times")
             columns = first_columns(missing_permissions(reporter))
             assert "create, patch, get, list events in kube-system" in columns
             assert events.reporter_events(audited.client) == []
             taken.close()
             for reason in (ISTIO, BBR):
-                events.wait_for(audited.client, reason, within=30)
+                events.wait_for(audited.client, reason, within=BACK_OFF + PROMPT_TIMEOUT)
                 assert len(reporter.lines("ERROR", f"{reason} was refused: create event")) == 1
-            assert _refused(reporter) == _refusals(audited)
+            # Audited and counted by two processes, each in its own time.
+            until(
+                lambda: _refused(reporter) == _refusals(audited),
+                within=PROMPT_TIMEOUT,
+                what="each refusal is counted",
+            )
             assert [each.count for each in events.reporter_events(audited.client)] == [1, 1]
             assert "Traceback" not in reporter.log()
             assert reporter.stop() == 0

@@ -33,6 +33,15 @@ QUIET = 13
 Seconds; a heartbeat comes within them.
 """
 
+ELECTION = (
+    "--lease-duration-seconds=20",
+    "--renew-deadline-seconds=15",
+    "--retry-period-seconds=0.5",
+)
+"""
+So patient that a busy machine makes no other leader, and one that is lost is replaced in time.
+"""
+
 SOURCES = ("jobs",)
 LOOPBACK = "127.0.0.1"
 _NUMBERS = itertools.count(1)
@@ -65,6 +74,7 @@ def flags(plane: ControlPlane, off: str = "", heartbeat: int = HEARTBEAT) -> tup
     """
     return (
         *observer.short_hold_flags(plane, off=off),
+        *ELECTION,
         f"--sources={','.join(SOURCES)}",
         "--startup-grace-seconds=2",
         f"--heartbeat-seconds={heartbeat}",

@@ -17,7 +17,7 @@ INSTALL = (
     "Install one with: helm install status-reporter helm/productionstack-status-reporter"
     " --namespace kaito-system --set heartbeatSeconds=60,controlPlane.kaitoNamespace=kaito-system"
     " --set statusBindAddress=:8082"
-    " --set image.repository=…,image.tag=…"
+    " --set image.registry=…"
 )
 
 

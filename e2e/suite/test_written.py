@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from e2e.controlplane import until
 from e2e.suite.breakages import scaled_to_zero
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.expected_events import events_from_now
@@ -33,8 +34,12 @@ def warning(cluster: ClusterUnderTest) -> Iterator[Event]:
 def test_every_written_event_has_the_right_format(
     warning: Event, recording: EventRecording
 ) -> None:
+    until(
+        lambda: any(write["metadata"]["uid"] == warning.uid for write in recording.writes()),
+        within=60,
+        what="kubectl shows the Event",
+    )
     writes = recording.writes()
-    assert any(write["metadata"]["uid"] == warning.uid for write in writes)
     print(f"{len(writes)} writes, of {sorted({write['reason'] for write in writes})}")
     assert recording.violations() == set()
 

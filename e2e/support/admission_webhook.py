@@ -85,7 +85,7 @@ class AdmissionWebhook:
             "rules": [RULE],
             "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
-            "timeoutSeconds": 2,
+            "timeoutSeconds": 30,
         }
 
     def stop(self) -> None:

@@ -76,6 +76,17 @@ def delete(plane: ControlPlane, namespace: str, name: str) -> None:
     plane.client.delete(f"{path(namespace, name)}?propagationPolicy=Background")
 
 
+def delete_all(plane: ControlPlane) -> None:
+    """
+    Delete the Jobs of all namespaces, as collections: of a namespace that ends, a single one may be
+    gone by now.
+    """
+    found = plane.client.list("/apis/batch/v1/jobs")
+    for namespace in {each["metadata"]["namespace"] for each in found}:
+        folder = path(namespace, "").rstrip("/")
+        plane.client.delete(f"{folder}?propagationPolicy=Background")
+
+
 def conditions(plane: ControlPlane, namespace: str, name: str) -> dict[str, tuple[str, str]]:
     status = plane.client.get(path(namespace, name)).get("status", {})
     return {c["type"]: (c["status"], c.get("reason", "")) for c in status.get("conditions", [])}

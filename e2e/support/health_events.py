@@ -21,11 +21,11 @@ No pod of the tests has a metrics page, without which reasons that need it stay 
 
 
 @contextlib.contextmanager
-def installed_crd(plane: ControlPlane) -> Iterator[None]:
+def installed_crd(plane: ControlPlane, crd: Json = CRD) -> Iterator[None]:
     """
-    Install the CRD of the chart for a while; with it go all objects.
+    Install the CRD of the chart, or another one of it, for a while; with it go all objects.
     """
-    crds.install(plane.client, [CRD])
+    crds.install(plane.client, [crd])
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     plane.client.apply(space)
     try:

@@ -9,12 +9,15 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Self
 
 from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.client import STRATEGIC
 from e2e.controlplane.processes import Process
+from e2e.controlplane.reporter_rights import until_allowed
+from reporter.kube.objects.access_review import Permission
 
 
 PROGRAM = (sys.executable, "-m", "e2e.support.job_sidecar_program")
@@ -125,6 +128,17 @@ class SidecarJob:
         status = {"phase": phase, "containerStatuses": containers}
         self.plane.client.patch(f"{self.pod_path}/status", {"status": status}, STRATEGIC)
 
+    def await_counted(self) -> None:
+        """
+        Wait until the Job controller has counted the pod, and writes to the Job no more.
+        """
+
+        def counted() -> bool:
+            status = self.plane.client.get(self.path).get("status", {})
+            return status.get("active") == 1 and "ready" in status
+
+        until(counted, within=WAIT_TIMEOUT, what=f"the pod of {self.name} is counted")
+
     def _await_pod(self) -> str:
         folder = f"/api/v1/namespaces/{self.namespace}/pods"
         selector = f"batch.kubernetes.io/job-name={self.name}"
@@ -166,6 +180,12 @@ class SidecarJob:
         code = process.exit_code()
         assert code is not None
         return code
+
+    def stop(self) -> int:
+        """
+        Stop the sidecar as the kubelet does. Returns its exit code.
+        """
+        return self._started.stop(grace=WAIT_TIMEOUT)
 
     def await_log(self, text: str, *, times: int = 1) -> None:
         until(lambda: self.log().count(text) >= times, within=WAIT_TIMEOUT, what=f"log: {text}")
@@ -253,3 +273,7 @@ def _install_rights(plane: ControlPlane, namespace: str, rules: Sequence[Json]) 
     ]
     for each in manifests:
         plane.client.apply(each)
+    for rule in rules:
+        for group, resource, verb in product(rule["apiGroups"], rule["resources"], rule["verbs"]):
+            right = Permission(verb, group, resource, namespace)
+            until_allowed(plane.client, namespace, right, account=ACCOUNT)

@@ -3,6 +3,7 @@ A model server with requests: llm-d-inference-sim, and clients that wait for its
 """
 
 import contextlib
+import http.client
 import itertools
 import json
 import socket
@@ -43,7 +44,7 @@ class ModelServer:
 
     def start(self) -> None:
         self._process = self._plane.run(f"model-server-{next(_NUMBERS)}", self._command)
-        until(self._listens, within=20, what="the model server listens")
+        until(self._listens, within=60, what="the model server listens")
 
     def restart(self) -> None:
         """
@@ -90,7 +91,7 @@ class ModelServer:
             sender.join()
 
     def _complete(self) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, http.client.HTTPException):
             self._post("/v1/completions", {"model": MODEL, "prompt": "a b c d", "max_tokens": 4})
 
     def _post(self, path: str, body: dict[str, Any]) -> None:

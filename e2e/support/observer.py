@@ -12,7 +12,7 @@ from e2e.support import events
 from e2e.support.events import Event
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SETTLE
-from reporter.model.entries import CatalogueEntry
+from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import TroubleKind
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
@@ -22,9 +22,9 @@ SHORT_HOLD = 2
 Seconds of the holds of hard errors, losses and declared states; starting objects keep theirs.
 """
 
-MIN_STARTING_HOLD = timedelta(minutes=3)
+MIN_STARTING_HOLD = timedelta(minutes=15)
 """
-The shortest hold of starting objects, also if the grace is shorter.
+The hold of starting objects in place of a shorter grace: longer than any step on a slow machine.
 """
 
 DOWNLOAD_REASON = "inferencesetWeightDownloadSlow"
@@ -91,7 +91,7 @@ class Observer:
             found = self.unclear_states(namespace)
             return all(found.get(each) == "held" for each in reasons)
 
-        until(held, within=30, what=f"{', '.join(reasons)} of {namespace} held")
+        until(held, within=60, what=f"{', '.join(reasons)} of {namespace} held")
 
     def wait_all_clear(self, namespace: str = "") -> None:
         """

@@ -8,11 +8,15 @@ from e2e.support.reporter_process import ReporterProcess
 
 def missing_permissions(reporter: ReporterProcess) -> list[str]:
     """
-    Return the log's table of missing permissions, from its column headings on.
+    Return the log's table of missing permissions, from its column headings on. The table is complete
+    once the status shows the review.
     """
-    lines = until(
-        lambda: reporter.lines("permission_review"), within=15, what="permissions are checked"
+    until(
+        lambda: reporter.status()["permissions"]["reviewedAt"],
+        within=60,
+        what="permissions are checked",
     )
+    lines = reporter.lines("permission_review")
     return [line.partition("permission_review:   ")[2] for line in lines[1:]]
 
 

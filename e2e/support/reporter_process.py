@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import Process
+from reporter.catalogue.sources.packs import DEFAULT_PACKS, is_path
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
@@ -34,6 +35,11 @@ _ELECTION = (
     "--renew-deadline-seconds=5",
     "--retry-period-seconds=0.5",
 )
+ANSWER_TIMEOUT = 30
+"""
+The time limit of an answer of the process, in seconds; a loaded machine may let it stand still.
+"""
+
 _NUMBERS = itertools.count(1)
 
 Json = dict[str, Any]
@@ -43,8 +49,8 @@ class ReporterProcess:
     """
     A reporter and its log.
 
-    *flags*: override the few that every test needs; ``--sources``, ``--status-objects`` and
-    ``--store`` among them add permissions.
+    *flags*: override the few that every test needs; ``--sources``, ``--status-objects``,
+    ``--store`` and ``--mirror-events`` among them add permissions, and ``--packs`` chooses them.
     *env*: added to the environment. *name*: the name of its pod.
     *grant*: False leaves the permissions as the test has set them.
     *follows*: it counts as started without leading. *program*: the program that gets the
@@ -74,6 +80,8 @@ class ReporterProcess:
                 _sources(flags),
                 status_objects="--status-objects" in flags,
                 store=_store_kind(flags),
+                mirror="--mirror-events" in flags,
+                packs=_shipped_packs(flags),
             )
         self._kubeconfig = plane.service_account_kubeconfig(*self.SERVICE_ACCOUNT)
         self.process: Process | None = None
@@ -108,13 +116,13 @@ class ReporterProcess:
             self.until_leading()
         return self
 
-    def until_ready(self, *, within: float = 20) -> None:
+    def until_ready(self, *, within: float = 60) -> None:
         self._until(lambda: self.readiness().startswith("ok\n"), within, "ready")
 
-    def until_leading(self, *, within: float = 40) -> None:
+    def until_leading(self, *, within: float = 60) -> None:
         self._until(lambda: self.metric("leader") == 1, within, "leading")
 
-    def stop(self, *, grace: float = 15) -> int:
+    def stop(self, *, grace: float = 30) -> int:
         """
         Stop the process as Kubernetes stops a pod. Returns the exit code, which is -9 after
         *grace* seconds.
@@ -251,7 +259,7 @@ class ReporterProcess:
         """
         Return the body, whatever the HTTP status. Raises OSError if nothing answers.
         """
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_TIMEOUT)
         try:
             connection.request("GET", path)
             return connection.getresponse().read().decode()
@@ -268,6 +276,15 @@ def _store_kind(flags: tuple[str, ...]) -> ResourceKind | None:
             return node_health_events(given.get("--store-resource", DEFAULT_RESOURCE), "")
         case _:
             return None
+
+
+def _shipped_packs(flags: tuple[str, ...]) -> Sequence[str]:
+    """
+    Return the packs that the last such flag names, without folders: a test grants what these read.
+    """
+    given = [flag.partition("=")[2] for flag in flags if flag.startswith("--packs=")]
+    named = given[-1].split(",") if given else DEFAULT_PACKS
+    return [each for each in named if not is_path(each)]
 
 
 def _sources(flags: tuple[str, ...]) -> list[str]:

@@ -7,13 +7,18 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from e2e.controlplane import Client, ControlPlane, Json, crds, until
+from e2e.controlplane import ApiError, Client, ControlPlane, Json, crds, until
 from tests.support import kstatus
 from tests.support.status_objects import CRD, PATH, STATUSES, manifest
 
 
 ALL = "/apis/reporter.productionstack.kaito.sh/v1alpha1/productionstackstatuses"
 CRD_PATH = f"{crds.PATH}/{STATUSES}"
+CHANGED = "schemaChanged"
+"""
+A field that only a changed schema has.
+"""
+
 FLAGS = ("--status-objects", "--scrape=off")
 """
 No pod of the tests has a metrics page, without which reasons that need it stay Unknown.
@@ -40,6 +45,7 @@ def changed_schema(client: Client, change: Any) -> Iterator[None]:
     """
     version = copy.deepcopy(CRD["spec"]["versions"][0])
     change(version["schema"]["openAPIV3Schema"])
+    version["schema"]["openAPIV3Schema"]["properties"][CHANGED] = {"type": "string"}
     put_version(client, version)
     try:
         yield
@@ -48,7 +54,24 @@ def changed_schema(client: Client, change: Any) -> Iterator[None]:
 
 
 def put_version(client: Client, version: Json) -> None:
+    """
+    Write the schema, and wait until it is in effect, which is a moment after it is written.
+    """
     client.patch(CRD_PATH, {"spec": {"versions": [version]}})
+    is_changed = CHANGED in version["schema"]["openAPIV3Schema"]["properties"]
+    what = "the schema of the CRD is in effect"
+    until(lambda: _knows_changed_field(client) == is_changed, within=60, what=what)
+
+
+def _knows_changed_field(client: Client) -> bool:
+    trial = manifest("default", "trial") | {CHANGED: ""}
+    try:
+        client.create(f"{PATH.format('default')}?dryRun=All&fieldValidation=Strict", trial)
+    except ApiError as err:
+        if f'unknown field "{CHANGED}"' not in err.body.replace("\\", ""):
+            raise
+        return False
+    return True
 
 
 def create(client: Client, namespace: str, name: str = "package", **spec: Any) -> Json:

@@ -11,7 +11,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 
 GRACE, SETTLE = 2, 3
 SHORT_FLAGS = (f"--startup-grace-seconds={GRACE}", f"--settle-seconds={SETTLE}")
-PROMPT_TIMEOUT = 12
+PROMPT_TIMEOUT = 30
 """
 The time limit, in seconds, of a step that takes less than one second on an idle machine.
 """

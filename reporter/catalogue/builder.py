@@ -10,13 +10,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from reporter.catalogue.drafts import Draft, Drafts
-from reporter.catalogue.durations import parse_duration
 from reporter.catalogue.format import Hold
-from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Suppression
+from reporter.catalogue.format_parts.durations import parse_duration
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Suppression
+from reporter.model.catalogue.hold_durations import HoldDurations
+from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.enums import Reason
 
 
-def build_catalogue(drafts: Drafts) -> Catalogue:
+def build_catalogue(drafts: Drafts, rules: SubjectDefinitions) -> Catalogue:
     entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
     required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)
@@ -24,23 +26,29 @@ def build_catalogue(drafts: Drafts) -> Catalogue:
         if d.spec is not None
     }
     rows = tuple(
-        Suppression(Reason(d.reason), Reason(row.reason), row.scope, row.why)
+        Suppression(Reason(d.reason), Reason(row.reason), row.scope, row.why, row.enabled)
         for d in drafts.all
         for row in d.entry.suppresses
         if row.reason is not UNSET
     )
-    sources = (Reason(d.reason) for d in drafts.all if any(r.crd_of for r in d.entry.suppresses))
+    crd_rows = [(Reason(d.reason), r) for d in drafts.all for r in d.entry.suppresses if r.crd_of]
     return Catalogue(
-        MappingProxyType(entries), rows, next(sources, None), MappingProxyType(required_crds)
+        MappingProxyType(entries),
+        rows,
+        next((reason for reason, _ in crd_rows), None),
+        MappingProxyType(required_crds),
+        rules,
+        is_missing_crd_enabled=all(row.enabled for _, row in crd_rows),
     )
 
 
-def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
+def _sort_key(entry: CatalogueEntry) -> tuple[int, str, bool, bool, int, str]:
     """
-    Order by layer, then rank; entries without a rank follow, the layer's Ready is the last.
+    Order by layer and kind of subject, then rank; entries without a rank follow, the layer's Ready is the last.
     """
     return (
         entry.layer.order,
+        entry.subject_kind,
         entry.is_ready_reason,
         entry.orthogonal,
         entry.rank or 0,
@@ -49,7 +57,7 @@ def _sort_key(entry: CatalogueEntry) -> tuple[int, bool, bool, int, str]:
 
 
 def _build_entry(draft: Draft) -> CatalogueEntry:
-    entry = draft.entry
+    entry, rule = draft.entry, draft.rule
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
     return CatalogueEntry(
@@ -68,6 +76,8 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
         waits_for_grace=entry.grace,
         remedies=MappingProxyType(remedies),
         enabled=draft.enabled,
+        subject_kind=draft.about[1],
+        object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
     )
 
 

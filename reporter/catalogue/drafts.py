@@ -2,7 +2,7 @@
 Read entries and keep their lines with them, for the checks.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,27 +11,39 @@ from msgspec import UNSET
 from reporter.catalogue.format import ReasonEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar
-from reporter.catalogue.yaml.reader import read
-from reporter.model.entries import ProbeSpec
+from reporter.catalogue.yaml.reader import read, readable_keys
+from reporter.catalogue.yaml.type_parts import struct_fields
+from reporter.model.catalogue.entries import ProbeSpec
+from reporter.model.catalogue.subject_definitions import (
+    NO_SUBJECTS,
+    SubjectDefinition,
+    SubjectDefinitions,
+)
+from reporter.model.enums import Layer
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
     """
-    The names that entries may use. *flags*: those of the process.
+    The names that entries may use. *flags*: those of the process. *subjects*: the rules of all packs.
+
+    *knows_all_subjects*: False if some rules could not be read, so that one missing is no problem.
     """
 
     specs: Mapping[str, ProbeSpec]
     flags: frozenset[str]
+    subjects: SubjectDefinitions = NO_SUBJECTS
+    knows_all_subjects: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
     """
-    One entry of a file, as an overlay left it.
+    One entry of a file, as an overlay left it. *pack*: empty for one of an overlay.
     """
 
     node: Fields
+    pack: str = ""
 
     @property
     def name(self) -> str:
@@ -39,26 +51,76 @@ class EntrySource:
         return str(named.value) if isinstance(named, Scalar) else ""
 
 
-def entry_sources(root: Node, key: str) -> Iterator[EntrySource]:
+@dataclass(frozen=True, slots=True)
+class SubjectSource:
+    """
+    One entry under ``subjects`` of a file of a pack.
+    """
+
+    node: Fields
+    pack: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCatalogue:
+    """
+    The entries, the kinds and what makes subjects in all files, not checked yet.
+    """
+
+    sources: tuple[EntrySource, ...]
+    kinds: tuple[Fields, ...] = ()
+    subjects: tuple[SubjectSource, ...] = ()
+
+
+def entry_sources(root: Node, key: str, pack: str = "") -> Iterator[EntrySource]:
     """
     Yield the entries that a file lists under *key*.
     """
     listed = root.values.get(key) if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
         if isinstance(node, Fields):
-            yield EntrySource(node)
+            yield EntrySource(node, pack)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """
-    An entry that was read. *spec* and *parameters* are None for reasons without a probe.
+    An entry that was read, perhaps without some of its keys.
+
+    *spec* is None for reasons without a probe, and for a probe that is not known. *parameters* is None
+    for these, and if they are wrong. *rule*: what makes its subjects; None for the cluster, and if there
+    is nothing.
     """
 
     entry: ReasonEntry
     node: Fields
     spec: ProbeSpec | None = None
     parameters: Any = None
+    rule: SubjectDefinition | None = None
+
+    @property
+    def about(self) -> tuple[Layer, str]:
+        """
+        The layer and the kind of its subjects, which have a Ready and ranks of their own.
+        """
+        return self.entry.layer, self.rule.subject_kind if self.rule is not None else ""
+
+    @property
+    def lacks_subjects(self) -> bool:
+        """
+        True if nothing makes its subjects, which was reported.
+        """
+        return self.rule is None and self.entry.layer is not Layer.CLUSTER
+
+    @property
+    def subject_fields(self) -> frozenset[str]:
+        """
+        The message fields with the names of the subject.
+        """
+        if self.entry.layer is Layer.CLUSTER:
+            return frozenset()
+        named = self.rule.message_field if self.rule is not None else ""
+        return frozenset({"namespace", named} - {""})
 
     @property
     def reason(self) -> str:
@@ -96,11 +158,20 @@ class Drafts:
     names: frozenset[str] = field(default=frozenset())
 
 
+MAX_REASONS = 2500
+"""
+The number of reasons in a catalogue. Each has series of its own, and a probe that runs in each pass.
+"""
+
+
 def read_drafts(
-    sources: Iterable[EntrySource], known: KnownNames, problems: list[Problem]
+    sources: Sequence[EntrySource], known: KnownNames, problems: list[Problem]
 ) -> Drafts:
     found, names = [], set()
-    for source in sources:
+    if len(sources) > MAX_REASONS:
+        text = f"the catalogue has {len(sources)} reasons; it may have {MAX_REASONS}"
+        problems.append(Problem(sources[MAX_REASONS].node.place, text))
+    for source in sources[:MAX_REASONS]:
         names.add(source.name)
         draft = _read_draft(source, known, problems)
         if draft is not None:
@@ -108,22 +179,81 @@ def read_drafts(
     return Drafts(tuple(found), frozenset(names))
 
 
+INDEPENDENT_KEYS = frozenset(
+    {"rank", "hold", "settle", "window", "grace", "meaning", "example", "runbook"}
+)
+"""
+The keys without which the checks of the others say nothing wrong.
+"""
+
+
 def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:
-    entry = read(source.node, ReasonEntry, problems)
+    entry = read(source.node, ReasonEntry, problems) or _read_rest(source.node)
     if entry is None:
         return None
-    draft = Draft(entry, source.node)
+    found: list[Problem] = []
+    rule = _find_rule(source, entry, known.subjects, found)
+    problems += found if known.knows_all_subjects else ()
+    draft = Draft(entry, source.node, rule=rule)
     if entry.probe is UNSET:
         return draft
     spec = known.specs.get(entry.probe)
     if spec is None:
         text = f"unknown probe `{entry.probe}`: {suggest_name(entry.probe, known.specs)}"
         problems.append(draft.problem(text, "probe"))
-        return None
+        return draft
     given = source.node.values.get("parameters") or Fields(source.node.where("probe"))
     if not isinstance(given, Fields):
         return None
-    found: list[Problem] = []
+    found = []
     parameters = read(given, spec.parameters_type, found)
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
-    return None if found else Draft(entry, source.node, spec, parameters)
+    if found and spec.prepare is not None:
+        return None  # a probe prepares only what could be read
+    return Draft(entry, source.node, spec, parameters, rule)
+
+
+def _read_rest(node: Fields) -> ReasonEntry | None:
+    """
+    Return an entry without its wrong keys, None if the checks cannot do without one of them.
+    """
+    rest = readable_keys(node, ReasonEntry)
+    wrong = node.values.keys() - rest.values.keys()
+    known = struct_fields(ReasonEntry) or {}
+    if wrong & known.keys() - INDEPENDENT_KEYS:
+        return None
+    return read(rest, ReasonEntry, [])
+
+
+def _find_rule(
+    source: EntrySource, entry: ReasonEntry, rules: SubjectDefinitions, problems: list[Problem]
+) -> SubjectDefinition | None:
+    """
+    Return what makes the subjects of an entry; None for the cluster, and after adding a problem.
+    """
+    of_layer = rules.of_layer(entry.layer)
+    if entry.subject is not UNSET:
+        named = {rule.kind.kind: rule for rule in of_layer}
+        if entry.subject not in named:
+            text = (
+                f"subject: no pack makes subjects of layer {entry.layer} of kind `{entry.subject}`"
+            )
+            place = source.node.where("subject")
+            offer = suggest_name(entry.subject, named)
+            problems.append(Problem(place, f"{entry.reason}: {text}: {offer}"))
+        return named.get(entry.subject)
+    if entry.layer is Layer.CLUSTER:
+        return None
+    own = [rule for rule in of_layer if rule.pack == source.pack] or [
+        rule for rule in of_layer if rule.plain or len(of_layer) == 1
+    ]
+    if len(own) == 1:
+        return own[0]
+    kinds = ", ".join(sorted(rule.kind.kind for rule in own or of_layer))
+    text = (
+        f"layer {entry.layer} has subjects of several kinds; add `subject`, one of {kinds}"
+        if kinds
+        else f"no pack makes subjects of layer {entry.layer}; add `subjects`"
+    )
+    problems.append(Problem(source.node.where("layer"), f"{entry.reason}: {text}"))
+    return None

@@ -6,17 +6,19 @@ The reader converts into them, and the JSON Schemas and the README's tables are 
 
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta
 
-from reporter.catalogue.durations import DURATION_PATTERN, HOLD_PATTERN
-from reporter.model.entries import Scope
+from reporter.catalogue.format_parts.base import CatalogueStruct, OptionalKey, Text
+from reporter.catalogue.format_parts.durations import HOLD_PATTERN
+from reporter.catalogue.format_parts.kinds import KindEntry
+from reporter.catalogue.format_parts.subjects import SubjectEntry
+from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import EventType, Layer, Owner
+from reporter.model.text.durations import DURATION_PATTERN
 
 
-T = TypeVar("T")
 Entry = TypeVar("Entry")
 Change = TypeVar("Change")
-OptionalKey: TypeAlias = T | UnsetType
 
 HoldDuration = Annotated[
     str,
@@ -43,7 +45,6 @@ ReasonName = Annotated[
         extra={"is": "a reason: its layer's prefix, then words in CamelCase"},
     ),
 ]
-Text = Annotated[str, Meta(min_length=1, extra={"is": "a text"})]
 Remedy = Annotated[
     str,
     Meta(
@@ -52,11 +53,6 @@ Remedy = Annotated[
         extra={"is": "a sentence of at most 300 characters"},
     ),
 ]
-
-
-class CatalogueStruct(
-    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
-): ...
 
 
 class Hold(CatalogueStruct, frozen=True, kw_only=True):
@@ -110,6 +106,10 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
         ),
     ]
     why: Annotated[Text, Meta(description="What the suppressed check lacks meanwhile.")]
+    enabled: Annotated[
+        bool,
+        Meta(description="false to announce both; an overlay writes `does-not-suppress` instead."),
+    ] = True
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
@@ -123,9 +123,18 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     layer: Annotated[
         Layer, Meta(description="The layer that it belongs to; the prefix of its name must agree.")
     ]
+    subject: Annotated[
+        OptionalKey[Text],
+        Meta(
+            description="The kind of its subjects, as under `subjects`. Absent: the only kind that its pack has in "
+            "the layer, else the one that is plain."
+        ),
+    ] = UNSET
     type: Annotated[
         EventType,
-        Meta(description="`Normal` for the one reason of each layer that announces recovery."),
+        Meta(
+            description="`Normal` for the one reason of each layer and kind of subject that announces recovery."
+        ),
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
     meaning: Annotated[
@@ -188,7 +197,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         Text,
         Meta(
             description="What is wrong and where. `{field}` stands for a value from the probe, "
-            "`{namespace}` and `{inferenceset}` for those of the subject, and `{foreign}` for "
+            "`{namespace}` and `{inferenceset}`, or another kind in lower case, for those of the subject, and `{foreign}` for "
             "the text of other components, which otherwise follows at the end."
         ),
     ]
@@ -218,7 +227,14 @@ class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
     A file of the catalogue.
     """
 
-    reasons: Annotated[list[Entry], Meta(description="In any order.")]
+    reasons: Annotated[list[Entry], Meta(description="In any order.")] = []
+    subjects: Annotated[
+        list[SubjectEntry],
+        Meta(description="What the reasons of this pack are about, beside the cluster."),
+    ] = []
+    kinds: Annotated[
+        list[KindEntry], Meta(description="The kinds that reasons with the probe `cel` read.")
+    ] = []
 
 
 class Override(CatalogueStruct, frozen=True, kw_only=True):
@@ -239,6 +255,13 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
     parameters: Annotated[
         OptionalKey[dict[str, Any]], Meta(description="Other parameters of its probe.")
     ] = UNSET
+    does_not_suppress: Annotated[
+        list[Text],
+        Meta(
+            description="Reasons that it suppresses otherwise, and that are announced beside it; `crd-of` for "
+            "all those that need the missing CRD."
+        ),
+    ] = []
 
 
 class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=True):
@@ -249,6 +272,9 @@ class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=
     reasons: Annotated[dict[str, Change], Meta(description="Changes, by reason.")] = {}
     add: Annotated[
         list[Entry], Meta(description="Whole entries, evaluated by a probe that exists.")
+    ] = []
+    kinds: Annotated[
+        list[KindEntry], Meta(description="The kinds that reasons with the probe `cel` read.")
     ] = []
 
 

@@ -1,19 +1,35 @@
 """
-Load the catalogue's folder and an overlay into one checked catalogue.
+Load the packs of the catalogue and overlays into one checked catalogue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reporter.catalogue.builder import build_catalogue
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.drafts import EntrySource, KnownNames, entry_sources, read_drafts
+from reporter.catalogue.drafts import (
+    EntrySource,
+    GivenCatalogue,
+    KnownNames,
+    SubjectSource,
+    entry_sources,
+    read_drafts,
+)
 from reporter.catalogue.format import CatalogueFile, UnreadEntry
-from reporter.catalogue.overlay import apply_overlay
 from reporter.catalogue.problems import CatalogueError, Place, Problem
-from reporter.catalogue.yaml.nodes import compose
+from reporter.catalogue.sources.kinds import kind_nodes, read_kinds
+from reporter.catalogue.sources.overlay import apply_overlay
+from reporter.catalogue.sources.packs import DEFAULT_PACKS, Pack, find_packs
+from reporter.catalogue.sources.preparation import prepare_drafts
+from reporter.catalogue.sources.subjects import (
+    bind_kinds,
+    known_kinds,
+    read_definitions,
+    subject_sources,
+)
+from reporter.catalogue.yaml.nodes import Fields, Node, compose
 from reporter.catalogue.yaml.reader import read
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 
 
 def default_folder() -> Path:
@@ -26,40 +42,68 @@ def default_folder() -> Path:
 
 def load_catalogue(
     folder: Path,
-    overlay: Path | None = None,
-    *,
+    overlay: Path | Node | None = None,
+    *further: Path | Node,
     specs: Mapping[str, ProbeSpec],
     flags: frozenset[str],
+    packs: Sequence[str] = DEFAULT_PACKS,
 ) -> Catalogue:
     """
     Return the catalogue. Raise CatalogueError with all problems.
 
-    *specs*: of every probe. *flags*: those that parameters may name.
+    *overlay*, *further*: files, or what was read already, applied one after the other.
+    *specs*: of every probe. *flags*: those that parameters may name. *packs*: names, or folders.
     """
-    known = KnownNames(specs, flags)
     problems: list[Problem] = []
-    sources = read_folder(folder, problems)
-    if overlay is not None:
-        sources = apply_overlay(sources, overlay, problems)
-    drafts = read_drafts(sources, known, problems)
+    given = read_folder(folder, problems, packs)
+    for each in further if overlay is None else (overlay, *further):
+        given = apply_overlay(given, each, problems)
+    kinds = read_kinds(given.kinds, problems)
+    found: list[Problem] = []
+    subjects = read_definitions(given.subjects, known_kinds(kinds), found)
+    complete = not found and len(subjects.all) == len(given.subjects)
+    known = KnownNames(specs, flags, subjects, knows_all_subjects=complete)
+    problems += found
+    drafts = read_drafts(given.sources, known, problems)
+    drafts = prepare_drafts(drafts, specs, kinds, problems)
     for check in CHECKS:
         problems += check(drafts, known)
     if problems:
         raise CatalogueError(problems)
-    return build_catalogue(drafts)
+    return build_catalogue(drafts, bind_kinds(subjects, drafts))
 
 
-def read_folder(folder: Path, problems: list[Problem]) -> tuple[EntrySource, ...]:
+def read_folder(
+    folder: Path, problems: list[Problem], packs: Sequence[str] = DEFAULT_PACKS
+) -> GivenCatalogue:
     """
-    Return the entries of all files, ordered by file and line.
+    Return what these packs hold, and what all packs have in common; ordered by pack, file and line.
+    """
+    sources: list[EntrySource] = []
+    kinds: list[Fields] = []
+    subjects: list[SubjectSource] = []
+    for pack in (Pack("", folder), *find_packs(folder, packs, problems)):
+        for root in _read_files(pack.folder, problems):
+            sources += entry_sources(root, "reasons", pack.name)
+            kinds += kind_nodes(root)
+            subjects += subject_sources(root, pack.name)
+    return GivenCatalogue(tuple(sources), tuple(kinds), tuple(subjects))
+
+
+def _read_files(folder: Path, problems: list[Problem]) -> Sequence[Fields]:
+    """
+    Return the mappings in the files of one folder. Their entries are read one by one later.
     """
     files = sorted(folder.glob("*.yaml"))
     if not files:
         text = "there is no *.yaml here; name the folder that holds the catalogue"
         problems.append(Problem(Place(str(folder), 1), text))
-    found: list[EntrySource] = []
+    found = []
     for file in files:
         root = compose(file, problems)
-        if root is not None and read(root, CatalogueFile[UnreadEntry], problems) is not None:
-            found += entry_sources(root, "reasons")
-    return tuple(found)
+        if root is not None:
+            # What is wrong with the file as a whole hides nothing that is wrong with its entries.
+            read(root, CatalogueFile[UnreadEntry], problems)
+            if isinstance(root, Fields):
+                found.append(root)
+    return found

@@ -4,7 +4,8 @@ Problems of the catalogue's files, each with its line.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+
+from reporter.model.text.suggest import find_similar
 
 
 MAX_LISTED_NAMES = 12
@@ -24,19 +25,23 @@ Each comparison is slow; without a limit a file of thousands of unknown names wo
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
     """
-    A line of a file, counted from 1.
+    A line of a file, counted from 1, and perhaps a column of it.
     """
 
     file: str
     line: int
+    column: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        column = f":{self.column}" if self.column else ""
+        return f"{self.file}:{self.line}{column}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """
+    A problem at one place.
+
     *text* says what is wrong and what to do, on one line.
     """
 
@@ -64,9 +69,9 @@ def suggest_name(word: str, known: Collection[str]) -> str:
     if not known:
         return "remove it"
     if len(known) <= MAX_COMPARED_NAMES:
-        close = get_close_matches(word, sorted(known), n=1)
-        if close:
-            return f"did you mean `{close[0]}`?"
+        similar = find_similar(word, known)
+        if similar:
+            return f"did you mean `{similar}`?"
     if len(known) <= MAX_LISTED_NAMES:
         return f"known are {', '.join(sorted(known))}"
     return "see the catalogue's README.md for what there is"

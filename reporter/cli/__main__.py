@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from reporter.cli.asking_commands import ASKING_COMMANDS
+from reporter.cli.asking_commands import ASKING_COMMANDS, AUTHORING_COMMANDS
 
 
 INTERRUPTED_EXIT_CODE = 130
@@ -29,7 +29,8 @@ Exit code that shells report for a process that SIGTERM ended. A question withou
 
 
 def main() -> None:
-    _main("run_command", asks=bool(ASKING_COMMANDS & {*sys.argv[1:2]}))
+    asking = ASKING_COMMANDS | AUTHORING_COMMANDS
+    _main("run_command", asks=bool(asking & {*sys.argv[1:2]}))
 
 
 def main_plugin() -> None:
@@ -37,6 +38,13 @@ def main_plugin() -> None:
     Run as the kubectl plugin ``kubectl productionstack-status``.
     """
     _main("run_plugin", asks=True)
+
+
+def main_plugin_completion() -> None:
+    """
+    Run as ``kubectl_complete-productionstack_status``, which kubectl asks for completions of the plugin.
+    """
+    _main("run_plugin_completion", asks=True)
 
 
 def _main(function: str, *, asks: bool) -> None:

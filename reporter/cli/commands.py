@@ -7,12 +7,14 @@ of MiB.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
+from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking_commands import ASKING_COMMANDS
+from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.model.text.suggest import suggest
 from reporter.settings import SettingsError
 from reporter.sinks.log_format import one_line
 
@@ -23,9 +25,25 @@ EXIT_BAD_CONFIGURATION = 2
 DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
-PLUGIN_COMMANDS = ASKING_COMMANDS | {"version"}
 SIDECAR_VARIABLES = ("JOB_NAME", "POD_NAME")
-HELP_ARGUMENTS = frozenset({"help", "-h", "-help", "--help"})
+HELP_MODULES = {
+    "status": "reporter.cli.status.command",
+    "wait": "reporter.cli.status.wait",
+    "explain": "reporter.cli.status.explain",
+    "check": "reporter.cli.check.command",
+    "silence": "reporter.cli.status.silence",
+    "job-status": "reporter.cli.help.job_status",
+    "demo": "reporter.cli.help.demo",
+    "lint": "reporter.cli.authoring.lint",
+    "test": "reporter.cli.authoring.story_tests",
+    "docs": "reporter.cli.authoring.docs",
+}
+"""
+The modules with the help of commands that have one of their own.
+"""
+
+HELP_FLAGS = frozenset({"-h", "-help", "--help"})
+HELP_ARGUMENTS = HELP_FLAGS | {"help"}
 
 
 def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -37,9 +55,11 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     default = "job-status" if not argv and _is_sidecar(environ) else "run"
     name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else (default, argv)
-    if name in HELP_ARGUMENTS or (name != "demo" and HELP_ARGUMENTS & set(arguments)):
-        print(_help_of(name))
-        return 0
+    if name in HELP_ARGUMENTS:
+        return _print_help(arguments[0] if arguments else "")
+    # The word may also be the value of a flag, or a name.
+    if HELP_FLAGS & set(arguments) or "help" in arguments[:1]:
+        return _print_help(name if _has_command_name(argv) else "")
     if name not in COMMANDS:
         return _print_refusal(_unknown_command(name))
     try:
@@ -55,26 +75,37 @@ def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     given = argv[0] if argv else ""
     if given in PLUGIN_COMMANDS or given == "--version":
         return run_command(argv, environ)
-    return run_command(["status", *argv], environ)
+    return run_command([PLUGIN_DEFAULT_COMMAND, *argv], environ)
+
+
+def run_plugin_completion(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """
+    Answer kubectl what a line that begins with the plugin's name may go on with.
+    """
+    from reporter.cli.completion.command import run_kubectl_completion  # noqa: PLC0415
+
+    return run_kubectl_completion(argv)
+
+
+def _print_help(name: str) -> int:
+    if name not in {"", *COMMANDS, *HELP_ARGUMENTS}:
+        return _print_refusal(_unknown_command(name))
+    print(_help_of(name))
+    return 0
 
 
 def _help_of(name: str) -> str:
-    if name == "job-status":
-        from reporter.cli import job_status  # noqa: PLC0415
+    """
+    Return the help of a command; that of the program for no name.
+    """
+    from reporter.cli.help import pages  # noqa: PLC0415
 
-        return job_status.render_help()
-    if name not in ASKING_COMMANDS:
-        from reporter.cli.help import render_help  # noqa: PLC0415
-
-        return render_help()
-    from reporter.cli.status import command, explain, wait  # noqa: PLC0415
-
-    helps = {
-        "status": command.render_help,
-        "wait": wait.render_help,
-        "explain": explain.render_help,
-    }
-    return helps[name]()
+    if name in HELP_MODULES:
+        module = import_module(HELP_MODULES[name])
+        text: str = module.render_help(pages.render_examples(name))
+        return text
+    name = name.removeprefix("--")
+    return pages.render_command_help(name) if name in COMMANDS else pages.render_help()
 
 
 def _is_sidecar(environ: Mapping[str, str]) -> bool:
@@ -99,22 +130,24 @@ def _print_refusal(text: str) -> int:
 
 
 def _unknown_command(name: str) -> str:
-    close = get_close_matches(name, sorted(COMMANDS), n=1)
-    offer = f"did you mean {close[0]}?" if close else "--help lists all"
-    return f"there is no command {name!r}; {offer}"
+    return f"there is no command {name!r}; {suggest(name, COMMANDS, otherwise='--help lists all')}"
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.configuration import load_configuration  # noqa: PLC0415
+    from reporter.cli.arguments.configuration import (  # noqa: PLC0415
+        load_configuration,
+        load_shipped_catalogue,
+    )
 
     settings, catalogue = load_configuration(arguments, environ)
     from reporter.app import run  # noqa: PLC0415
 
-    return run(settings, catalogue)
+    load = partial(load_shipped_catalogue, settings.catalogue_overlay, settings.packs)
+    return run(settings, catalogue, load)
 
 
 def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.configuration import load_hub_settings  # noqa: PLC0415
+    from reporter.cli.arguments.configuration import load_hub_settings  # noqa: PLC0415
 
     settings = load_hub_settings(arguments, environ)
     from reporter.hub.run import run_hub  # noqa: PLC0415
@@ -140,6 +173,12 @@ def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     return run_explain(arguments, environ)
 
 
+def _silence(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.status.silence import run_silence  # noqa: PLC0415
+
+    return run_silence(arguments, environ)
+
+
 def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments:
         raise SettingsError("", f"unexpected argument {arguments[0]!r}; job-status takes none")
@@ -160,11 +199,39 @@ def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.configuration import load_configuration  # noqa: PLC0415
-    from reporter.cli.summary import render_summary  # noqa: PLC0415
+    from reporter.cli.authoring.check_config import run_check_config  # noqa: PLC0415
 
-    print(render_summary(*load_configuration(arguments, environ)))
-    return 0
+    return run_check_config(arguments, environ)
+
+
+def _completion(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.completion.command import run_completion  # noqa: PLC0415
+
+    return run_completion(arguments)
+
+
+def _test(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.authoring.story_tests import run_test  # noqa: PLC0415
+
+    return run_test(arguments)
+
+
+def _lint(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.authoring.lint import run_lint  # noqa: PLC0415
+
+    return run_lint(arguments)
+
+
+def _docs(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.authoring.docs import run_docs  # noqa: PLC0415
+
+    return run_docs(arguments)
+
+
+def _check(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from reporter.cli.check.command import run_check  # noqa: PLC0415
+
+    return run_check(arguments, environ)
 
 
 def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -183,9 +250,15 @@ COMMANDS: Mapping[str, Command] = {
     "status": _status,
     "wait": _wait,
     "explain": _explain,
+    "check": _check,
+    "silence": _silence,
     "job-status": _job_status,
     "demo": _demo,
     "check-config": _check_config,
+    "lint": _lint,
+    "test": _test,
+    "docs": _docs,
+    "completion": _completion,
     "version": _version,
     "--version": _version,
 }

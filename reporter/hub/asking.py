@@ -16,7 +16,7 @@ from reporter.model.fleet.answers import Answers, ClustersAnswer
 from reporter.model.fleet.enums import QueryName, QueryResult
 from reporter.model.fleet.status import QueryEntry
 from reporter.runtime.process.clock import Clock
-from reporter.settings.hub import HubSettings
+from reporter.settings.groups.hub import HubSettings
 from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
 from reporter.stages.fleet.series.gathering import gather_clusters
 
@@ -51,6 +51,8 @@ class _Pause(NamedTuple):
 
 class Asker:
     """
+    Asks the engine at each interval.
+
     *count_result* is called with the result of every query.
     """
 

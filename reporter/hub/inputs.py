@@ -11,6 +11,7 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
+from reporter.model.catalogue.subject_definitions import NO_SUBJECTS
 from reporter.model.kinds.productionstack.clusters import (
     PRODUCTION_STACK_CLUSTERS,
     ProductionStackCluster,
@@ -34,12 +35,16 @@ class HubInputs:
         self._clock = clock
         self.kind = replace(PRODUCTION_STACK_CLUSTERS, namespace=settings.lease_namespace)
         crds = {self.kind.group_resource}
-        context, presences = WatchContext(api, clock), Store((), crds)
+        context, presences = WatchContext(api, clock), Store((), crds, subjects=NO_SUBJECTS)
         self._discovery = DiscoveryLoop(context, presences, crds)
         self.objects = WrittenObjectStore(ProductionStackCluster, presences.served_version)
         self._reflector = Reflector(context, self.kind, self.objects, self._discovery)
         self._permissions = PermissionReview(context, needed_permissions(settings))
         api.on_forbidden(self._permissions.record_forbidden)
+
+    @property
+    def needs_permissions(self) -> bool:
+        return bool(self._permissions.states.needed)
 
     async def review_permissions(self) -> NoReturn:
         """
@@ -67,4 +72,9 @@ class HubInputs:
         """
         Return the state of the watch, for the metrics page.
         """
-        yield report_watch(self._reflector, self.objects.watch_state, self._clock.now())
+        yield report_watch(
+            self._reflector,
+            self.objects.watch_state,
+            self._clock.now(),
+            undecodable=len(self.objects.undecodable),
+        )

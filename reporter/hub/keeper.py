@@ -14,7 +14,7 @@ from reporter.model.fleet.status import QueryEntry
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.observations import NotServed, NotSynced
-from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
+from reporter.runtime.leaderelection.leadership import Leadership, run_whenever_leading
 from reporter.runtime.process.clock import Clock
 from reporter.stages.fleet.engagements import Engagement, engagements_of
 from reporter.stages.fleet.fold import Engagements, fold
@@ -154,19 +154,15 @@ class FleetKeeper:
     # ------------------------------------------------------------ the loop
 
     async def run(self) -> NoReturn:
-        while True:
-            await self._leadership.wait_acquired()
-            self.last_tick = self._clock.seconds()
-            failed = False
-            try:
-                await run_while_leading(self._leadership, self._ask_for_ever())
-            except Exception:
-                logger.exception("a round failed by a fault of the hub")
-                failed = True
-            finally:
-                self._forget()
-            if failed:
-                await asyncio.sleep(PAUSE_AFTER_FAULT)
+        await run_whenever_leading(
+            self._leadership,
+            self._ask_for_ever,
+            on_fault=lambda err: logger.error(
+                "a round failed by a fault of the hub", exc_info=err
+            ),
+            stand_down=self._forget,
+            pause_after_fault=PAUSE_AFTER_FAULT,
+        )
 
     def _forget(self) -> None:
         """

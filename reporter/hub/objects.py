@@ -3,37 +3,24 @@ The wanted status of each ProductionStackCluster, rendered again only if it or i
 """
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from reporter.hub.keeper import RENEWAL_SPACING, FleetKeeper
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.runtime.rollup.object_looks import OBJECTS_BETWEEN_YIELDS
 from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
+from reporter.runtime.rollup.written_statuses import WrittenStatuses
 from reporter.stages.fleet.shown.document import FleetView
 from reporter.stages.fleet.shown.objects import confirmed_at, render_status
-from reporter.stages.rollup.objects.wanted import (
-    Json,
-    change_due_at,
-    evaluation_interval,
-    is_outdated,
-    make_patch,
-    renewal_due_at,
-)
+from reporter.stages.rollup.objects.wanted import Json, evaluation_interval, make_patch
 from reporter.stages.store.written_objects import WrittenObjectStore
-
-
-OBJECTS_BETWEEN_YIELDS = 50
 
 
 class _Kept(NamedTuple):
     found: ProductionStackCluster
     revision: int
-    wanted: Json
-
-
-class _Written(NamedTuple):
-    status: Json | None
     wanted: Json
 
 
@@ -47,8 +34,8 @@ class FleetLooks:
     ) -> None:
         self._objects, self._keeper = objects, keeper
         self._kept: dict[NamespacedName, _Kept] = {}
-        self._written: dict[NamespacedName, _Written] = {}
-        self.next_change = keeper.next_change
+        self._written = WrittenStatuses()
+        self.next_change, self.written = keeper.next_change, self._written.add
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """
@@ -56,7 +43,7 @@ class FleetLooks:
         """
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
-        self._written = {name: each for name, each in self._written.items() if name in objects}
+        self._written.keep_only(objects)
         view, pending = self._keeper.view(), []
         interval = evaluation_interval(len(objects), spacing=RENEWAL_SPACING)
         for number, (name, found) in enumerate(objects.items(), start=1):
@@ -64,28 +51,13 @@ class FleetLooks:
             if wanted is not None:
                 record = view.fleet.clusters[name[1]]
                 evaluated_at = confirmed_at(record, view.moment, now=now)
-                pending.append(
-                    self._pend(name, found, wanted, evaluated_at, interval=interval, now=now)
+                due = self._written.pend(
+                    name, found, wanted, interval=interval, evaluated_at=evaluated_at, now=now
                 )
+                pending.append(due)
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
         return pending, None
-
-    def _pend(
-        self,
-        name: NamespacedName,
-        found: ProductionStackCluster,
-        wanted: Json,
-        evaluated_at: datetime | None,
-        *,
-        interval: timedelta,
-        now: datetime,
-    ) -> PendingObject:
-        is_done = self._written.get(name) == _Written(found.status, wanted)
-        if is_outdated(found, wanted) and not is_done:
-            return PendingObject(False, change_due_at(found, wanted, now=now), name)
-        due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
-        return PendingObject(True, due_at, name)
 
     def _look(
         self,
@@ -121,12 +93,3 @@ class FleetLooks:
         evaluated_at = confirmed_at(record, view.moment, now=now)
         patch = make_patch(found, wanted, evaluated_at=evaluated_at, reported=record.evaluated)
         return ObjectWrite(wanted, patch)
-
-    def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
-        """
-        Remember what the API server made of a write; return whether it is what was written.
-
-        The CRD of an earlier release drops fields that it does not have.
-        """
-        self._written[name] = _Written(after.status, wanted)
-        return not is_outdated(after, wanted)

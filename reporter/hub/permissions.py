@@ -1,5 +1,5 @@
 """
-The permissions of the hub, all in its own namespace.
+The permissions of the hub: in its own namespace, but for the reviews of who reads the status.
 """
 
 from collections.abc import Collection, Mapping
@@ -7,8 +7,13 @@ from collections.abc import Collection, Mapping
 from reporter.kube.objects.access_review import Permission
 from reporter.model.fleet.enums import Engage
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
-from reporter.runtime.inputs.permissions import LEASE_GROUP, READ_VERBS, election_permissions
-from reporter.settings import Settings
+from reporter.runtime.inputs.permissions import (
+    LEASE_GROUP,
+    READ_VERBS,
+    election_permissions,
+    reader_review_permissions,
+)
+from reporter.settings import Settings, StatusAuthorization
 
 
 def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str]]:
@@ -28,4 +33,7 @@ def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str
         lease = Permission("get", LEASE_GROUP, "leases", namespace, settings.leader_election_id)
         for permission in election_permissions(lease):
             needed[permission] = ["every cluster: this process cannot lead"]
+    if settings.status_authorization is StatusAuthorization.KUBERNETES:
+        for permission in reader_review_permissions():
+            needed[permission] = ["none: the status is shown to nobody"]
     return needed

@@ -24,6 +24,7 @@ from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.model.fleet.enums import Engage
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.runtime.http.authorization import make_guard
 from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.runtime.http.static_files import page_routes
@@ -85,6 +86,7 @@ class Hub:
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._inputs = HubInputs(settings, api, clock)
         self.metrics = HubMetrics(self._inputs.watch_reports)
+        api.on_request(self.metrics.count_api_request)
         self.metrics.set_permissions_function(self._inputs.report_permissions)
         self._leadership = self._make_leadership()
         self._is_listed = settings.hub_engage is Engage.LISTED
@@ -141,7 +143,7 @@ class Hub:
         process = self._identity.rpartition("_")[2]
         return HttpServer(
             Pages(
-                self.metrics.render,
+                self.metrics.expose,
                 lambda: render_diagnosis(
                     keeper.view(), self._identity, self._inputs.describe_permissions()
                 ),
@@ -157,6 +159,7 @@ class Hub:
                     ).routes(),
                 },
                 page_routes(settings.hub_stale),
+                make_guard(settings.status_authorization, self._api, monotonic_seconds),
             ),
             metrics=settings.metrics_bind_address,
             health=settings.health_probe_bind_address,
@@ -205,5 +208,5 @@ class Hub:
     def _other_tasks(self) -> Iterator[NamedTask]:
         if self._is_listed:
             yield from self._inputs.tasks()
-        if self._is_listed or self._settings.leader_elect:
+        if self._inputs.needs_permissions:
             yield "permissions", self._inputs.review_permissions()

@@ -21,7 +21,7 @@ O_NOFOLLOW: a symbolic link is followed only once it is known where it leads.
 
 class UnreadableError(Exception):
     """
-    There is something at the path, but no file that can be read.
+    Raised if there is something at the path, but no file that can be read.
     """
 
 

@@ -15,10 +15,6 @@ class StopSignal:
         self._event = asyncio.Event()
         self.received_at = inf
 
-    @property
-    def is_received(self) -> bool:
-        return self._event.is_set()
-
     def receive(self) -> None:
         if not self._event.is_set():
             self.received_at = asyncio.get_running_loop().time()

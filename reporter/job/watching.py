@@ -12,7 +12,7 @@ from reporter.job.environment import SidecarSettings
 from reporter.job.result_file import read_result
 from reporter.job.stop import StopSignal
 from reporter.kube.wire.errors import KubeError
-from reporter.model.job_results import SidecarPod, Terminated
+from reporter.model.records.job_results import SidecarPod, Terminated
 from reporter.runtime.process.cancellation import cancel_all
 from reporter.stages.adapter.observations import InvalidResult, find_adapter
 from reporter.stages.adapter.reports import Report
@@ -24,6 +24,7 @@ from reporter.stages.adapter.steps import (
     next_step,
     with_container,
     with_file,
+    with_patience,
     with_question,
     with_stop,
 )
@@ -124,6 +125,10 @@ class AdapterWatch:
             logger.warning("cannot read the status of the adapter, trying again: %s", err)
         else:
             ended = self._ended(self.pod)
+            if self.is_native:
+                # A stop signal may have arrived before the pod was read for the first time.
+                patience = self._rules.native_patience.total_seconds()
+                self._state = with_patience(self._state, until=self._stop.received_at + patience)
         self._state = with_container(self._state, self._rules, ended, now=self._now())
 
     def _ended(self, pod: SidecarPod) -> Terminated | None:

@@ -85,6 +85,16 @@ class Emission(StrEnum):
 
 
 @unique
+class SuppressionMode(StrEnum):
+    """
+    The treatment of findings that only follow from an upstream that is out: suppressed, or announced.
+    """
+
+    ON = "on"
+    OFF = "off"
+
+
+@unique
 class DetailSource(StrEnum):
     """
     A source of more objects, read when ``--sources`` names it; each needs permissions of its own.

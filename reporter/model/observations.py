@@ -3,7 +3,7 @@ The state of a kind's watch and the presence of a resource.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -65,10 +65,12 @@ class DiscoveryResult:
     The resources that the API server serves, as of one discovery.
 
     *served_versions*: by ``resource.group``. *failed_groups*: API groups whose discovery failed.
+    *namespaced*: of each resource of which the API server says whether it has namespaces.
     """
 
     served_versions: Mapping[str, tuple[str, ...]]
     failed_groups: frozenset[str] = frozenset()
+    namespaced: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class CRDPresence:
     *missing_since*: time of the first discovery that lacked some of them.
     *why_unknown*: why the last discovery gave no answer, "" if it did.
     *ever_served*: all versions that were served at any time.
+    *namespaced*: it has namespaces; None while that is not known, or if it is not served.
     """
 
     versions: tuple[str, ...] | None = None
@@ -87,6 +90,7 @@ class CRDPresence:
     missing_since: datetime | None = None
     why_unknown: str = "not discovered yet"
     ever_served: frozenset[str] = frozenset()
+    namespaced: bool | None = None
 
     @property
     def is_known(self) -> bool:

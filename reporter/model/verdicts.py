@@ -76,14 +76,15 @@ class InvolvedObject:
     """
     The involvedObject of an Event; *uid* is empty for an object that was never seen.
 
-    It is cluster-scoped: an Event must be in the namespace of its object, and only Events about
-    cluster-scoped objects may be in kube-system (kubernetes, pkg/apis/core/validation/events.go).
+    An Event must be in the namespace of its object, and only Events about cluster-scoped objects may be
+    in kube-system (kubernetes, pkg/apis/core/validation/events.go). *namespace* is empty for these.
     """
 
     api_version: str
     kind: str
     name: str
     uid: str = ""
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """
-The loops that write objects of this program's own kinds, each switched on by a flag.
+The loops that write more than the Events in kube-system, each switched on by a flag.
 """
 
 from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from typing import Any
 
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_names import health_event_name, node_event_name
+from reporter.kube.objects.events.client import EventClient
+from reporter.kube.objects.events.names import health_event_name, node_event_name
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -18,6 +20,8 @@ from reporter.model.kinds.productionstack.statuses import (
     ProductionStackStatus,
 )
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.announcing.involved import involved_inference_set
+from reporter.runtime.announcing.mirror import EventMirror
 from reporter.runtime.healthevents.node_events import NodeEpisodeStore, NodeEventWriter
 from reporter.runtime.healthevents.planner import HeldObjects, StorePlanner
 from reporter.runtime.healthevents.publisher import HealthEventPublisher
@@ -37,7 +41,7 @@ from reporter.stages.rollup.rules import RollUpRules
 
 class ObjectWriters:
     """
-    The writers of status objects and HealthEvents. Their failure delays no Event.
+    The writers of status objects, HealthEvents and mirrored Events. Their failure delays no Event.
     """
 
     def __init__(
@@ -70,6 +74,23 @@ class ObjectWriters:
         if self._settings.status_objects:
             self._runs.append(("status object publisher", publisher.run))
 
+    def add_mirror(self, inputs: Inputs, announcements: Announcements) -> None:
+        """
+        Write each Event about an InferenceSet beside it as well, if that is switched on.
+        """
+        if not self._settings.mirror_events:
+            return
+        store = inputs.store
+        mirror = EventMirror(
+            announcements,
+            EventClient(self._api, self._settings.instance),
+            self._leadership,
+            self._clock,
+            involved_for=partial(involved_inference_set, store.snapshot, store.served_version),
+            count_write=self._metrics.count_mirror_write,
+        )
+        self._runs.append(("Event mirror", mirror.run))
+
     def add_store(self, inputs: Inputs, announcements: Announcements) -> None:
         """
         Keep each episode as a HealthEvent, if that is switched on.
@@ -99,11 +120,15 @@ class ObjectWriters:
     ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
         objects = inputs.health_events
         client = HealthEventClient(self._api, kind, HealthEvent)
-        return (
+        writer = HealthEventWriter(client, objects, announcements, kind)
+        planner = StorePlanner(
             objects,
-            StorePlanner(objects, announcements, self._limits(), health_event_name),
-            HealthEventWriter(client, objects, announcements, kind),
+            announcements,
+            self._limits(),
+            health_event_name,
+            dropped=lambda: writer.dropped,
         )
+        return objects, planner, writer
 
     def _node_store(
         self, inputs: Inputs, announcements: Announcements, kind: ResourceKind

@@ -174,9 +174,10 @@ class SecondLook:
         return Reading(answer.found, answer.resource_version)
 
     def _compare(self, kind: ResourceKind, ref: ObjectRef, read: Reading) -> None:
-        cache, watch = self._cache(), self._watches.watch_progress(kind)
-        if cache.kind_of(ref) is None:
+        cache = self._cache()
+        if cache.kind_of(ref) is not kind:  # its watch is not open, or is another one
             return
+        watch = self._watches.watch_progress(kind)
         cached, now = cache.content(kind, ref), self._clock.now()
         self._state, missed = finish_look(self._state, ref, read, cached, watch, now=now)
         if missed:

@@ -2,7 +2,13 @@
 Read flags and environment variables into one frozen Settings, or name what is wrong.
 """
 
-from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode, StoreBackend
+from reporter.settings.enums import (
+    LogFormat,
+    RollUpScope,
+    ScrapeMode,
+    StatusAuthorization,
+    StoreBackend,
+)
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import Flag, FlagGroup
 from reporter.settings.loading import load_settings
@@ -21,6 +27,7 @@ __all__ = [
     "ScrapeMode",
     "Settings",
     "SettingsError",
+    "StatusAuthorization",
     "StoreBackend",
     "load_settings",
 ]

@@ -7,8 +7,8 @@ boolean only as the former. The last of several values counts.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from reporter.model.text.suggest import find_similar, suggest
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import VARIABLE_PREFIX, Flag
 from reporter.settings.settings import FLAG_NAMES, FLAGS
@@ -64,8 +64,7 @@ def _parse_arguments(argv: Sequence[str]) -> Iterator[tuple[str, FlagInput]]:
 def _find_flag(name: str) -> Flag:
     if name in FLAGS_BY_NAME:
         return FLAGS_BY_NAME[name]
-    close = get_close_matches(name, sorted(FLAG_NAMES), n=1)
-    offer = f"did you mean --{close[0]}?" if close else "--help lists all"
+    offer = suggest(name, FLAG_NAMES, form="--{}", otherwise="--help lists all")
     raise SettingsError(f"--{name}", f"there is no such flag; {offer}")
 
 
@@ -81,8 +80,6 @@ def find_misspelled_variables(environ: Mapping[str, str]) -> Iterator[str]:
     """
     for variable in sorted(environ.keys() - FLAGS_BY_VARIABLE.keys()):
         if variable.startswith(VARIABLE_PREFIX):
-            close = get_close_matches(
-                variable, sorted(FLAGS_BY_VARIABLE), n=1, cutoff=TYPO_SIMILARITY
-            )
-            if close:
-                yield f"environment variable {variable} is not ours; did you mean {close[0]}?"
+            similar = find_similar(variable, FLAGS_BY_VARIABLE, at_least=TYPO_SIMILARITY)
+            if similar:
+                yield f"environment variable {variable} is not ours; did you mean {similar}?"

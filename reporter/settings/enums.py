@@ -46,3 +46,13 @@ class StoreBackend(StrEnum):
     NONE = "none"
     HEALTH_EVENTS = "healthevents"
     NVSENTINEL = "nvsentinel"
+
+
+@unique
+class StatusAuthorization(StrEnum):
+    """
+    The readers of the status: everyone who connects, or those whom the API server authorizes.
+    """
+
+    NONE = "none"
+    KUBERNETES = "kubernetes"

@@ -8,6 +8,8 @@ from datetime import timedelta
 from enum import Enum, unique
 from typing import Any, TypeVar
 
+from reporter.settings.parsers import parse_optional_file
+
 
 T = TypeVar("T")
 
@@ -103,6 +105,18 @@ class Flag:
     @property
     def help(self) -> str:
         return self.metadata.help
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """
+        The texts that are taken, if they are a closed set.
+        """
+        found: tuple[str, ...] = getattr(self.metadata.parse, "choices", ())
+        return found
+
+    @property
+    def is_file(self) -> bool:
+        return self.metadata.parse is parse_optional_file
 
     def parse(self, text: str) -> object:
         return self.metadata.parse(text)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from reporter.model.text.durations import format_seconds
 from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import EffectiveValues
@@ -44,7 +45,10 @@ def load_settings(
     """
     inputs = read_flag_inputs(argv, environ)
     values = {flag.settings_field: _parse_value(flag, inputs.get(flag.name)) for flag in FLAGS}
-    texts = {flag.name: flag.default for flag in FLAGS} | {k: v.text for k, v in inputs.items()}
+    texts = {
+        flag.name: _effective_text(flag, values[flag.settings_field], inputs.get(flag.name))
+        for flag in FLAGS
+    }
     notes = tuple(EffectiveValues(values, texts).fill_in())
     values["log_format"], level = zap.resolve_logging(values, inputs.keys())
     settings = Settings(
@@ -69,6 +73,14 @@ def _parse_value(flag: Flag, found: FlagInput | None) -> Any:
         return flag.parse(found.text)
     except ValueError as err:
         raise SettingsError(f"{found.origin}={found.text}", str(err)) from err
+
+
+def _effective_text(flag: Flag, value: Any, found: FlagInput | None) -> str:
+    """
+    Return the text of a value; that of a duration with units, such as 5m, is the number of seconds.
+    """
+    text = flag.default if found is None else found.text
+    return format_seconds(value) if flag.is_duration and text[-1:].isalpha() else text
 
 
 def _pod_namespace(environ: Mapping[str, str], file: Path) -> str:

@@ -6,11 +6,14 @@ Each parser raises ValueError with what the value must be.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
+
+from reporter.model.text.durations import format_seconds, parse_units
 
 
 E = TypeVar("E", bound=StrEnum)
@@ -61,16 +64,41 @@ def parse_boolean(text: str) -> bool:
 
 
 def seconds_parser(*, least: int) -> Callable[[str], timedelta]:
+    """
+    Return a parser for a number of seconds, such as 90, or a duration with units, such as 90s or 5m.
+    """
+    parse_whole = integer_parser(least=least, most=MAX_NUMBER, unit=" of seconds")
+
     def parse(text: str) -> timedelta:
-        return timedelta(
-            seconds=integer_parser(least=least, most=MAX_NUMBER, unit=" of seconds")(text)
-        )
+        return _duration(text, parse_whole)
 
     return parse
 
 
 def parse_fractional_seconds(text: str) -> timedelta:
-    return timedelta(seconds=parse_number(text, most=MAX_NUMBER, unit=" of seconds"))
+    return _duration(
+        text, lambda number: parse_number(number, most=MAX_NUMBER, unit=" of seconds")
+    )
+
+
+def _duration(text: str, parse: Callable[[str], float]) -> timedelta:
+    """
+    Return the duration of a number of seconds, as *parse* reads it, or of a text with units.
+    """
+    try:
+        return timedelta(seconds=parse(_seconds_of_units(text) or text))
+    except ValueError as err:
+        raise ValueError(f"{err}, or with units, such as 90s, 10m or 1h30m") from None
+
+
+def _seconds_of_units(text: str) -> str:
+    """
+    Return the number of seconds of a duration with units; empty for any other text.
+    """
+    try:
+        return format_seconds(parse_units(text))
+    except ValueError:
+        return ""
 
 
 def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], int]:
@@ -170,22 +198,58 @@ def parse_optional_file(text: str) -> Path | None:
         return None
     try:
         path = Path(text).expanduser()
-        found = path.is_file()
+        found, exists = path.is_file(), path.exists()
     except (RuntimeError, OSError) as err:
         raise ValueError(str(err)) from err
     if not found:
-        raise ValueError("no such file")
+        raise ValueError("it is not a regular file" if exists else "no such file")
     return path
 
 
-def choice_parser(kind: type[E]) -> Callable[[str], E]:
-    def parse(text: str) -> E:
-        try:
-            return kind(text)
-        except ValueError:
-            raise ValueError(f"must be one of {', '.join(kind)}") from None
+def parse_optional_path(text: str) -> Path | None:
+    """
+    Return the path of a file that may appear later.
+    """
+    try:
+        return Path(text).expanduser() if text else None
+    except RuntimeError as err:
+        raise ValueError(str(err)) from err
 
-    return parse
+
+def parse_packs(text: str) -> tuple[str, ...]:
+    """
+    Return names of packs, and folders of packs, which have a slash.
+    """
+    packs = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if not packs:
+        raise ValueError("must be a list, separated by commas, of at least one pack")
+    for each in packs:
+        if "/" in each and not Path(each).is_dir():
+            raise ValueError(f"{each}: no such folder")
+    return packs
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceParser(Generic[E]):
+    """
+    Parses the text of one member.
+    """
+
+    kind: type[E]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return tuple(self.kind)
+
+    def __call__(self, text: str) -> E:
+        try:
+            return self.kind(text)
+        except ValueError:
+            raise ValueError(f"must be one of {', '.join(self.kind)}") from None
+
+
+def choice_parser(kind: type[E]) -> ChoiceParser[E]:
+    return ChoiceParser(kind)
 
 
 def choice_set_parser(kind: type[E]) -> Callable[[str], frozenset[E]]:

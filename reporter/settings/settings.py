@@ -14,39 +14,38 @@ from functools import partial
 from pathlib import Path
 
 from reporter import PROGRAM_NAME
-from reporter.model.enums import DetailSource, Emission, ScrapeScope
+from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings import zap
-from reporter.settings.enums import LogFormat, RollUpScope, ScrapeMode
+from reporter.settings.enums import LogFormat, ScrapeMode
 from reporter.settings.flags import Flag, FlagGroup, flag
-from reporter.settings.hub import HubSettings
+from reporter.settings.groups.announcing import AnnouncingSettings
+from reporter.settings.groups.hub import HubSettings
+from reporter.settings.groups.serving import ServingSettings
+from reporter.settings.groups.store import StoreSettings
 from reporter.settings.parsers import (
     MAX_PORT,
-    BindAddress,
     choice_parser,
     choice_set_parser,
     integer_parser,
-    parse_address,
     parse_any_text,
     parse_boolean,
     parse_fractional_seconds,
     parse_namespace,
     parse_object_name,
-    parse_optional_address,
     parse_optional_file,
     parse_optional_label,
     parse_optional_namespace,
     parse_optional_object_name,
+    parse_packs,
     parse_speed,
     seconds_parser,
 )
-from reporter.settings.store import StoreSettings
 
 
 _watched = partial(flag, FlagGroup.WATCHED)
 _events = partial(flag, FlagGroup.EVENTS)
 _status = partial(flag, FlagGroup.STATUS)
 _election = partial(flag, FlagGroup.ELECTION)
-_serving = partial(flag, FlagGroup.SERVING)
 _weights = partial(flag, FlagGroup.WEIGHTS)
 _cluster = partial(flag, FlagGroup.CLUSTER)
 _logging = partial(flag, FlagGroup.LOGGING)
@@ -55,7 +54,7 @@ _IGNORED = "Accepted for compatibility; has no effect."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(StoreSettings, HubSettings):
+class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
     """
     The values of all flags, and what is read from the environment besides.
 
@@ -164,11 +163,6 @@ class Settings(StoreSettings, HubSettings):
         seconds_parser(least=10),
         "Update the Event of a lasting finding this often, plus or minus 10 %.",
     )
-    emission: Emission = _events(
-        "primary",
-        choice_parser(Emission),
-        "Announce the highest-ranked finding of a subject (primary), or all.",
-    )
 
     status_objects: bool = _status(
         "false",
@@ -196,23 +190,6 @@ class Settings(StoreSettings, HubSettings):
     )
     retry_period: timedelta = _election(
         "2", parse_fractional_seconds, "Time between two attempts to get or renew the Lease."
-    )
-
-    metrics_bind_address: BindAddress | None = _serving(
-        ":8080", parse_address, "Address of /metrics; 0: not served."
-    )
-    health_probe_bind_address: BindAddress | None = _serving(
-        ":8081", parse_address, "Address of /livez, /healthz and /readyz; 0: not served."
-    )
-    status_bind_address: BindAddress | None = _serving(
-        "",
-        parse_optional_address,
-        "Address of /status; empty: inside the pod alone; 0: not served.",
-    )
-    rollup_metrics: RollUpScope = _serving(
-        "cluster",
-        choice_parser(RollUpScope),
-        "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
     )
 
     weight_download_window: timedelta = _weights(
@@ -254,8 +231,11 @@ class Settings(StoreSettings, HubSettings):
         parse_optional_file,
         "Kubeconfig file; empty: KUBECONFIG, in-cluster, then ~/.kube/config.",
     )
+    packs: tuple[str, ...] = _cluster("kaito", parse_packs, "Packs: names, or folders with a /.")
     catalogue_overlay: Path | None = _cluster(
-        "", parse_optional_file, "File that changes or adds reasons of the catalogue."
+        "",
+        parse_optional_file,
+        "File that changes or adds reasons of the catalogue; a change is loaded.",
     )
 
     log_format: LogFormat = _logging(
@@ -280,12 +260,6 @@ class Settings(StoreSettings, HubSettings):
     flag_texts: Mapping[str, str]
     given_flags: frozenset[str]
     notes: tuple[str, ...] = ()
-
-    def flag_text(self, name: str) -> str:
-        """
-        Return the text in effect of a flag. Raise KeyError for an unknown flag.
-        """
-        return self.flag_texts[name]
 
 
 FLAGS: tuple[Flag, ...] = tuple(

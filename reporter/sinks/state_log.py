@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from reporter.model.subjects import FindingKey
+from reporter.sinks.silences import until_text
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.evaluation.states import ReasonState, StateTracker
 
@@ -174,4 +175,7 @@ def _describe_cause(key: FindingKey, evaluation: Evaluation) -> str:
     causes = sorted(f"{each.cause.object} {each.cause.code}" for each in state.troubles)
     sources = evaluation.suppressions.suppressed_by.get(key, ())
     by = ", ".join(sorted({source.reason for source in sources}))
-    return (f": {'; '.join(causes)}" if causes else "") + (f" (suppressed by {by})" if by else "")
+    silence = evaluation.silence_of(key)
+    ends = f" (silenced until {until_text(silence)})" if silence is not None else ""
+    why = f" (suppressed by {by})" if by else ""
+    return (f": {'; '.join(causes)}" if causes else "") + why + ends

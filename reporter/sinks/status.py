@@ -15,6 +15,8 @@ from typing import Any
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
+from reporter.model.text.times import format_time
+from reporter.sinks.silences import silence_file_json, silence_json
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
@@ -23,8 +25,7 @@ from reporter.stages.evaluation.gate import next_gate_deadline
 from reporter.stages.evaluation.states import (
     ReasonState,
     StateTracker,
-    apply_leadership,
-    reason_state,
+    shown_state,
 )
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -123,19 +124,19 @@ def _head_json(context: PublishContext, snapshot: Snapshot, process: Json) -> st
         "kinds": {name: _watch_text(table.watch_state) for name, table in snapshot.tables.items()},
         "crds": {name: _presence_text(snapshot, name) for name in sorted(snapshot.presences)},
         "notes": [note for key in sorted(notes) for note in notes[key]],
+        "silenceFile": silence_file_json(snapshot.silence_file),
+        "silences": [silence_json(each) for each in context.evaluation.silences.all],
     }
     return json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "subjects": ['
 
 
 def _shown_states(
     keys: Iterable[FindingKey], evaluation: Evaluation, *, leading: bool
-) -> Iterable[tuple[FindingKey, ReasonState]]:
-    unknown = evaluation.gate.unknown_states
-    states = {
-        key: ReasonState.UNKNOWN if key in unknown else reason_state(evaluation, key)
-        for key in sorted(keys)
-    }
-    return apply_leadership(states, leading=leading).items()
+) -> Iterator[tuple[FindingKey, ReasonState]]:
+    for key in sorted(keys):
+        state = shown_state(evaluation, key, leading=leading)
+        if state is not None:
+            yield key, state
 
 
 def _indent(value: Json) -> str:
@@ -149,7 +150,7 @@ def _subject_json(
     subject: Subject, verdicts: list[Json], context: PublishContext, idle: Mapping[Reason, str]
 ) -> Json:
     not_clear = {verdict["reason"] for verdict in verdicts}
-    entries = context.catalogue.evaluated_entries(subject.layer)
+    entries = context.catalogue.evaluated_entries(subject.layer, subject.kind)
     not_checked = {e.reason: idle[e.reason] for e in entries if e.reason in idle}
     clear = [
         entry.reason
@@ -174,19 +175,21 @@ def _verdict_json(
     state = evaluation.finding_state_of(key)
     episode = context.announcement_state.episodes.get(key)
     sources = evaluation.suppressions.suppressed_by.get(key, ())
-    held = shown is ReasonState.HELD
+    silence = evaluation.silence_of(key)
+    held_until = _held_until(key, state, context) if shown is ReasonState.HELD else None
     why = state.why_unknown if state is not None else evaluation.gate.unknown_states[key].why
     return {
         "reason": key.reason,
         **({"item": key.item} if key.item else {}),
         "state": str(shown),
-        "since": _format_time(since),
-        "heldUntil": _format_time(_held_until(key, state, context)) if held else None,
+        "since": format_time(since),
+        "heldUntil": format_time(held_until) if held_until is not None else None,
         "unknown": why,
         "suppressedBy": [str(source) for source in sources],
+        "silenced": silence_json(silence) if silence is not None else None,
         "text": _message_text(key, state, context) if state is not None else "",
         "causes": _causes_json(state) if state is not None else [],
-        "episode": _format_time(episode.event.episode_start) if episode is not None else None,
+        "episode": format_time(episode.event.episode_start) if episode is not None else None,
         "count": episode.event.count if episode is not None else 0,
         "message": episode.event.message if episode is not None else "",
     }
@@ -239,7 +242,7 @@ def _watch_text(watch_state: WatchState) -> str:
         case NotSynced(why):
             return f"not listed: {why}" if why else "being listed"
         case WatchLost(lost_at, why):
-            return f"not watched since {_format_time(lost_at)}: {why}"
+            return f"not watched since {format_time(lost_at)}: {why}"
         case NotServed():
             return "not served"
         case _:
@@ -253,7 +256,3 @@ def _presence_text(snapshot: Snapshot, crd: str) -> str:
     if presence.missing_since is not None:
         return "missing in one answer, a second is awaited"
     return ", ".join(presence.versions or ()) or "not served"
-
-
-def _format_time(moment: datetime | None) -> str | None:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment is not None else None

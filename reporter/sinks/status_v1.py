@@ -8,8 +8,9 @@ from itertools import islice
 
 import msgspec
 
+from reporter.model.rollup.base import StatusStruct
 from reporter.model.rollup.states import COUNTED_STATES, State
-from reporter.model.rollup.status import SCHEMA_VERSION, StatusError, StatusStruct
+from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
 from reporter.stages.rollup.document import ANY_STATE, StatusView
 
 

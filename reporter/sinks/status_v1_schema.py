@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from reporter.model.fleet.status import FleetDocument
-from reporter.model.rollup.status import StatusDocument, StatusStruct
+from reporter.model.rollup.base import StatusStruct
+from reporter.model.rollup.status import StatusDocument
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

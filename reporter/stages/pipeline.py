@@ -1,5 +1,5 @@
 """
-The whole order of one pass: probes, gate, suppression, rank.
+The whole order of one pass: probes, gate, suppression, silences, rank.
 
 All layers are evaluated before anything is announced. A pass can be cut short after any batch: it
 then counts as a pass over the subjects that it has evaluated, and the caller plans another one for
@@ -7,17 +7,18 @@ the rest. Subjects of upstream layers come first, so no finding precedes what wo
 """
 
 import dataclasses
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reporter.model.entries import Catalogue
-from reporter.model.enums import DetailSource, Reason
+from reporter.model.catalogue.entries import Catalogue
+from reporter.model.enums import Reason
+from reporter.model.silences import Silences
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Active, Clear, Paused, Verdict
+from reporter.model.verdicts import Paused, Verdict
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.diff import changed_keys
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -28,8 +29,9 @@ from reporter.stages.evaluation.gate import (
     forget_keys,
     next_gate_deadline,
 )
+from reporter.stages.evaluation.notes import update_notes
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
-from reporter.stages.evaluation.rank import Ranking, rank
+from reporter.stages.evaluation.rank import Ranking, RankingInput, rank
 from reporter.stages.evaluation.readiness import unsettled_subjects
 from reporter.stages.evaluation.suppression import (
     Suppressions,
@@ -38,11 +40,10 @@ from reporter.stages.evaluation.suppression import (
 )
 from reporter.stages.evaluation.upstream import split_into_batches, upstream_first
 from reporter.stages.probes.probe import Probe
+from reporter.stages.silences.silencing import silence_findings
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
-
-ALL_SOURCES = frozenset(DetailSource)
 
 SUBJECTS_PER_BATCH = 100
 """
@@ -143,7 +144,7 @@ class Evaluator:
         """
         Prepare a pass over the dirty subjects that exist, and over those that are new.
         """
-        known = self.refresh_subjects(snapshot, before.known_subjects, now=now)
+        known = refresh_subjects(snapshot, before.known_subjects, now=now)
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
@@ -151,7 +152,7 @@ class Evaluator:
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
-        probe_run = dataclasses.replace(probe_run, unknown_layers=known.unknown_layers)
+        probe_run = dataclasses.replace(probe_run, unknown=known.unknown)
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
@@ -182,7 +183,7 @@ class Evaluator:
             replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
             progress.evaluated_reasons | gate.evaluated_reasons,
             progress.paused.difference(batch.subjects) | paused,
-            _update_notes(progress.notes, batch.verdicts),
+            update_notes(progress.notes, batch.verdicts),
             progress.evaluated + len(batch.subjects),
         )
 
@@ -200,27 +201,43 @@ class Evaluator:
         delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
-        suppressions = suppress(
-            before.suppressions, gate, self.catalogue, now=now, settle=delays.settle
-        )
+        suppressions = self._suppress(before, gate, now=now)
         lifted = suppressions.lifted(before.suppressions) - announced
         gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         yield
+        silences = silence_findings(
+            before.silences,
+            plan.probe_run.snapshot,
+            gate,
+            self.catalogue,
+            plan.known_subjects,
+            idle=self.settings.unchecked,
+            now=now,
+        )
         return Evaluation(
             gate,
             suppressions,
-            self._rank_findings(before, gate, suppressions),
+            self._rank_findings(before, gate, suppressions, silences),
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
             evaluated_at=now,
             notes=progress.notes,
+            silences=silences,
+        )
+
+    def _suppress(self, before: Evaluation, gate: Gate, *, now: datetime) -> Suppressions:
+        return suppress(
+            before.suppressions,
+            gate,
+            self.catalogue,
+            now=now,
+            settle=self.settings.delays.settle,
+            mode=self.settings.suppression,
         )
 
     def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
-        """
-        Return the gate after the batches, without deleted subjects, its clocks advanced.
-        """
+        # The gate after the batches, without deleted subjects.
         subjects = plan.known_subjects.all
         gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
         if plan.known_subjects is not before.known_subjects:
@@ -233,24 +250,21 @@ class Evaluator:
         )
 
     def _rank_findings(
-        self, before: Evaluation, gate: Gate, suppressions: Suppressions
+        self, before: Evaluation, gate: Gate, suppressions: Suppressions, silences: Silences
     ) -> Mapping[Subject, Ranking]:
         """
-        Rank the findings anew for the subjects whose findings or suppressions changed.
+        Rank the findings anew for the subjects whose findings, suppressions or silences changed.
         """
         changed = changed_keys(before.gate.finding_states, gate.finding_states)
         return rank(
-            gate,
-            suppressions,
+            RankingInput(gate.finding_states, suppressions.suppressed_by, silences.silenced),
             self.catalogue,
             settle=self.settings.delays.settle,
             before=before.rankings,
             changed=changed
-            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys()),
+            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys())
+            | (before.silences.silenced.keys() ^ silences.silenced.keys()),
         )
-
-    def refresh_subjects(self, snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:
-        return refresh_subjects(snapshot, before, now=now)
 
     def next_deadline(
         self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime
@@ -264,16 +278,10 @@ class Evaluator:
                 evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
             ),
             next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
-            *(self._unknown_deadlines(snapshot, now=now)),
+            evaluation.silences.next_end,
+            *(moment for moment in snapshot.unknown_moments() if moment > now),
         ]
         return min((moment for moment in moments if moment is not None), default=None)
-
-    def _unknown_deadlines(self, snapshot: Snapshot, *, now: datetime) -> Iterable[datetime]:
-        for probe in self.probes.values():
-            for kind in probe.spec.watched_kinds(ALL_SOURCES):
-                moment = snapshot.unknown_from(kind) if kind.resource in snapshot.tables else None
-                if moment is not None and moment > now:
-                    yield moment
 
 
 def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
@@ -283,17 +291,3 @@ def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
         except StopIteration as end:
             evaluation: Evaluation = end.value
             return evaluation
-
-
-def _update_notes(
-    before: Mapping[FindingKey, tuple[str, ...]], verdicts: Iterable[Verdict]
-) -> Mapping[FindingKey, tuple[str, ...]]:
-    # Most verdicts have no notes, and replace none.
-    found = {
-        verdict.key: verdict.notes
-        for verdict in verdicts
-        if isinstance(verdict, (Active, Clear)) and (verdict.notes or verdict.key in before)
-    }
-    if not found:
-        return before
-    return {key: notes for key, notes in {**before, **found}.items() if notes}

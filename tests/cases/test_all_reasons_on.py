@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import CaseReplay
-from tests.support.cases.expectations import expected_announcements
-from tests.support.cases.step_orders import ORDERS, reordered
-from tests.support.cases.syntax import apply_merge_patch
+from reporter.stories.notation.expectations import expected_announcements
+from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.replay.orders import ORDERS, reordered
+from reporter.stories.replay.story_replay import StoryReplay
+from tests.support.cases import read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -45,11 +45,11 @@ def with_others_on(case: Mapping) -> Mapping:
 @pytest.mark.parametrize("name", sorted(QUIET.keys() - {TRAFFIC}))
 def test_a_case_in_which_nothing_is_announced_is_as_quiet_with_all_reasons_on(name):
     case = reordered(with_others_on(QUIET[name]), ORDERS[0])
-    assert CaseReplay(case).run().announced == []
+    assert StoryReplay(case).run().announced == []
 
 
 def test_ordinary_traffic_is_evaluated_by_every_reason_about_it():
-    story = CaseReplay(QUIET[TRAFFIC])
+    story = StoryReplay(QUIET[TRAFFIC])
     evaluated = {e.reason for e in story.catalogue.entries.values() if e.is_evaluated}
     assert evaluated >= OPTIONAL
     assert set(QUIET[TRAFFIC]["of"]) >= OPTIONAL

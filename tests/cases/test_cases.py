@@ -5,10 +5,11 @@ Every case of ``tests/cases``: its announcements at their times, and no others.
 import pytest
 
 from reporter.model.enums import EventType
-from tests.support.cases.case_files import read_cases
-from tests.support.cases.case_replay import CaseReplay
-from tests.support.cases.expectations import expected_lines, expected_statuses, matches_line
-from tests.support.cases.step_orders import ORDERS, has_fixed_order, reordered
+from reporter.stories.notation.expectations import expected_lines
+from reporter.stories.replay.orders import ORDERS, has_fixed_order, reordered
+from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.running.runner import find_differences
+from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -29,34 +30,15 @@ PLAYED = [
 @pytest.mark.parametrize(("name", "order"), PLAYED)
 def test_announces_what_the_case_expects(name, order):
     case = reordered(STORIES[name], order)
-    story = CaseReplay(case).run()
-    wanted = expected_lines(case)
-    agree = len(wanted) == len(story.announced) and all(map(matches_line, story.announced, wanted))
-    assert agree, _difference(case, wanted, story.announced)
-    assert story.notes == sorted(case.get("notes", [])), case["why"]
-    if order == ORDERS[0]:
-        assert _pinned(case, story) == expected_statuses(case), case["why"]
-
-
-def _pinned(case, story):
-    """
-    Return the lines of the status that the case pins.
-    """
-    return {
-        at: {subject: story.statuses.get(at, {}).get(subject) for subject in lines}
-        for at, lines in expected_statuses(case).items()
-    }
-
-
-def _difference(case, wanted, announced) -> str:
-    parts = [case["why"], "", "the case says", *wanted, "", "announced was", *announced]
-    return "\n".join(map(str, parts))
+    story = StoryReplay(case).run()
+    found = find_differences(case, story, with_status=order == ORDERS[0])
+    assert not found, "\n".join([case["why"], *(line for each in found for line in each.lines)])
 
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_case_names_reasons_that_there_are(name):
     assert STORIES[name]["of"]
-    assert set(STORIES[name]["of"]) <= set(DEFAULT_CATALOGUE.entries)
+    assert set(STORIES[name]["of"]) <= set(case_catalogue(STORIES[name]).entries)
 
 
 RANKED = [reason for reason in JUDGED if not DEFAULT_CATALOGUE[reason].orthogonal]

@@ -13,13 +13,13 @@ from reporter.stages.rollup.fold import fold
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.subjects.totals import recount
 from reporter.stages.snapshot.subjects import expand_placeholders
+from reporter.stories.replay.orders import ORDERS, reordered
+from reporter.stories.replay.story_replay import StoryReplay
 from tests.cases.test_cases import STORIES
-from tests.support.cases.case_replay import CaseReplay
-from tests.support.cases.step_orders import ORDERS, reordered
 from tests.support.rollups import distrusted
 
 
-class CheckedReplay(CaseReplay):
+class CheckedReplay(StoryReplay):
     """
     A replay that folds each pass twice: all subjects, and those that changed alone.
     """
@@ -76,7 +76,7 @@ def shown(rollup: RollUp):
     return rollup.cluster, namespaces, counts, rollup.deadlines, rollup.next_deadline
 
 
-def check_laws(rollup: RollUp, replay: CaseReplay) -> None:
+def check_laws(rollup: RollUp, replay: StoryReplay) -> None:
     evaluation = rollup.evaluation
     entries = replay.catalogue.entries
     not_clear = {

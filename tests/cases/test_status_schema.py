@@ -4,15 +4,14 @@ Every document of every case is as the published schema has it.
 
 import pytest
 
+from reporter.stories.replay.orders import ORDERS, reordered
+from reporter.stories.replay.story_replay import StoryReplay
 from tests.cases.test_cases import STORIES
-from tests.support.cases.case_replay import CaseReplay
-from tests.support.cases.statuses import status_document
-from tests.support.cases.step_orders import ORDERS, reordered
-from tests.support.rollups import view_of
+from tests.support.rollups import status_document, view_of
 from tests.support.status_schema import require_schema
 
 
-class RenderedReplay(CaseReplay):
+class RenderedReplay(StoryReplay):
     """
     A replay that renders the status after each pass that changed it.
     """

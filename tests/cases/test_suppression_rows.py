@@ -5,8 +5,8 @@ Every row of the suppression table, and every CRD that a reason requires.
 import pytest
 
 from reporter.model.enums import EventType, Layer
+from reporter.stories.replay.story_replay import StoryReplay
 from tests.cases.test_cases import STORIES, stories_of
-from tests.support.cases.case_replay import CaseReplay
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -68,7 +68,7 @@ def test_a_reason_whose_crd_is_missing_is_suppressed_and_named(reason, crd):
     case = of_reason(reason)
     given = case.get("given", {})
     crds = {**given.get("crds", {}), crd: None}
-    announced = CaseReplay({**case, "given": {**given, "crds": crds}}).run().announced
+    announced = StoryReplay({**case, "given": {**given, "crds": crds}}).run().announced
     warnings = [
         line for line in announced if f"{MISSING} CustomResourceDefinition/{crd}: " in line
     ]

@@ -18,7 +18,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-WATCH_TIMEOUT = 20.0
+WATCH_TIMEOUT = 60.0
 """
 The time limit of a single step, in seconds.
 """
@@ -172,7 +172,7 @@ async def conformance_session() -> AsyncIterator[aiohttp.ClientSession]:
     """
     Open an HTTP session, and close its TLS transports before the event loop goes on.
     """
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10 * WATCH_TIMEOUT)) as session:
         yield session
     # aiohttp closes TLS transports some iterations of the loop after the session.
     # https://docs.aiohttp.org/en/stable/client_advanced.html#graceful-shutdown

@@ -2,9 +2,11 @@
 Discovery, aggregated and in its older form.
 """
 
+import asyncio
+
 import pytest
 
-from tests.conformance.api import AGGREGATED
+from tests.conformance.api import AGGREGATED, WATCH_TIMEOUT
 
 
 def version_of(answer, group, version):
@@ -68,11 +70,20 @@ async def test_the_core_group_has_no_name(api):
     assert "deletecollection" not in namespaces["verbs"]
 
 
-@pytest.mark.parametrize("path", ["/api", "/apis"])
-async def test_what_has_not_changed_is_304(api, path):
+async def _ask_thrice(api, path):
     first = await api.get(path, Accept=AGGREGATED)
     again = await api.get(path, Accept=AGGREGATED, **{"If-None-Match": first.headers["ETag"]})
     other = await api.get(path, Accept=AGGREGATED, **{"If-None-Match": '"other"'})
+    return first, again, other
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis"])
+async def test_what_has_not_changed_is_304(api, path):
+    async with asyncio.timeout(WATCH_TIMEOUT):
+        first, again, other = await _ask_thrice(api, path)
+        while first.headers["ETag"] != other.headers["ETag"]:
+            # Kinds installed before come and go in discovery a moment later.
+            first, again, other = await _ask_thrice(api, path)
     assert (again.status, again.text) == (304, "")
     assert again.headers["ETag"] == first.headers["ETag"]
     assert (other.status, other.headers["ETag"]) == (200, first.headers["ETag"])

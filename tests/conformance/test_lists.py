@@ -80,11 +80,18 @@ async def test_an_exact_version_shows_what_was(api):
     before = await api.get(path)
     await api.config_map("new", some="label")
     then = await api.get(f"{path}&resourceVersion={before.version}&resourceVersionMatch=Exact")
-    now = await api.get(
-        f"{path}&resourceVersion={before.version}&resourceVersionMatch=NotOlderThan"
-    )
     assert (then.names, then.version) == (["old"], before.version)
+
+
+async def test_a_list_not_older_than_a_write_shows_it(api):
+    await api.config_map("old", some="label")
+    path = api.with_path("configmaps") + "?labelSelector=some"
+    new = await api.config_map("new", some="label")
+    # An earlier version would allow a list of before the write, from the watch cache.
+    # https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+    now = await api.get(f"{path}&resourceVersion={new.version}&resourceVersionMatch=NotOlderThan")
     assert now.names == ["new", "old"]
+    assert int(now.version) >= int(new.version)
 
 
 async def test_a_version_from_the_future_is_504_with_retry_after(api):

@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 from reporter import PROGRAM_NAME
 from reporter.kube.client.client import ApiResponse
 from reporter.kube.discovery import discovery
-from reporter.kube.objects import (
-    access_review,
-    event_decoding,
-    event_format,
-    event_names,
-    events,
-    leases,
-)
-from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
+from reporter.kube.objects import access_review, leases
+from reporter.kube.objects.events import client as events
+from reporter.kube.objects.events import decoding as event_decoding
+from reporter.kube.objects.events import format as event_format
+from reporter.kube.objects.events import names as event_names
+from reporter.kube.objects.events.decoding import ForeignEvent, decode_event
 from reporter.kube.objects.leases import LeaseLock, encode_lease_record
 from reporter.kube.watch.list_stream import ListStreamDecoder
 from reporter.kube.watch.watch_events import (
@@ -37,9 +34,9 @@ from reporter.kube.wire import api_status
 from reporter.kube.wire.decoding import Json
 from reporter.kube.wire.error_mapping import RequestInfo, response_error, watch_event_error
 from reporter.kube.wire.errors import KubeError
-from reporter.model.event_record import EventRecord
 from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.event_record import EventRecord
+from reporter.model.records.lease_record import LeaseRecord
 from tests.fuzz.json_strategies import corrupted, json_of, mutated, of_type
 from tests.fuzz.odd_values import encoded, odd_values
 
@@ -126,7 +123,7 @@ def test_any_headers_of_a_failure_are_an_error(sent, body):
 
 @given(json_of(leases._RawLease))
 def test_a_lease_is_a_record_that_can_be_written_or_an_error(body):
-    lease = result_or_error(leases._decode_lease, ApiResponse(200, {}, body), "read lease x")
+    lease = result_or_error(leases.decode_lease, ApiResponse(200, {}, body), "read lease x")
     if isinstance(lease, KubeError):
         return
     assert isinstance(lease.record, LeaseRecord)
@@ -147,7 +144,7 @@ class AcceptingApi:
 
 @given(json_of(leases._RawLease))
 async def test_a_lease_that_was_read_can_be_written_again(body):
-    lease = result_or_error(leases._decode_lease, ApiResponse(200, {}, body), "read lease x")
+    lease = result_or_error(leases.decode_lease, ApiResponse(200, {}, body), "read lease x")
     if isinstance(lease, leases.Lease):
         book = LeaseLock(AcceptingApi(), "here", "it")
         with suppress(KubeError):

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from reporter.kube.objects.event_decoding import decode_event
-from reporter.kube.objects.event_format import encode_event
-from reporter.model.event_record import EventRecord
+from reporter.kube.objects.events.decoding import decode_event
+from reporter.kube.objects.events.format import encode_event
+from reporter.model.records.event_record import EventRecord
 from tests.fuzz.odd_values import SECRET
 from tests.fuzz.stack_replay import StackReplay, stories, strings
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.rules import LeaseTiming
 from tests.support.virtual_clock import VirtualClock, VirtualEventLoop

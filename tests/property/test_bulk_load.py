@@ -12,6 +12,7 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.stages.store import store as store_module
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, a_pod
+from tests.support.catalogue_fixture import SUBJECTS
 
 
 @st.composite
@@ -38,7 +39,10 @@ def content(store):
 
 @given(LISTS, LISTS, st.integers(1, 8))
 def test_a_list_is_stored_as_its_objects_one_by_one(earlier, listed, batch_size):
-    whole, single = Store(DEFAULT_KINDS), Store(DEFAULT_KINDS)
+    whole, single = (
+        Store(DEFAULT_KINDS, subjects=SUBJECTS),
+        Store(DEFAULT_KINDS, subjects=SUBJECTS),
+    )
     for each in earlier:
         whole.upsert(PODS, each)
         single.upsert(PODS, each)

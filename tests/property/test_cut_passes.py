@@ -3,14 +3,14 @@ A pass that is cut for a change ends as two passes would, one after the other.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown
@@ -20,17 +20,17 @@ from reporter.stages.evaluation.upstream import with_upstream
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes.probe import Probe
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS, Subjects
+from reporter.stages.snapshot.subjects import ALL_LAYERS
 from tests.support.builders import (
     NOON,
     a_catalogue,
     a_key,
-    a_store,
     a_suppression,
     a_trouble,
     an_active_verdict,
     an_entry,
 )
+from tests.support.subject_store import a_subject_store
 
 
 GATEWAYS = tuple(Subject(Layer.MODELHARNESS, f"team-{i}") for i in range(2))
@@ -54,6 +54,9 @@ KEYS = tuple(
 )
 
 
+SNAPSHOT = a_subject_store(SUBJECTS).snapshot()
+
+
 @dataclass(frozen=True)
 class World(Snapshot):
     """
@@ -67,10 +70,8 @@ class World(Snapshot):
 
 
 def a_world(verdicts: Mapping[FindingKey, object]) -> World:
-    empty = a_store().snapshot()
-    return World(
-        empty.tables, empty.presences, empty.deleted_uids, empty.undecodable, verdicts=verdicts
-    )
+    same = {each.name: getattr(SNAPSHOT, each.name) for each in fields(SNAPSHOT)}
+    return World(**same, verdicts=verdicts)
 
 
 def evaluate_key(world, request):
@@ -86,12 +87,7 @@ def evaluate_key(world, request):
             return [an_active_verdict(key, trouble)]
 
 
-class FixedSubjects(Evaluator):
-    def refresh_subjects(self, snapshot, before, *, now):
-        return before if before.all else Subjects(SUBJECTS)
-
-
-EVALUATOR = FixedSubjects(
+EVALUATOR = Evaluator(
     CATALOGUE, {"none": Probe(ProbeSpec("none", object), evaluate_key)}, {}, EvaluationSettings()
 )
 

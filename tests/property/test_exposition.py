@@ -3,7 +3,6 @@ The parser agrees with that of prometheus_client on every page that the latter a
 """
 
 from math import isnan
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,10 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from reporter.kube.scrape.exposition import MalformedExposition
-from tests.support.exposition import parse_samples
+from reporter.stories.pages import engine_pages
+from reporter.stories.pages.exposition import parse_samples
 
 
-PAGES = sorted((Path(__file__).parents[1] / "pages").iterdir())
+PAGES = sorted(engine_pages.PAGES.glob("*.txt"))
 NAMES = ("up", "up_down", "vllm:tokens", "download_speed_bytes", "a1")
 SUFFIXES = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("", "_count", "_sum")}
 

@@ -15,7 +15,6 @@ from reporter.stages.announcing.grouping import group_key
 from reporter.stages.announcing.outcome import WriteOutcome
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.evaluation.holds import CRASH_SETTLE
-from reporter.stages.evaluation.states import reason_states
 from tests.property.checked_replay import (
     CATALOGUE,
     GROUP,
@@ -25,6 +24,7 @@ from tests.property.checked_replay import (
     CheckedReplay,
 )
 from tests.support.builders import MINUTE, a_trouble, an_active_verdict
+from tests.support.reason_states import reason_states
 
 
 PAUSES = (0.001, 1, 9, 14, 15, 16, 29, 30, 31, 45, 60, 61, 100, 299, 400, 630)

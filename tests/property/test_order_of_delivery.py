@@ -15,13 +15,13 @@ from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, SUBJECTS
+from tests.support.reason_states import reason_states
 from tests.support.replay import involved_for
 
 
@@ -75,7 +75,7 @@ STACKS = st.lists(deployments() | pods(), max_size=24).map(lambda o: named([*NAM
 
 
 def filled(objects) -> Store:
-    store = Store(DEFAULT_KINDS, CRDS)
+    store = Store(DEFAULT_KINDS, CRDS, subjects=SUBJECTS)
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())
     for each in objects:

@@ -17,8 +17,9 @@ from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.fold import fold
 from reporter.stages.rollup.records import RollUp
-from reporter.stages.snapshot.subjects import HARNESS_LABEL, expand_placeholders
-from tests.support.cases.case_replay import CaseReplay
+from reporter.stages.snapshot.subjects import expand_placeholders
+from reporter.stories.replay.story_replay import StoryReplay
+from tests.support.catalogue_fixture import HARNESS_LABEL
 from tests.support.rollups import distrusted
 
 
@@ -49,7 +50,7 @@ STEPS = st.one_of(
 )
 
 
-class Counted(CaseReplay):
+class Counted(StoryReplay):
     """
     A replay that folds each pass twice: all subjects, and those that changed alone.
     """

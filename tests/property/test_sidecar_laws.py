@@ -8,7 +8,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.job_results import Terminated
+from reporter.model.records.job_results import Terminated
 from reporter.stages.adapter.observations import FileObservation, InvalidResult, NoFile
 from reporter.stages.adapter.reports import Report
 from reporter.stages.adapter.steps import Leave, SidecarRules

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reporter.kube.objects.event_decoding import ForeignEvent, decode_event
-from reporter.kube.objects.event_format import encode_event, encode_event_patch
-from reporter.kube.objects.event_names import event_name
+from reporter.kube.objects.events.decoding import ForeignEvent, decode_event
+from reporter.kube.objects.events.format import encode_event, encode_event_patch
+from reporter.kube.objects.events.names import event_name
 from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, NotFound
-from reporter.model.event_record import EventRecord, PossibleKeys
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.event_record import EventRecord, PossibleKeys
+from reporter.model.records.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork
 from tests.support.virtual_clock import VirtualClock
 

@@ -9,10 +9,10 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
+from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.objects.objects import ObjectAddress, StoryObjects
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.support.builders import LONG_AGO
-from tests.support.cases.objects import CaseObjects, ObjectAddress
-from tests.support.cases.syntax import apply_merge_patch
 from tests.support.virtual_clock import VirtualClock
 
 
@@ -44,7 +44,7 @@ class SimulatedCluster:
     )
     object_watchers: list[Callable[[Iterable[ObjectUpdate]], None]] = field(default_factory=list)
     discovery_watchers: list[Callable[[], None]] = field(default_factory=list)
-    case_objects: CaseObjects = field(default_factory=CaseObjects)
+    case_objects: StoryObjects = field(default_factory=StoryObjects)
     descriptions: dict[str, Mapping | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class SimulatedCluster:
 
     def _update_objects(self, descriptions: Mapping[str, Mapping | None], *, now) -> None:
         changes = []
-        for text in descriptions.keys() | self.descriptions.keys():
+        for text in sorted(descriptions.keys() | self.descriptions.keys()):
             if self.descriptions.get(text) == descriptions.get(text):
                 continue
             address = ObjectAddress.parse(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from reporter.model.enums import EventType
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Trouble, Unknown
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble

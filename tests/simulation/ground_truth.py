@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, Watching
 from reporter.model.subjects import FindingKey, Subject
+from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict
 from reporter.stages.evaluation.clocks import EMPTY_GATE
-from reporter.stages.evaluation.holds import MIN_TRANSITION_TIME
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import find_subjects
@@ -20,6 +20,7 @@ from reporter.stages.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
+from tests.support.catalogue_fixture import SUBJECTS
 from tests.support.virtual_clock import VirtualClock
 
 
@@ -75,7 +76,10 @@ class GroundTruth:
 
     def __post_init__(self) -> None:
         self.clock = self.cluster.clock
-        self._store, self._was_served = Store(DEFAULT_KINDS, CRDS), frozenset(self.cluster.served)
+        self._store, self._was_served = (
+            Store(DEFAULT_KINDS, CRDS, subjects=SUBJECTS),
+            frozenset(self.cluster.served),
+        )
         for kind in DEFAULT_KINDS:
             self._store.replace(kind, self.cluster.objects[kind].values())
         self.cluster.object_watchers.append(self._on_changes)
@@ -113,7 +117,7 @@ class GroundTruth:
     def _record(self, verdicts: Mapping[FindingKey, Verdict]) -> None:
         now = self.clock.now
         self.paused = frozenset(k.subject for k, v in verdicts.items() if isinstance(v, Paused))
-        for key in verdicts.keys() | self.history.keys():
+        for key in sorted(verdicts.keys() | self.history.keys()):
             verdict = verdicts.get(key, Clear(key))
             last = self.history[key][-1] if key in self.history else TruthInterval(0.0, NEVER)
             new = TruthInterval(
@@ -202,6 +206,6 @@ class GroundTruth:
         return NEVER
 
     def to_seconds(self, moment: datetime | None) -> float | None:
-        if moment is None or moment <= MIN_TRANSITION_TIME:
+        if moment is None or moment <= EARLIEST_TIME:
             return None
         return self.clock.now - (self.clock.wall_time - moment).total_seconds()

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
-from reporter.model.event_record import EventRecord
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.records.event_record import EventRecord
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
@@ -28,9 +28,10 @@ from tests.simulation.apiserver import (
 )
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.network import SimulatedNetwork
+from tests.simulation.silencing import SimulatedSilence
 from tests.simulation.simulated_watches import SimulatedWatches
 from tests.simulation.troubles import CRDS
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, SUBJECTS
 from tests.support.replay import involved_for
 from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 
@@ -60,6 +61,7 @@ class SharedEnvironment:
     Everything that the replicas share.
 
     *on_send*: called with each Event when it is sent, and with None when a replica reads Events back.
+    *silences*: the last one is in effect, until it ends.
     """
 
     clock: VirtualClock
@@ -69,6 +71,7 @@ class SharedEnvironment:
     leases: LeaseStore
     on_send: Callable[["Replica", EventRecord | None], None]
     resync: timedelta
+    silences: list[SimulatedSilence] = field(default_factory=list)
 
 
 @dataclass
@@ -77,6 +80,7 @@ class Replica:
     One process. A stopped one is paused, and resumes; one that is not alive has ended.
 
     *inbox*: callbacks from the network and the watches, which the process has not run yet.
+    *silence*: the one that it has read, at the time *silenced_at*.
     """
 
     environment: SharedEnvironment
@@ -88,6 +92,8 @@ class Replica:
     inbox: list[Callable[[], None]] = field(default_factory=list)
     started_at: float = 0.0
     reads_inbox_from: float = 0.0
+    silence: SimulatedSilence | None = None
+    silenced_at: float = 0.0
 
     def __post_init__(self) -> None:
         environment = self.environment
@@ -97,7 +103,7 @@ class Replica:
             environment.clock, environment.random, deliver=self._receive
         )
         self.event_loop = VirtualEventLoop(environment.clock)
-        self.store = Store(DEFAULT_KINDS, CRDS)
+        self.store = Store(DEFAULT_KINDS, CRDS, subjects=SUBJECTS)
         self.watches = SimulatedWatches(
             environment.cluster,
             self.store,
@@ -105,6 +111,8 @@ class Replica:
             deliver=self._receive,
             wall=self.clock.now,
         )
+        if environment.silences:
+            self._read_silence()
         self.watches.forbidden |= self.forbidden
         self.watches.cut |= self.forbidden
         self._start()
@@ -156,6 +164,17 @@ class Replica:
     @property
     def identity(self) -> str:
         return f"{self.name}_{self.started_at}"
+
+    def read_silence(self) -> None:
+        """
+        Read the file of silences again, as soon as the process runs.
+        """
+        self._receive(self._read_silence)
+
+    def _read_silence(self) -> None:
+        self.silence = self.environment.silences[-1]
+        self.silenced_at = self.environment.clock.now
+        self.store.record_silence_file(self.silence.file)
 
     def has_watched(self, kinds: Iterable[ResourceKind], since: float) -> bool:
         """

@@ -5,7 +5,7 @@ The rules of the catalogue about time and order, written a second time for the c
 from collections.abc import Iterable
 from datetime import timedelta
 
-from reporter.model.entries import CatalogueEntry, Scope
+from reporter.model.catalogue.entries import CatalogueEntry, Scope
 from reporter.model.enums import Reason
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.namespaces import NAMESPACES

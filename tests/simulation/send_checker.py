@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from reporter.model.enums import EventType, TroubleKind
-from reporter.model.event_record import EventRecord
 from reporter.model.observations import WATCH_LOSS_TOLERANCE
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.stages.evaluation.holds import LONG_UNKNOWN as LONG
@@ -85,6 +85,7 @@ class SendChecker:
         if record.type is EventType.NORMAL:
             self.check_ready(record, lag)
         else:
+            self.check_not_silenced(replica, record)
             self.check_active(record, lag)
             self.check_hold(replica, record)
             self.check_not_suppressed(replica, record, lag)
@@ -208,6 +209,11 @@ class SendChecker:
             if last is not None and (last.ended_at > now or recovered_for + 2 * lag < SETTLE):
                 out = self.was_seen_out(replica, last, lag)
                 assert not out, f"{key} is written, and {source} is out, or was within the settle"
+
+    def check_not_silenced(self, replica: Replica, record: EventRecord) -> None:
+        silence, now = replica.silence, replica.clock.now()
+        if silence is not None and self.truth.clock.now - replica.silenced_at > TOLERANCE:
+            assert not silence.covers(record.key, now=now), f"{record.key} is silenced"
 
     def check_settled_after_suppression(self, replica: Replica, record: EventRecord) -> None:
         """

@@ -18,6 +18,7 @@ from tests.simulation.ground_truth import GroundTruth
 from tests.simulation.network import NetworkCondition
 from tests.simulation.replica import Replica, SharedEnvironment
 from tests.simulation.send_checker import SendChecker
+from tests.simulation.silencing import SimulatedSilence
 from tests.support.virtual_clock import VirtualClock
 
 
@@ -170,6 +171,16 @@ class Simulation:
 
         self.clock.call_after(seconds, begin)
 
+    def silence(self, seconds: float) -> None:
+        """
+        Silence the cluster and all namespaces that there are, in place of an earlier silence.
+        """
+        namespaces = frozenset(subject.namespace for subject in self.truth.subjects)
+        until = (self.clock.wall_time + timedelta(seconds=seconds)).replace(microsecond=0)
+        self.environment.silences.append(SimulatedSilence(namespaces, until))
+        for replica in self.replicas:
+            replica.read_silence()
+
     def delete_an_event(self) -> None:
         names = sorted(self.events.objects)
         if names:
@@ -194,6 +205,7 @@ class Simulation:
         End all faults, let nothing change any more, and check that the Events match the truth.
         """
         self.events.ttl = TTL
+        self.silence(0)
         for name in [each for each in self.cluster.troubles if "not looked at" in each]:
             self.end_trouble(name)
         for number, replica in enumerate(self.replicas):
@@ -203,7 +215,7 @@ class Simulation:
             replica.network.condition = NetworkCondition.HEALTHY
             replica.watches.discovers = True
             replica.watches.late = 0.2
-            for kind in tuple(replica.watches.cut):
+            for kind in [each for each in DEFAULT_KINDS if each in replica.watches.cut]:
                 replica.watches.reopen(kind)
         since = self.clock.now
         for seconds in (SHORT_REST, LONG_REST, LONGEST_REST):

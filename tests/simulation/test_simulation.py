@@ -37,6 +37,7 @@ ACTIONS = {
     "stop": st.tuples(REPLICAS, DURATIONS),
     "delete_an_event": st.just(()),
     "set_event_ttl": st.tuples(st.sampled_from([60.0, 400.0, 7200.0])),
+    "silence": st.tuples(DURATIONS),
     "delete_the_lease": st.just(()),
     "steal_the_lease": st.just(()),
 }
@@ -102,6 +103,25 @@ def test_a_successor_continues_where_its_predecessor_ended(end):
         for number in BOTH:
             if simulation.replicas[number].elector.holds_lease():
                 getattr(simulation, end)(number, 40)
+        simulation.check_final_state()
+
+
+@pytest.mark.parametrize("end", ["kill", "stop", "partition"])
+def test_what_is_silenced_is_announced_by_the_successor_when_the_silence_ends(end):
+    with Simulation(3) as simulation:
+        simulation.begin_trouble("router at zero")
+        simulation.advance(100)
+        simulation.silence(700)
+        simulation.begin_trouble("model unready")
+        simulation.advance(200)
+        written = len(simulation.events.writes)
+        for number in BOTH:
+            if simulation.replicas[number].elector.holds_lease():
+                getattr(simulation, end)(number, 40)
+        simulation.advance(400)
+        assert len(simulation.events.writes) == written
+        simulation.advance(200)
+        assert len(simulation.events.writes) >= written + 2
         simulation.check_final_state()
 
 

@@ -5,9 +5,9 @@ The troubles of the simulation: descriptions of objects, merged over those of th
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.support.cases.case_files import CASES, read_yaml
-from tests.support.cases.healthy_stack import HEALTHY_STACK as STACK
-from tests.support.cases.objects import healthy_pods
+from reporter.stories.objects.objects import healthy_pods
+from reporter.stories.stack.healthy_stack import HEALTHY_STACK as STACK
+from tests.support.cases import CASES, read_yaml
 
 
 CRDS: Mapping = STACK["crds"]

@@ -2,37 +2,29 @@
 Builders of small values for tests: catalogue entries, troubles, Deployments, pods and a store.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from reporter.model.entries import Catalogue, CatalogueEntry, HoldDurations, Scope, Suppression
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope, Suppression
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import EventType, Layer, Owner, Reason, TroubleKind
 from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import Metadata, OwnerReference
-from reporter.model.kinds.core.deployments import Deployment, DeploymentSpec, DeploymentStatus
-from reporter.model.kinds.core.namespaces import Namespace
-from reporter.model.kinds.core.pods import (
-    ContainerState,
-    ContainerStateRunning,
-    ContainerStateTerminated,
-    ContainerStateWaiting,
-    ContainerStatus,
-    Pod,
-    PodSpec,
-    PodStatus,
-)
 from reporter.model.observations import Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import Active, Cause, InvolvedObject, ObjectRef, Trouble
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
+from reporter.stories.notation import times
+from reporter.stories.objects.conditions import build_condition, build_observed_condition
+from reporter.stories.objects.deployments import build_deployment
+from reporter.stories.objects.namespaces import build_namespace
+from reporter.stories.objects.pods import build_pod
+from tests.support.catalogue_fixture import SUBJECTS
 
 
-NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+NOON, LONG_AGO = times.START, times.LONG_AGO
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
-LONG_AGO = NOON - 24 * HOUR
 
 
 def an_entry(reason: str, rank: int | None = 10, **changes) -> CatalogueEntry:
@@ -45,6 +37,8 @@ def an_entry(reason: str, rank: int | None = 10, **changes) -> CatalogueEntry:
         "probe": "none",
         "holds": HoldDurations(),
     }
+    if changes.get("layer") is Layer.MODELDEPLOYMENT:
+        defaults["object_kind"] = "InferenceSet"
     return CatalogueEntry(Reason(reason), rank=rank, **{**defaults, **changes})
 
 
@@ -90,183 +84,15 @@ def an_active_verdict(key: FindingKey, *troubles: Trouble) -> Active:
     return Active(key, troubles or (a_trouble(),), INVOLVED)
 
 
-def a_namespace(name: str) -> Namespace:
-    return Namespace(metadata=Metadata(name=name, uid=f"uid-{name}"))
-
-
-def a_deployment(
-    name: str = "body-based-router",
-    namespace: str = "kaito-system",
-    *,
-    replicas: int = 2,
-    ready: int | None = None,
-    **changes,
-) -> Deployment:
-    """
-    Build a Deployment, healthy by default.
-
-    *conditions* as (type, status, reason[, message]) tuples. Further keywords: generation, observed
-    (generation), created_at, deleted, labels, paused, total, updated and available (replicas).
-    """
-    ready_replicas = replicas if ready is None else ready
-    conditions = changes.get("conditions", [("Progressing", "True", "NewReplicaSetAvailable")])
-    return Deployment(
-        metadata=Metadata(
-            name=name,
-            namespace=namespace,
-            uid=f"uid-{name}",
-            generation=changes.get("generation", 1),
-            creation_timestamp=changes.get("created_at", LONG_AGO),
-            deletion_timestamp=changes.get("deleted"),
-            labels=changes.get("labels"),
-        ),
-        spec=DeploymentSpec(replicas=replicas, paused=changes.get("paused", False)),
-        status=DeploymentStatus(
-            observed_generation=changes.get("observed", 1),
-            replicas=changes.get("total", replicas),
-            updated_replicas=changes.get("updated", replicas),
-            ready_replicas=ready_replicas,
-            available_replicas=changes.get("available", ready_replicas),
-            conditions=tuple(a_condition(*each) for each in conditions),
-        ),
-    )
-
-
-def an_observed_condition(
-    kind, status="True", reason=None, message="", since=LONG_AGO, observed=1
-) -> Condition:
-    """
-    Build a condition; *observed* is its observedGeneration.
-    """
-    return Condition(
-        type=kind,
-        status=status,
-        reason=kind if reason is None else reason,
-        message=message,
-        last_transition_time=since,
-        observed_generation=observed,
-    )
-
-
-def a_condition(kind: str, status: str, reason: str = "", message: str = "", since=None):
-    return Condition(
-        type=kind, status=status, reason=reason, message=message, last_transition_time=since
-    )
-
-
-def a_pod(
-    name: str = "body-based-router-6c9f-x2",
-    namespace: str = "kaito-system",
-    *,
-    workload: str = "body-based-router",
-    ready: bool = True,
-    **changes,
-) -> Pod:
-    """
-    Build a pod of a Deployment, Ready by default.
-
-    Container: *waiting* (reason) with *message*, *running* (since), *exit_code* with *ended* (reason),
-    *last_exit* with *last* (reason) and *last_running* (since) of the run before, *restarts*, *container* (its name),
-    *container_ready*. *sidecars*: by name whether each is ready, or why it waits. Pod: *phase*, *reason*, *failure*
-    (message), *why* and *details* (reason and message of Ready), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
-    """
-    state = ContainerState(
-        waiting=ContainerStateWaiting(reason=changes["waiting"], message=changes.get("message"))
-        if "waiting" in changes
-        else None,
-        running=ContainerStateRunning(started_at=changes.get("running", LONG_AGO))
-        if "waiting" not in changes and "exit_code" not in changes
-        else None,
-        terminated=ContainerStateTerminated(
-            reason=changes.get("ended", "Error"), exit_code=changes["exit_code"]
-        )
-        if "exit_code" in changes
-        else None,
-    )
-    last = ContainerState(
-        terminated=ContainerStateTerminated(
-            reason=changes.get("last", "Error"),
-            exit_code=changes["last_exit"],
-            started_at=changes.get("last_running"),
-        )
-        if "last_exit" in changes
-        else None
-    )
-    conditions = [
-        a_condition(
-            "Ready",
-            "True" if ready else "False",
-            changes.get("why", ""),
-            changes.get("details", ""),
-            since=changes.get("since", LONG_AGO),
-        ),
-        *(a_condition(*each) for each in changes.get("conditions", ())),
-    ]
-    template_hash = name.rpartition("-")[0].rpartition("-")[2]
-    return Pod(
-        metadata=Metadata(
-            name=name,
-            namespace=namespace,
-            uid=changes.get("uid", f"uid-{name}"),
-            creation_timestamp=changes.get("created_at", LONG_AGO),
-            deletion_timestamp=changes.get("deleted"),
-            labels={"pod-template-hash": template_hash, **changes.get("labels", {})},
-            owner_references=(
-                OwnerReference(
-                    kind=changes.get("owner", "ReplicaSet"),
-                    name=f"{workload}-{template_hash}",
-                    controller=True,
-                ),
-            ),
-        ),
-        spec=PodSpec(node_name="node-1"),
-        status=PodStatus(
-            phase=changes.get("phase", "Running"),
-            reason=changes.get("reason"),
-            message=changes.get("failure"),
-            start_time=changes.get("started", LONG_AGO),
-            conditions=tuple(conditions),
-            container_statuses=(
-                ContainerStatus(
-                    name=changes.get("container", "main"),
-                    ready=changes.get("container_ready", ready),
-                    restart_count=changes.get("restarts", 0),
-                    state=state,
-                    last_state=last,
-                ),
-                *_sidecars(changes.get("sidecars", {})),
-            )
-            if changes.get("containers", True)
-            else None,
-            init_container_statuses=changes.get("init", ()),
-        ),
-    )
-
-
-def _sidecars(words) -> tuple[ContainerStatus, ...]:
-    """
-    Build further containers: by name whether each is ready, or the reason why it waits.
-    """
-    return tuple(
-        ContainerStatus(
-            name=name,
-            ready=word is True,
-            state=ContainerState(
-                waiting=ContainerStateWaiting(reason=word) if isinstance(word, str) else None,
-                running=None
-                if isinstance(word, str)
-                else ContainerStateRunning(started_at=LONG_AGO),
-            ),
-        )
-        for name, word in words.items()
-    )
+a_condition, an_observed_condition = build_condition, build_observed_condition
+a_deployment, a_namespace, a_pod = build_deployment, build_namespace, build_pod
 
 
 def a_store(*objects, crds: tuple[str, ...] = (), scrapes: SampleStore | None = None) -> Store:
     """
     Build a store with these objects, in which all default kinds are listed and watched.
     """
-    store = Store(DEFAULT_KINDS, crds, scrapes)
+    store = Store(DEFAULT_KINDS, crds, scrapes, subjects=SUBJECTS)
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())
     for each in objects:

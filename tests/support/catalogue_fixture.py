@@ -4,8 +4,8 @@ The shipped catalogue, and the default flags.
 
 from pathlib import Path
 
-from reporter.cli.configuration import load_shipped_catalogue
-from reporter.model.entries import CatalogueEntry
+from reporter.cli.arguments.configuration import load_shipped_catalogue
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.settings import load_settings
@@ -17,6 +17,21 @@ DEFAULT_FLAGS = load_settings(
     [], {}, hostname="laptop", namespace_file=Path("/nowhere")
 ).flag_texts
 DEFAULT_CATALOGUE = load_shipped_catalogue()
+SUBJECTS = DEFAULT_CATALOGUE.subject_definitions
+[HARNESS_LABEL] = SUBJECTS.namespace_labels
+"""
+The label that makes a namespace a workload namespace, whose Gateway and models are evaluated.
+"""
+
+
+def reasons_of(layer: Layer) -> Catalogue:
+    """
+    Return the shipped catalogue with the reasons of one layer alone.
+    """
+    whole = DEFAULT_CATALOGUE
+    entries = {r: each for r, each in whole.entries.items() if each.layer is layer}
+    rows = [each for each in whole.suppressions if {each.source, each.target} <= entries.keys()]
+    return Catalogue(entries, tuple(rows), subject_definitions=whole.subject_definitions)
 
 
 def entries_called_by_default(layer: Layer) -> tuple[CatalogueEntry, ...]:

@@ -15,7 +15,12 @@ from reporter.stages.snapshot.loading import is_serving
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, a_probe_request
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    SUBJECTS,
+    a_probe_request,
+)
 from tests.support.model_builders import SUBJECT, a_model_pod, a_model_store, a_set, a_team
 
 
@@ -99,7 +104,9 @@ def store_of_pages(
 
 def _store(reason: str, pods: list, **changes: float) -> Store:
     kinds = a_model_store().kinds
-    store = Store(kinds, (), SampleStore({HISTORY: scrape_of(reason, **changes)}))
+    store = Store(
+        kinds, (), SampleStore({HISTORY: scrape_of(reason, **changes)}), subjects=SUBJECTS
+    )
     filled = a_model_store(a_team(), a_set(len(pods)), *pods).snapshot()
     for kind in kinds:
         store.set_watch_state(kind, filled.tables[kind.resource].watch_state)

@@ -46,10 +46,14 @@ from reporter.model.kinds.kaito.api_keys import APIKey, APIKeyStatus
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
-from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, a_deployment, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    HARNESS_LABEL,
+    SUBJECTS,
+    a_probe_request,
+)
 from tests.support.probe_verdicts import verdicts_of_request
 
 
@@ -232,7 +236,7 @@ def a_harness_store(*objects, deleted=()) -> Store:
     """
     Build a store with the team's namespace and these objects; *deleted* are added and deleted.
     """
-    store = Store(DEFAULT_KINDS)
+    store = Store(DEFAULT_KINDS, subjects=SUBJECTS)
     by_type = {kind.type: kind for kind in DEFAULT_KINDS}
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())

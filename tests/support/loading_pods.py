@@ -30,11 +30,15 @@ from reporter.model.metrics.scrapes import Scrape
 from reporter.model.observations import Watching
 from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, NOON, SECOND, a_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import (
+    DEFAULT_CATALOGUE,
+    DEFAULT_FLAGS,
+    HARNESS_LABEL,
+    SUBJECTS,
+)
 from tests.support.downloads import a_scrape_result
 
 
@@ -99,7 +103,9 @@ def a_loading_store(*objects, scrapes: Mapping[Reason, Scrape] | None = None) ->
     """
     A store with one team, one model and these objects, and the scrapes of the default flags.
     """
-    store = Store(DEFAULT_KINDS, scrapes=SampleStore(scrapes or {REASON: SCRAPE}))
+    store = Store(
+        DEFAULT_KINDS, scrapes=SampleStore(scrapes or {REASON: SCRAPE}), subjects=SUBJECTS
+    )
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())
     kinds = {"Pod": PODS, "Namespace": NAMESPACES, "InferenceSet": INFERENCE_SETS}

@@ -4,12 +4,10 @@ Builders of the objects of one InferenceSet, healthy by default.
 
 from datetime import UTC, datetime
 
-import msgspec
-
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata, OwnerReference
+from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
 from reporter.model.kinds.core.namespaces import Namespace
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass, GatewayClassSpec
 from reporter.model.kinds.gateway_api.gateways import Gateway, GatewaySpec
@@ -31,33 +29,29 @@ from reporter.model.kinds.kaito.inference_sets import (
     InferenceSetSpec,
     InferenceSetStatusFields,
 )
-from reporter.model.kinds.kaito.workspaces import Workspace, WorkspaceStatus
+from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.subjects import Subject
-from reporter.stages.snapshot.subjects import HARNESS_LABEL
 from reporter.stages.store.store import Store
-from tests.support.builders import LONG_AGO, a_deployment, a_pod, a_store, an_observed_condition
+from reporter.stories.objects import model_objects
+from reporter.stories.objects.model_objects import (
+    build_metadata,
+    build_model_pod,
+    build_workspace,
+)
+from tests.support.builders import a_deployment, a_pod, a_store, an_observed_condition
+from tests.support.catalogue_fixture import HARNESS_LABEL
 
 
-TEAM, MODEL, WORKSPACE, NODE = "team-a", "qwen", "qwen-7rk2p", "aks-ws1-0"
+CREATED_BY, INDEX, NODE = model_objects.CREATED_BY, model_objects.INDEX, model_objects.NODE
+SERVING_CONDITIONS = model_objects.SERVING_CONDITIONS
+TEAM, MODEL, WORKSPACE = "team-a", "qwen", "qwen-7rk2p"
 GATEWAY, ROUTE, POOL = "team-a-gw", "qwen-route", "qwen-inferencepool"
 EPP = f"{POOL}-epp"
-CREATED_BY = "inferenceset.kaito.sh/created-by"
-INDEX = "apps.kubernetes.io/pod-index"
 OF_MODEL = {"kaito.sh/inferenceset": MODEL, "kaito.sh/owned-by": "modeldeployment"}
 SELECTED = {CREATED_BY: MODEL, INDEX: "0"}
 ISTIO = "istio.io/gateway-controller"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
-SERVING_CONDITIONS = {
-    "NodeClaimReady": ("True", "NodeClaimsReady"),
-    "NodesReady": ("True", "NodesReady"),
-    "ResourceReady": ("True", "workspaceResourceStatusSuccess"),
-    "InferenceReady": ("True", "WorkspaceInferenceStatusSuccess"),
-}
-"""
-The conditions of a Workspace that serves.
-"""
-
 WAITING_CONDITIONS = {
     "NodesReady": ("False", "NodeNotReady", "Not enough Nodes are ready"),
     "ResourceReady": ("False", "workspaceResourceStatusNotReady"),
@@ -75,17 +69,7 @@ QUOTA = "creating instance, on-demand vCPU quota has been reached"
 
 
 def _meta(name: str, type_=Metadata, **changes) -> Metadata:
-    given = {
-        "namespace": changes.get("namespace", TEAM),
-        "uid": f"uid-{name}",
-        "generation": changes.get("generation", 1),
-        "creation_timestamp": changes.get("created_at", LONG_AGO),
-        "deletion_timestamp": changes.get("deleted"),
-        "labels": changes.get("labels"),
-    }
-    if type_ is AnnotatedMetadata:
-        given["annotations"] = changes.get("annotations")
-    return type_(name=name, **given)
+    return build_metadata(name, type_, **{"namespace": TEAM, **changes})
 
 
 def a_team() -> Namespace:
@@ -108,56 +92,17 @@ def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
 
 def a_workspace(name: str = WORKSPACE, changed_conditions=None, **changes) -> Workspace:
     """
-    Build a Workspace, serving by default.
-
-    *changed_conditions*: (status, reason[, message]) by type, None for an absent condition.
-    *since*, *observed*: transition time and generation of all of them. *bare*: start without any.
-    *conditions*: the conditions as they are, instead.
+    Build a Workspace of the team's model, serving by default; *changes* as of `build_workspace`.
     """
-    both = (
-        {**SERVING_CONDITIONS, **(changed_conditions or {})}
-        if changed_conditions is not None or "bare" not in changes
-        else {}
-    )
-    since, observed = changes.get("since", LONG_AGO), changes.get("observed", 1)
-    conditions = tuple(
-        an_observed_condition(kind, *words, since=since, observed=observed)  # type: ignore[misc]
-        for kind, words in both.items()
-        if words is not None
-    )
-    labels = {CREATED_BY: changes.get("of", MODEL), **changes.get("labels", {})}
-    return Workspace(
-        metadata=_meta(name, AnnotatedMetadata, **{**changes, "labels": labels}),
-        status=WorkspaceStatus(
-            state=changes.get("state", ""),
-            target_node_count=changes.get("nodes", 1),
-            conditions=changes.get("conditions", conditions),
-        ),
-    )
+    given = {"namespace": TEAM, "of": MODEL, **changes}
+    return build_workspace(name, changed_conditions, **given)
 
 
 def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes):
     """
-    Build a pod of a Workspace's StatefulSet, Ready by default.
-
-    *node*: the node it runs on. *revision*: the revision of its template. Others as of `a_pod`.
+    Build a pod of the team's model, Ready by default; *changes* as of `build_model_pod`.
     """
-    given = {"container": workspace, **changes, "labels": {}}
-    pod = a_pod(f"{workspace}-{index}", namespace, **given)
-    labels = {
-        "kaito.sh/workspace": workspace,
-        CREATED_BY: changes.get("of", MODEL),
-        INDEX: str(index),
-        "controller-revision-hash": changes.get("revision", "1"),
-        **changes.get("labels", {}),
-    }
-    owner = OwnerReference(
-        kind=changes.get("owner", "StatefulSet"), name=workspace, controller=True
-    )
-    labels = {key: value for key, value in labels.items() if value is not None}
-    meta = msgspec.structs.replace(pod.metadata, labels=labels, owner_references=(owner,))
-    spec = msgspec.structs.replace(pod.spec, node_name=changes.get("node", NODE))
-    return msgspec.structs.replace(pod, metadata=meta, spec=spec)
+    return build_model_pod(index, workspace, namespace=namespace, **{"of": MODEL, **changes})
 
 
 def never_ready(moment: datetime) -> dict:

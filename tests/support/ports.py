@@ -1,5 +1,5 @@
 """
-Ports for servers that a test starts a moment later.
+Ports for servers that a test starts a moment later, and ports that refuse connections.
 """
 
 import fcntl
@@ -7,7 +7,8 @@ import os
 import random
 import socket
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -40,3 +41,14 @@ def _next_free(port: int) -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+@contextmanager
+def refusing_port() -> Iterator[int]:
+    """
+    Yield a port that refuses connections: it stays bound, so no other process listens at it.
+    """
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port: int = bound.getsockname()[1]
+        yield port

@@ -2,15 +2,21 @@
 Roll-ups of the example stack after a change, made by the whole evaluation.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import msgspec
+
+from reporter.catalogue.sources.packs import DEFAULT_PACKS
 from reporter.model.enums import Layer
+from reporter.model.subjects import Subject
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics import Metrics
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.records import RollUp
-from tests.support.cases.case_replay import CaseReplay
-from tests.support.cases.statuses import status_lines
+from reporter.stories.replay.statuses import status_lines
+from reporter.stories.replay.story_replay import StoryReplay
 
 
 BAD_IMAGE = {
@@ -25,14 +31,17 @@ A chart's version and the drift of replicas, which the example stack does not ha
 """
 
 
-def stack_after(change=None, *, until: str = "1m", given=None, **step) -> CaseReplay:
+def stack_after(
+    change=None, *, until: str = "1m", given=None, packs: Sequence[str] = DEFAULT_PACKS, **step
+) -> StoryReplay:
     """
     Return the stack at *until*, after a change at its start.
     """
-    return CaseReplay(
+    return StoryReplay(
         {
             "why": "",
             "of": [],
+            "packs": list(packs),
             "given": {"change": given or {}},
             "story": [{"at": "1s", "change": change or {}, **step}],
             "until": until,
@@ -40,18 +49,26 @@ def stack_after(change=None, *, until: str = "1m", given=None, **step) -> CaseRe
     ).run()
 
 
-def model_outage() -> CaseReplay:
+def model_outage(**step) -> StoryReplay:
     """
     Return the stack in which the only replica of team-m/qwen cannot pull its image.
     """
-    return stack_after(BAD_IMAGE, given=FULLY_REPORTED)
+    return stack_after(BAD_IMAGE, given=FULLY_REPORTED, **step)
 
 
-def view_of(replay: CaseReplay) -> StatusView:
+def view_of(replay: StoryReplay) -> StatusView:
     return StatusView(replay.rollup, replay.rollup_rules, now=replay.now)
 
 
-def line_of(replay: CaseReplay, subject: str) -> str:
+def status_document(view: StatusView) -> Any:
+    """
+    Return the whole document as JSON values.
+    """
+    document = view.document(*view.namespaces(), cluster=view.cluster())
+    return msgspec.json.decode(msgspec.json.encode(document))
+
+
+def line_of(replay: StoryReplay, subject: str) -> str:
     """
     Return the line of one subject, as a case pins it.
     """
@@ -73,6 +90,6 @@ def distrusted(rollup: RollUp) -> RollUp:
     Return a roll-up after which every subject is rolled up anew: other layers could not be listed.
     """
     known = replace(
-        rollup.evaluation.known_subjects, unknown_layers={Layer.CLUSTER: "nobody knows"}
+        rollup.evaluation.known_subjects, unknown={Subject(Layer.CLUSTER): "nobody knows"}
     )
     return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))

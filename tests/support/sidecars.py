@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from reporter.model.job_results import Terminated
+from reporter.model.records.job_results import Terminated
 from reporter.stages.adapter.observations import (
     FileObservation,
     InvalidResult,

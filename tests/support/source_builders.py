@@ -27,7 +27,7 @@ from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.store.store import Store
 from tests.support.builders import LONG_AGO, a_condition
-from tests.support.catalogue_fixture import a_probe_request
+from tests.support.catalogue_fixture import SUBJECTS, a_probe_request
 from tests.support.model_builders import MODEL, TEAM, WORKSPACE
 from tests.support.probe_verdicts import verdicts_of_request
 
@@ -149,7 +149,7 @@ def a_store(
     """
     Build a store whose kinds are all watched, except for those in *watch_states*.
     """
-    store = Store(kinds)
+    store = Store(kinds, subjects=SUBJECTS)
     for kind in kinds:
         store.set_watch_state(kind, (watch_states or {}).get(kind, Watching()))
     for each in (*objects, *deleted):

@@ -12,7 +12,7 @@ from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
-from tests.support.cases.case_replay import CaseReplay
+from reporter.stories.replay.story_replay import StoryReplay
 
 
 CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
@@ -72,7 +72,7 @@ def statuses(status: dict) -> dict[str, str]:
 
 def stack_without_pages(
     change: dict | None = None, *, until: str = "1m", given: dict | None = None, **step: Any
-) -> CaseReplay:
+) -> StoryReplay:
     """
     Return the stack at *until*, after a change at its start. No metrics page is read.
     """
@@ -84,4 +84,4 @@ def stack_without_pages(
         "story": [{"at": "1s", "change": change or {}, **step}],
         "until": until,
     }
-    return CaseReplay(case).run()
+    return StoryReplay(case).run()

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from e2e.bench.support.plain_client import Json, PlainClient
 from e2e.controlplane import Client
+from e2e.support.production_stack.components import NODE_PROVISIONER as PROVISIONER
 from reporter.embedded.example import stack
-from reporter.embedded.example.components import find_component
 
 
 # In a namespace that the example stack has.
-NODE_PROVISIONER = replace(find_component("gpu-provisioner"), namespace="kaito-system")
+NODE_PROVISIONER = replace(PROVISIONER, namespace="kaito-system")
 ROUTER = "kaito-system", "body-based-router"
 INFERENCE_SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 

@@ -93,11 +93,14 @@ class BenchCluster:
         Wait until all objects are read, as a reporter also becomes ready if a kind cannot be listed.
         """
         kinds = {"pods": self.teams.pods, "inferencesets.kaito.sh": self.size}
-        until(
-            lambda: all(reporter.metric("objects", kind=k) >= n for k, n in kinds.items()),
-            within=READY_TIMEOUT,
-            what="the reporter has read all objects",
-        )
+
+        def read() -> bool:
+            try:
+                return all(reporter.metric("objects", kind=k) >= n for k, n in kinds.items())
+            except TimeoutError:  # of a page, while an API server that starts has the processors
+                return False
+
+        until(read, within=READY_TIMEOUT, what="the reporter has read all objects")
 
 
 class RunningReporter:

@@ -41,7 +41,9 @@ def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
     """
     crds = crds_to_track(evaluator.catalogue, SPECS)
     scrapes = find_scrapes(evaluator.catalogue, SPECS, evaluator.flags)
-    store = Store(DEFAULT_KINDS, crds, SampleStore(scrapes))
+    store = Store(
+        DEFAULT_KINDS, crds, SampleStore(scrapes), subjects=evaluator.catalogue.subject_definitions
+    )
     kinds = {kind.kind: kind for kind in DEFAULT_KINDS}
     decoders = {kind.kind: msgspec.json.Decoder(kind.type) for kind in DEFAULT_KINDS}
     objects = 0

@@ -2,9 +2,11 @@
 The alerts that fire in each state, and when.
 """
 
-from e2e.chart.alerts.states import State
+from e2e.chart.alerts.capture import State
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, samples
-from reporter.embedded.example.team import TEAM
+from reporter.embedded.example.team import MODEL, TEAM
+from reporter.model.enums import Owner, Reason
+from reporter.model.silences import SilenceState
 from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.status_objects import STATUSES
@@ -30,20 +32,37 @@ def _alert(name: str, severity: str = "warning", **labels: str) -> Alert:
     return {"alertname": f"ProductionStack{name}", "severity": severity, **labels}
 
 
-def _of_reporter(name: str, **labels: str) -> Alert:
-    return _alert(f"StatusReporter{name}", namespace=NAMESPACE, **labels)
+def _of_reporter(name: str, severity: str = "warning", **labels: str) -> Alert:
+    """
+    Return an alert on the reporter itself, which the platform owns.
+    """
+    labels = {"namespace": NAMESPACE, "owner": Owner.PLATFORM, **labels}
+    return _alert(f"StatusReporter{name}", severity, **labels)
 
 
-FOUND = _alert("Finding", namespace=NAMESPACE, layer="cluster", reason=BBR)
-HARNESS_OUT = _alert(
-    "Finding",
-    namespace=NAMESPACE,
-    layer="modelharness",
-    reason="modelharnessExtAuthzProviderMissing",
-    workload_namespace=TEAM,
+def of_reason(reason: str, workload_namespace: str = "") -> Alert:
+    """
+    Return the labels of alerts on a reason. Without a workload, the namespace is that of the release.
+    """
+    entry = DEFAULT_CATALOGUE[Reason(reason)]
+    return {
+        "namespace": workload_namespace or NAMESPACE,
+        "workload_namespace": workload_namespace,
+        "layer": entry.layer,
+        "reason": reason,
+        "owner": entry.owner,
+    }
+
+
+FOUND = _alert("Finding", **of_reason(BBR))
+ISTIO_OUT = _alert("Finding", **of_reason("clusterIstioControlPlaneNotReady"))
+HARNESS_OUT = _alert("Finding", **of_reason("modelharnessExtAuthzProviderMissing", TEAM))
+MISCONFIGURED = _alert(
+    "Finding", **of_reason("inferencesetScalingMisconfigured", TEAM), inferenceset=MODEL
 )
-REPORTER_SILENT = _alert("StatusReporterSilent", "critical")
-STATUS_OUTDATED = _of_reporter("StatusOutdated")
+REPORTER_SILENT = _of_reporter("Silent", "critical")
+SEVERAL_LEADERS = _of_reporter("SeveralLeaders")
+STATUS_OUTDATED, PASSES_STALE = _of_reporter("StatusOutdated"), _of_reporter("PassesStale")
 
 
 def steady(state: State, minutes: int) -> Phase:
@@ -61,8 +80,30 @@ def unknown_alerts(state: State) -> list[Alert]:
     """
     Return one alert for each reason and namespace that a replica cannot evaluate.
     """
-    alert = _alert("ReasonUnknown", namespace=NAMESPACE)
-    return [alert | labels for labels in _shown(state, "unknown")]
+    found = _shown(state, "unknown")
+    return [
+        _alert("ReasonUnknown", **of_reason(each["reason"], each["workload_namespace"]))
+        for each in found
+    ]
+
+
+def watch_alerts(state: State) -> list[Alert]:
+    """
+    Return one alert for each kind that is served and that a replica does not watch.
+    """
+    lost = {
+        labels["kind"]
+        for page in state.after
+        for (name, pairs), value in samples(page).items()
+        if (name, value) == (f"{OURS}watch_up", 0.0) and samples(page)[f"{OURS}kind_served", pairs]
+        for labels in [dict(pairs)]
+    }
+    return [_of_reporter("WatchLost", kind=kind, resource=kind) for kind in sorted(lost)]
+
+
+def decode_alerts(state: State) -> list[Alert]:
+    found = _shown(state, "undecodable_objects")
+    return [_of_reporter("DecodeErrors", kind=each["kind"]) for each in found]
 
 
 def missing_alerts(state: State) -> list[Alert]:
@@ -70,8 +111,9 @@ def missing_alerts(state: State) -> list[Alert]:
     Return one alert for each permission that a replica lacks. Those for Events are critical.
     """
     return [
-        _of_reporter("RightMissing", **labels)
-        | ({"severity": "critical"} if labels["resource"] == "events" else {})
+        _of_reporter(
+            "RightMissing", "critical" if labels["resource"] == "events" else "warning", **labels
+        )
         for labels in _shown(state, "missing_rights")
     ]
 
@@ -83,13 +125,22 @@ def rights_unknown(state: State) -> list[Alert]:
 def stalled_alerts(state: State) -> list[Alert]:
     """
     Return one alert for the control plane, and one for each namespace that something else blocks.
+
+    Where there is a reason, its code is left out.
     """
-    stalled = [each for each in _shown(state, "rollup_blocking_info") if each["stalled"] == "true"]
+    shown = _shown(state, "rollup_blocking_info")
+    stalled = [
+        {**each, "code": "" if each["reason"] else each["code"]}
+        for each in shown
+        if each["stalled"] == "true"
+    ]
     cluster = {each["reason"] for each in stalled if each["scope"] == "cluster"}
+    silenced = {each["reason"] for each in _shown(state, "silenced")}
     return [
-        _alert("Stalled", namespace=NAMESPACE, **each)
+        _alert("Stalled", **{**of_reason(each["reason"], each["workload_namespace"]), **each})
         for each in stalled
-        if each["scope"] == "cluster" or each["reason"] not in cluster
+        if each["reason"] not in silenced
+        and (each["scope"] == "cluster" or each["reason"] not in cluster)
     ]
 
 
@@ -106,37 +157,60 @@ def _shown(state: State, metric: str) -> list[Alert]:
     return [dict(labels) for labels in sorted(found)]
 
 
+def silence_alerts(state: State) -> list[Alert]:
+    """
+    Return one alert for each state, but active, in which there are silences.
+    """
+    states = {each["state"] for each in _shown(state, "silences")} - {SilenceState.ACTIVE}
+    return [_of_reporter("SilenceNotInEffect", state=each) for each in sorted(states)]
+
+
 def own_alerts(name: str) -> list[Alert]:
     """
     Return the alerts of a state that are not read from its pages.
     """
     fixed = {
         "finding": [FOUND],
-        "suppressed": [FOUND | {"reason": "clusterIstioControlPlaneNotReady"}],
+        "suppressed": [ISTIO_OUT],
         "no_leader": [REPORTER_SILENT],
-        "two_leaders": [_of_reporter("SeveralLeaders")],
+        "two_leaders": [SEVERAL_LEADERS],
         "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
         "one_write_throttled": [FOUND],
         "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
+        "mirrors_refused": [MISCONFIGURED, _of_reporter("MirrorsNotWritten", result="refused")],
+        "mirror_dropped": [MISCONFIGURED, _of_reporter("EventDropped", result="dropped")],
         "objects_refused": [_of_reporter("ObjectsNotWritten")],
         "store_refused": [FOUND, _of_reporter("StoreDown")],
         "objects_unread": [_of_reporter("ObjectsNotRead", kind=STATUSES)],
+        "overlay_refused": [_of_reporter("OverlayRefused")],
         "harness_out": [HARNESS_OUT],
     }
     return fixed.get(name, [])
 
 
 def expected_alerts(name: str, state: State) -> list[Alert]:
-    from_pages = (unknown_alerts, missing_alerts, rights_unknown, stalled_alerts)
+    from_pages = (
+        unknown_alerts,
+        watch_alerts,
+        decode_alerts,
+        missing_alerts,
+        rights_unknown,
+        stalled_alerts,
+        silence_alerts,
+    )
     return [*own_alerts(name), *(each for alerts in from_pages for each in alerts(state))]
 
 
 def firing_by_minute(name: str, state: State, **external: str) -> dict[int, list[Alert]]:
     """
-    Return the alerts that fire, by minute. One resolves after an hour, some reasons take an hour.
+    Return the alerts that fire, by minute. One resolves after an hour, some take an hour.
     """
     alerts = [each | external for each in expected_alerts(name, state)]
-    slow = [each for each in alerts if each.get("reason") in READ_FROM_PAGES]
+    slow = [
+        each
+        for each in alerts
+        if each.get("reason") in READ_FROM_PAGES or each.get("state") == SilenceState.EXPIRED
+    ]
     past = [each for each in alerts if each["alertname"].endswith("EventDropped")]
     return {
         HEALTHY_YET: [],

@@ -11,17 +11,23 @@ from typing import Any
 
 from e2e.chart.alerts.timeline import selector
 from e2e.controlplane import assets
-from reporter.sinks.metrics.declaration import PREFIX
+from reporter.sinks.metrics.declarations.declaration import PREFIX
 
 
 Json = dict[str, Any]
-FIRING = 'ALERTS{alertstate="firing"}'
 MINUTE = "1m"
 
 
 def each_rule(rules: Json) -> Iterator[Json]:
+    """
+    Yield each alert and each recorded series.
+    """
     for group in rules["groups"]:
         yield from group["rules"]
+
+
+def alerts_of(rules: Json) -> list[Json]:
+    return [rule for rule in each_rule(rules) if "alert" in rule]
 
 
 def metrics_of(rules: Json) -> set[str]:
@@ -47,11 +53,13 @@ def firing_errors(
     folder: Path,
     *,
     texts: Sequence[Json] = (),
+    alert: str = "",
 ) -> str:
     """
     Return how the alerts that fire differ from those expected; empty if they do not.
 
-    *firing*: the labels of all alerts by minute. *texts*: further checks as promtool has them.
+    *firing*: the labels of all alerts by minute, or of those named *alert*. *texts*: further checks as
+    promtool has them.
     """
     (folder / "rules.json").write_text(json.dumps(rules))
     test = {
@@ -61,7 +69,9 @@ def firing_errors(
             {
                 "interval": MINUTE,
                 "input_series": list(series),
-                "promql_expr_test": [_expected(at, alerts) for at, alerts in firing.items()],
+                "promql_expr_test": [
+                    _expected(at, alerts, alert) for at, alerts in firing.items()
+                ],
                 "alert_rule_test": list(texts),
             }
         ],
@@ -71,10 +81,11 @@ def firing_errors(
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-def _expected(minute: int, alerts: Iterable[Mapping[str, str]]) -> Json:
+def _expected(minute: int, alerts: Iterable[Mapping[str, str]], name: str) -> Json:
     names = [selector("ALERTS", {**each, "alertstate": "firing"}) for each in alerts]
     values = [{"labels": name, "value": 1} for name in names]
-    return {"expr": FIRING, "eval_time": f"{minute}m", "exp_samples": values}
+    expr = selector("ALERTS", {"alertstate": "firing", "alertname": name})
+    return {"expr": expr, "eval_time": f"{minute}m", "exp_samples": values}
 
 
 def _promtool(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

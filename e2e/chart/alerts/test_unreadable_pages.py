@@ -29,7 +29,8 @@ def _page_series(pages: Mapping[str, int], *, cluster: str) -> Iterator[Json]:
     values = {("leader", ""): 1}
     values |= {("scrape_pages", f'outcome="{outcome}"'): n for outcome, n in pages.items()}
     for reason in sorted(READ_FROM_PAGES):
-        values["unknown", f'layer="x",reason="{reason}",workload_namespace="team-a"'] = 1
+        of = f'layer="x",owner="user",reason="{reason}",workload_namespace="team-a"'
+        values["reason_state", f'{of},state="unknown"'] = 1
     for (name, labels), value in values.items():
         series = selector(OURS + name, target).replace("{", f"{{{labels}," if labels else "{")
         yield {"series": series, "values": f"{value}x{LASTS}"}
@@ -46,14 +47,15 @@ def test_one_alert_stands_for_all_namespaces_while_no_page_can_be_read(
     pages = {"read": read, "failed": failed, "new": 0}
     series = [*_page_series(pages, cluster="west")]
     series += _page_series({"read": 5, "failed": 0, "new": 0}, cluster="east")
-    found = {"namespace": "kaito-system", "severity": "warning"}
 
     def unknown(cluster: str) -> list[Alert]:
         labels = {"layer": "x", "workload_namespace": "team-a", "cluster": cluster}
-        name = {"alertname": "ProductionStackReasonUnknown"}
-        return [{**found, **name, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
+        name = {"alertname": "ProductionStackReasonUnknown", "severity": "warning"}
+        owned = {"namespace": "team-a", "owner": "user"}
+        return [{**name, **owned, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
 
-    one = {"alertname": "ProductionStackMetricsPagesUnreadable", "cluster": "west"}
-    west = [{**found, **one, "outcome": "read"}] if unreadable else unknown("west")
+    one = {"alertname": "ProductionStackMetricsPagesUnreadable", "severity": "warning"}
+    owned = {"namespace": "kaito-system", "owner": "platform", "outcome": "read"}
+    west = [{**one, **owned, "cluster": "west"}] if unreadable else unknown("west")
     firing: dict[int, list[Alert]] = {50: [], LASTS - 1: [*unknown("east"), *west]}
     assert firing_errors(rules, series, firing, tmp_path) == ""

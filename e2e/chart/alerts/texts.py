@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from e2e.chart.alerts.capture import State
 from e2e.chart.alerts.expected import LATE, OVERDUE, Alert, phases
-from e2e.chart.alerts.promtool import each_rule, firing_errors, metrics_of
-from e2e.chart.alerts.states import State
+from e2e.chart.alerts.promtool import alerts_of, firing_errors, metrics_of
 from e2e.chart.alerts.timeline import series_of
 
 
@@ -26,7 +26,7 @@ def text_errors(
     """
     Compare the summaries of the alerts of one rule; the other texts are those of the rule.
     """
-    named = (each for each in each_rule(rules) if each["alert"] == alerts[0]["alertname"])
+    named = (each for each in alerts_of(rules) if each["alert"] == alerts[0]["alertname"])
     rule = next(each for each in named if each["labels"]["severity"] == alerts[0]["severity"])
     story = phases(states["healthy"], states[name])
     series = [*series_of(story, metrics_of(rules), cluster="west")]

@@ -13,6 +13,11 @@ VALUES = golden.HERE / "values" / "hub.yaml"
 
 Json = dict[str, Any]
 
+READERS = f"{NAME}-status-reader"
+"""
+The ClusterRole for those who read the status of the hub.
+"""
+
 
 def objects_of_hub(objects: list[Json]) -> dict[str, Json]:
     """

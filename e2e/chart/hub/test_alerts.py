@@ -15,7 +15,7 @@ from e2e.chart.alerts.timeline import selector
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
 from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
-from reporter.sinks.metrics.hub_declarations import (
+from reporter.sinks.metrics.declarations.hub import (
     HUB_DROPPED_SERIES,
     HUB_LAST_SUCCESS,
     HUB_LEADER,
@@ -45,16 +45,17 @@ def _groups(helm: Helm, *words: str) -> list[str]:
     return sorted(group["name"] for groups in rules for group in groups)
 
 
-REPORTER_RULES, HUB_RULES = "productionstack-status-reporter", "productionstack-status-hub"
+REPORTER_RULES = ("productionstack", "productionstack-status-reporter")
+HUB_RULES = "productionstack-status-hub"
 
 
 @pytest.mark.parametrize(
     ("words", "groups"),
     [
-        ((), [REPORTER_RULES]),
-        ((ON,), [HUB_RULES, REPORTER_RULES]),
+        ((), [*REPORTER_RULES]),
+        ((ON,), [*REPORTER_RULES, HUB_RULES]),
         ((ON, "--set=replicas=0"), [HUB_RULES]),
-        ((ON, "--set=hub.replicas=0"), [REPORTER_RULES]),
+        ((ON, "--set=hub.replicas=0"), [*REPORTER_RULES]),
         (("--set=replicas=0",), []),
     ],
 )
@@ -64,7 +65,7 @@ def test_alerts_are_those_of_what_runs(
     """
     Without a reporter the alerts on its absence would fire for ever, and without a hub those on it.
     """
-    assert _groups(helm, *words) == groups
+    assert _groups(helm, *words) == sorted(groups)
 
 
 def test_followers_of_a_hub_are_told_apart_where_no_reporter_runs(helm: Helm) -> None:
@@ -131,7 +132,12 @@ def _one(name: str, labels: Mapping[str, str], values: str) -> Json:
 
 
 def _alert(name: str, severity: str, **labels: str) -> dict[str, str]:
-    return {"alertname": f"ProductionStack{name}", "severity": severity, **labels}
+    return {
+        "alertname": f"ProductionStack{name}",
+        "severity": severity,
+        "owner": "platform",
+        **labels,
+    }
 
 
 _CRITICAL = {"namespace": NAMESPACE, "severity": "critical"}
@@ -225,7 +231,19 @@ def test_permissions_of_a_hub_without_a_reporter(
 
 
 def test_without_a_leader_there_are_no_answers(helm: Helm, tmp_path: Path) -> None:
-    alert = _alert("HubWithoutAnswers", severity="critical")
+    alert = _alert("HubWithoutAnswers", **_CRITICAL)
     follower = _one(HUB_LEADER.full_name, TARGET, "0+0x60")
     assert firing_errors(_rules(helm), [follower], {55: [alert]}, tmp_path) == ""
     assert firing_errors(_rules(helm), [], {55: [alert]}, tmp_path) == ""
+
+
+def test_another_hub_does_not_stand_for_one_without_a_leader(helm: Helm, tmp_path: Path) -> None:
+    east, west = ({**TARGET, "cluster": name} for name in ("east", "west"))
+    series = [
+        _one(HUB_LEADER.full_name, east, "1+0x60"),
+        _one(HUB_LAST_SUCCESS.full_name, east, "0+60x60"),
+        _one(HUB_LEADER.full_name, west, "1+0x20 0+0x40"),
+        _one(HUB_LAST_SUCCESS.full_name, west, "0+60x20 stale"),
+    ]
+    alert = _alert("HubWithoutAnswers", **_CRITICAL, cluster="west")
+    assert firing_errors(_rules(helm), series, {19: [], 55: [alert]}, tmp_path) == ""

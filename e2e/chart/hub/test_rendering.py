@@ -9,8 +9,8 @@ import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm, HelmFailed
-from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, VALUES, Json, objects_of_hub
-from reporter.cli.configuration import load_hub_settings
+from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, READERS, VALUES, Json, objects_of_hub
+from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.hub.permissions import needed_permissions
 from reporter.kube.objects.access_review import Permission
 
@@ -58,6 +58,49 @@ def test_it_is_granted_exactly_what_it_asks_for(helm: Helm, engage: str) -> None
     assert granted == needed
 
 
+def test_reviews_of_its_readers_are_granted_in_the_whole_cluster(helm: Helm) -> None:
+    objects = helm.render(CHART, ON, "--set=hub.statusAuthorization=kubernetes")
+    found = objects_of_hub(objects)
+    flags = _container(objects)["args"][1:]
+    reviewing = needed_permissions(load_hub_settings(flags, {"POD_NAMESPACE": NAMESPACE}))
+    granted = {
+        (verb, group, resource)
+        for rule in found["ClusterRole"]["rules"]
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    assert granted == {
+        (each.verb, each.group, each.resource) for each in reviewing if not each.namespace
+    }
+    assert found["ClusterRoleBinding"]["roleRef"]["name"] == NAME
+    (readers,) = (each for each in objects if each["metadata"]["name"] == READERS)
+    assert readers["rules"] == [
+        {"nonResourceURLs": ["/", "/page/*", "/status", "/status/*"], "verbs": ["get"]}
+    ]
+
+
+def test_beside_no_reporter_nothing_is_granted_to_one(helm: Helm) -> None:
+    every = "--set=replicas=0,statusAuthorization=kubernetes,mirrorEvents=true,store.backend=healthevents"
+    objects = helm.render(CHART, ON, every)
+    granting = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
+    found = {(each["kind"], each["metadata"]["name"]) for each in objects}
+    assert {each for each in found if each[0] in granting} == {
+        ("Role", NAME),
+        ("RoleBinding", NAME),
+    }
+
+
+def test_a_hub_alone_and_a_reporter_are_two_releases_of_one_cluster(helm: Helm) -> None:
+    """
+    The name of the ClusterRole is the same in every release, as that of the earlier chart was.
+    """
+    hub = helm.render(CHART, f"--values={VALUES}", "--set=crds.install=false", release="fleet")
+    both = [*hub, *helm.render(CHART)]
+    names = [(each["kind"], each["metadata"]["name"]) for each in both]
+    assert len(names) == len({*names})
+
+
 def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
     words = f"--values={VALUES}"
     objects = helm.render(CHART, words, golden.OPERATOR)
@@ -73,6 +116,23 @@ def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
     ]
     for pod in labels:
         assert sum(each.items() <= pod.items() for each in selectors) == 2, pod
+
+
+@pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor"])
+def test_either_monitor_scrapes_the_hub_too(helm: Helm, kind: str) -> None:
+    """
+    Without it the alerts on a hub whose series are missing fire for ever.
+    """
+    value = f"{kind[0].lower()}{kind[1:]}"
+    objects = helm.render(CHART, f"{ON},{value}.enabled=true", golden.OPERATOR)
+    found = objects_of_hub(objects)
+    pod = found["Deployment"]["spec"]["template"]
+    spec = found[kind]["spec"]
+    selected = spec["selector"]["matchLabels"].items()
+    assert selected <= (found.get("Service") or pod)["metadata"]["labels"].items()
+    (endpoint,) = spec.get("endpoints") or spec["podMetricsEndpoints"]
+    ports = {each["name"] for each in pod["spec"]["containers"][0]["ports"]}
+    assert endpoint["port"] in ports
 
 
 def test_the_program_accepts_every_flag_and_file(helm: Helm, tmp_path: Path) -> None:

@@ -7,6 +7,11 @@ from typing import Any
 from reporter.kube.objects.access_review import Permission
 
 
+READER = "-status-reader"
+"""
+The end of the name of the ClusterRole for those who read the status.
+"""
+
 Json = dict[str, Any]
 
 
@@ -24,7 +29,15 @@ def arguments_of(objects: list[Json]) -> list[str]:
 
 
 def granted_by(objects: list[Json]) -> frozenset[Permission]:
-    roles = [each for each in objects if each["kind"] in {"Role", "ClusterRole"}]
+    """
+    Return what the ServiceAccount may do; the role of readers is bound to nobody.
+    """
+    roles = [
+        each
+        for each in objects
+        if each["kind"] in {"Role", "ClusterRole"}
+        and not each["metadata"]["name"].endswith(READER)
+    ]
     bound = [each for each in objects if each["kind"] in {"RoleBinding", "ClusterRoleBinding"}]
     assert {(b["roleRef"]["kind"], b["roleRef"]["name"], namespace_of(b)) for b in bound} == {
         (role["kind"], role["metadata"]["name"], namespace_of(role)) for role in roles

@@ -11,12 +11,18 @@ import pytest
 
 from e2e.chart import CHART
 from e2e.chart.helm import Helm
-from e2e.chart.rendering.objects import arguments_of, granted_by
+from e2e.chart.rendering.objects import (
+    READER,
+    arguments_of,
+    granted_by,
+    namespace_of,
+    object_of,
+)
 from e2e.controlplane.rules import needed
 from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
-from reporter.settings import ScrapeMode, StoreBackend, load_settings
+from reporter.settings import ScrapeMode, StatusAuthorization, StoreBackend, load_settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -47,6 +53,17 @@ def test_chart_grants_exactly_what_the_program_asks_for(
     assert granted_by(objects) == needed(
         sources=[DetailSource(each) for each in sources], mode=mode, lease=lease
     )
+
+
+def test_extra_rules_grant_reading_alone(helm: Helm) -> None:
+    rule = (
+        "extraRules[0].apiGroups={serving.kserve.io},extraRules[0].resources={inferenceservices}"
+    )
+    added = granted_by(helm.render(CHART, f"--set={rule}")) - granted_by(helm.render(CHART))
+    assert {(each.verb, each.group, each.resource) for each in added} == {
+        ("list", "serving.kserve.io", "inferenceservices"),
+        ("watch", "serving.kserve.io", "inferenceservices"),
+    }
 
 
 def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm: Helm) -> None:
@@ -86,6 +103,29 @@ def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
     assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE, store=kind)
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.store_resource) == (StoreBackend.NVSENTINEL, resource)
+
+
+def test_reviews_of_readers_have_rights_of_their_own(helm: Helm) -> None:
+    objects = helm.render(CHART, "--set=statusAuthorization=kubernetes,scrape.mode=direct")
+    granted = granted_by(objects)
+    assert granted == needed(mode=ScrapeMode.DIRECT, lease=LEASE, reviews=True)
+    added = granted - needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    assert {(each.verb, each.resource, each.namespace) for each in added} == {
+        ("create", "tokenreviews", ""),
+        ("create", "subjectaccessreviews", ""),
+    }
+    settings = load_settings(arguments_of(objects), {})
+    assert settings.status_authorization is StatusAuthorization.KUBERNETES
+    (rule,) = object_of(objects, "ClusterRole", f"stack-status-reporter{READER}")["rules"]
+    assert rule == {"nonResourceURLs": ["/", "/page/*", "/status", "/status/*"], "verbs": ["get"]}
+
+
+def test_the_role_in_kube_system_may_be_left_to_others(helm: Helm) -> None:
+    objects = helm.render(CHART, "--set=rbac.eventsRole=false,scrape.mode=direct")
+    assert [each for each in objects if namespace_of(each) == "kube-system"] == []
+    everything = needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    left = everything - granted_by(objects)
+    assert {(each.resource, each.namespace) for each in left} == {("events", "kube-system")}
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "false"])

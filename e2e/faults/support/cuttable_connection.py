@@ -66,7 +66,7 @@ class CuttableConnection:
     # ------------------------------------------------------------ in the thread
 
     def _do(self, what: Any) -> None:
-        asyncio.run_coroutine_threadsafe(what, self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(what, self._loop).result(timeout=60)
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._forward, "127.0.0.1", self.port)
@@ -74,22 +74,42 @@ class CuttableConnection:
     async def _close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for writer in tuple(self._open):
-            writer.transport.abort()
-        await asyncio.sleep(0.05)
+        while self._open:  # one that is just opened to the server is open after this turn
+            for writer in tuple(self._open):
+                writer.transport.abort()
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)  # transports close in a later turn of the loop
 
     async def _forward(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            far, forth = await asyncio.open_connection("127.0.0.1", self._target)
-            ends = {back, forth}
-            self._open |= ends
-            try:
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(_pump(near, forth))
-                    group.create_task(_pump(far, back))
-            finally:
-                self._open -= ends
-        back.close()
+        """
+        Forward one connection. One that is cut before the server has answered is never forwarded.
+        """
+        self._open.add(back)
+        try:
+            with contextlib.suppress(OSError):
+                far, forth = await asyncio.open_connection("127.0.0.1", self._target)
+                if back.is_closing():
+                    forth.close()
+                    return
+                await self._pump_both(near, forth, far, back)
+        finally:
+            self._open.discard(back)
+            back.close()
+
+    async def _pump_both(
+        self,
+        near: asyncio.StreamReader,
+        forth: asyncio.StreamWriter,
+        far: asyncio.StreamReader,
+        back: asyncio.StreamWriter,
+    ) -> None:
+        self._open.add(forth)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_pump(near, forth))
+                group.create_task(_pump(far, back))
+        finally:
+            self._open.discard(forth)
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:

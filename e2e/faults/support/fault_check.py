@@ -83,7 +83,7 @@ class FaultCheck:
         client = self.plane.client
         if unseen:
             components.scale(client, ISTIOD, 0)
-            until(lambda: not components.pods(client, ISTIOD), within=30, what="istiod is gone")
+            until(lambda: not components.pods(client, ISTIOD), within=60, what="istiod is gone")
             components.scale(client, ISTIOD, 1)
             components.until_ready(client, ISTIOD)
         components.scale(client, BODY_BASED_ROUTER, 2)

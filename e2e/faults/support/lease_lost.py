@@ -8,16 +8,13 @@ from e2e.controlplane import ControlPlane, until
 from e2e.faults.support.proxy_rules import ProxyRule
 from e2e.faults.support.replicas import ProxiedReplica, wait_for_leader
 from e2e.support import events
+from e2e.support.elections import LEASE_SECONDS
 from e2e.support.production_stack import components
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE
 
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
-LEASE_SECONDS = 15
-"""
-The longest that a Lease lasts in tests.
-"""
 
 
 def assert_stops_and_resumes(

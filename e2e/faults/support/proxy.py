@@ -77,16 +77,14 @@ class FaultProxy:
         """
         Keep and accept connections, but forward no byte in either direction.
         """
-        self._loop.call_soon_threadsafe(self._flowing.clear)
+        self._do(self._freeze())
 
     def unfreeze(self, *, lost: bool = False) -> None:
         """
         Resume forwarding. Requests that were given up meanwhile are not sent. *lost*: connections
         from before stay stuck, and only new ones work.
         """
-        if lost:
-            self._loop.call_soon_threadsafe(lambda: self._dead.update(self._connections()))
-        self._loop.call_soon_threadsafe(self._flowing.set)
+        self._do(self._unfreeze(lost=lost))
 
     def clear_rules(self) -> None:
         """
@@ -152,7 +150,15 @@ class FaultProxy:
         self._loop.close()
 
     def _do(self, what: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(what, self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(what, self._loop).result(timeout=60)
+
+    async def _freeze(self) -> None:
+        self._flowing.clear()
+
+    async def _unfreeze(self, *, lost: bool) -> None:
+        if lost:
+            self._dead.update(self._connections())
+        self._flowing.set()
 
     async def _listen(self) -> None:
         """
@@ -176,8 +182,9 @@ class FaultProxy:
         await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
 
     async def _close(self) -> None:
-        await self._abort_all()
+        # Listen no more first: a client that is cut off connects again at once.
         await self._runner.cleanup()
+        await self._abort_all()
         await self._session.close()
         await self._sockets.close()
 

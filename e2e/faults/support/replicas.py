@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from e2e.controlplane import ControlPlane, until
 from e2e.faults.support.proxy import FaultProxy, fault_proxy
+from e2e.support import events
+from e2e.support.elections import STEADY_LEASE
+from e2e.support.events import Event
 from e2e.support.reporter_process import PROGRAM, ReporterProcess
 
 
@@ -59,12 +62,19 @@ def running_replica(
     leading: bool = False,
 ) -> Iterator[ProxiedReplica]:
     """
-    Run a replica behind its own proxy. With *env* it runs the program that *env* alters.
+    Run a replica behind its own proxy, with a steady lease unless *flags* have another one. With
+    *env* it runs the program that *env* alters.
     """
     with fault_proxy(plane) as proxy:
-        program = PROGRAM if env is None else SKEWED_PROGRAM
         reporter = ReporterProcess(
-            plane, *flags, proxy.flag(), name=name, env=env, program=program, follows=not leading
+            plane,
+            *STEADY_LEASE,
+            *flags,
+            proxy.flag(),
+            name=name,
+            env=env,
+            program=PROGRAM if env is None else SKEWED_PROGRAM,
+            follows=not leading,
         )
         with reporter:
             yield ProxiedReplica(reporter, proxy)
@@ -90,3 +100,16 @@ def wait_for_leader(among: list[ProxiedReplica], *, within: float) -> ProxiedRep
         return next((each for each in among if each.is_leader), None)
 
     return until(read, within=within, what="another one leads")
+
+
+def wait_for_write_of(plane: ControlPlane, reason: str, name: str, *, within: float) -> Event:
+    """
+    Wait until the newest write of an Event of this reason is by the replica *name*. Its predecessor
+    may have renewed the Event until its last moment, so no count is expected.
+    """
+
+    def read() -> Event | None:
+        found = events.reporter_events(plane.client, reason)[-1:]
+        return next((each for each in found if each.raw["reportingInstance"] == name), None)
+
+    return until(read, within=within, what=f"Event {reason} written by {name}")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import NamedTuple, TypeAlias
 
-from e2e.hub.parts.engines import MetricsProcess
 from e2e.hub.parts.pages import serving
+from e2e.support.metrics_process import MetricsProcess
 
 
 MIB = 2**20

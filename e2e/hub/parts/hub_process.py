@@ -10,7 +10,7 @@ from e2e.chart import crds as chart_crds
 from e2e.controlplane import Client, ControlPlane, crds
 from e2e.controlplane.rules import rules
 from e2e.support.reporter_process import ReporterProcess
-from reporter.cli.configuration import HUB_LEASE, load_hub_settings
+from reporter.cli.arguments.configuration import HUB_LEASE, load_hub_settings
 from reporter.hub.permissions import needed_permissions
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS as KIND
 
@@ -42,7 +42,7 @@ class HubProcess(ReporterProcess):
         env = {"POD_NAMESPACE": NAMESPACE}
         super().__init__(plane, *asks, *flags, env=env, name=name, grant=False)
 
-    def until_leading(self, *, within: float = 40) -> None:
+    def until_leading(self, *, within: float = 60) -> None:
         self._until(lambda: self.metric("hub_leader") == 1, within, "leading")
 
     def _command(self) -> list[str]:

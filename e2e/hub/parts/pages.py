@@ -93,7 +93,7 @@ def shifted_page(port: int, seconds: float) -> Iterator[int]:
     """
 
     def page() -> bytes:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()

@@ -11,8 +11,8 @@ from prometheus_client.core import Metric
 from e2e.hub.parts.pages import render
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.sinks.metrics.collectors import make_family
-from reporter.sinks.metrics.declaration import MetricDeclaration
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.declaration import MetricDeclaration
+from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,

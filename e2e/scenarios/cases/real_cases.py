@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from e2e.controlplane import ControlPlane
+from e2e.support.cases.case_lines import differences
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.cluster_replay import (
+    SUPPORTED_AT_START,
     SUPPORTED_KEYS,
     ClusterCaseReplay,
-    differences,
     line,
 )
+from e2e.support.cases.slow_steps import find_delays
 from e2e.support.cases.status_comparison import CaseStatus
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
-from tests.support.cases.case_files import read_cases
-from tests.support.cases.expectations import expected_announcements
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from reporter.stories.notation.expectations import expected_announcements
+from tests.support.cases import case_catalogue, read_cases
 
 
 REAL_CASES: dict[str, Any] = {
@@ -48,14 +49,15 @@ def _first_layer(name: str, case: Any) -> Layer:
             f"tests/cases/{name}.yaml announces nothing, and the replay on a real API server waits"
             " for announcements: remove its real: true"
         )
-    steps = (case.get("given", {}), *case["story"])
-    if odd := sorted({key for step in steps for key in step} - SUPPORTED_KEYS):
+    odd = {key for step in case["story"] for key in step} - SUPPORTED_KEYS
+    odd |= case.get("given", {}).keys() - SUPPORTED_AT_START
+    if odd:
         raise CaseNotReplayable(
             f"tests/cases/{name}.yaml has steps that are replayed on the core only"
-            f" ({', '.join(odd)}): remove its real: true"
+            f" ({', '.join(sorted(odd))}): remove its real: true"
         )
     _, first = announcements[0]
-    return DEFAULT_CATALOGUE[Reason(first.split()[1])].layer
+    return case_catalogue(case)[Reason(first.split()[1])].layer
 
 
 def replay_case(
@@ -69,9 +71,10 @@ def replay_case(
     *grant*: False for an API server without RBAC.
     """
     case = REAL_CASES[name]
-    status = CaseStatus(plane, case)
-    written = ClusterCaseReplay(plane, objects, case, grant, status.compare).run()
-    found = differences(written, case)
+    delays = find_delays(case)
+    status = CaseStatus(plane, case, delays)
+    written = ClusterCaseReplay(plane, objects, case, delays, grant, status.compare).run()
+    found = differences([*map(line, written)], case)
     assert not found, "\n".join([case["why"], *found, "", "written was", *map(line, written)])
     assert len({each.version for each in written}) == len(written)
     assert not status.differences, "\n".join([case["why"], *status.differences])

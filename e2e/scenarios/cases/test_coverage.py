@@ -9,11 +9,14 @@ import pytest
 
 from e2e.scenarios.cases.real_cases import REAL_CASES, CaseNotReplayable, of_layer
 from e2e.suite.announces import collect_tests
+from e2e.support.cases.slow_steps import find_delays, slow_differences
 from reporter.model.enums import Layer
-from tests.support.cases.expectations import expected_announcements
+from reporter.stories.notation.expectations import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.pack_stories import read_pack_stories
 
 
+STORIES = {name: story for name, story in read_pack_stories().items() if story.get("real")}
 SUFFIX = "(suppressing downstream reasons: "
 
 
@@ -47,6 +50,16 @@ def test_a_case_that_cannot_be_replayed_is_named_with_the_remedy(
 ) -> None:
     with pytest.raises(CaseNotReplayable, match=f"tests/cases/quiet.yaml .*{error}.*: remove"):
         of_layer(Layer.CLUSTER, {"quiet": {**case, "real": True}})
+
+
+@pytest.mark.parametrize("name", [*REAL_CASES, *STORIES])
+def test_a_case_is_replayed_alike_on_a_slow_machine(name: str) -> None:
+    """
+    No step has to come before a hold, a settle or a window of seconds ends.
+    """
+    case = {**REAL_CASES, **STORIES}[name]
+    found = slow_differences(case, find_delays(case))
+    assert not found, "\n".join(found)
 
 
 def test_every_reason_is_announced_by_a_case_here_or_by_a_test_of_the_suite() -> None:

@@ -9,7 +9,7 @@ import pytest
 from e2e.controlplane import ControlPlane, until
 from e2e.support.model_server import MAX_RUNNING, ModelServer
 from reporter.kube.scrape.exposition import MalformedExposition
-from tests.support.exposition import parse_samples
+from reporter.stories.pages.exposition import parse_samples
 
 
 RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
@@ -32,17 +32,27 @@ def _value(server: ModelServer, family: str) -> float:
     return sum(sample.value for sample in found)
 
 
+def _makes_no_progress(server: ModelServer) -> bool:
+    """
+    Return whether the queue grows by a request and no token is generated meanwhile.
+    """
+    queue, tokens = _value(server, WAITING), _value(server, TOKENS)
+    until(lambda: _value(server, WAITING) != queue, within=60, what="the queue changes")
+    return _value(server, WAITING) > queue and _value(server, TOKENS) == tokens
+
+
 def test_a_model_server_progresses_in_traffic_hangs_in_good_health_and_counts_anew(
     server: ModelServer,
 ) -> None:
     with server.requests():
-        until(lambda: _value(server, TOKENS) > 0, within=20, what="tokens are generated")
+        until(lambda: _value(server, TOKENS) > 0, within=60, what="tokens are generated")
         before = _value(server, TOKENS)
-        until(lambda: _value(server, TOKENS) > before, within=20, what="more are generated")
+        until(lambda: _value(server, TOKENS) > before, within=60, what="more are generated")
         server.hang()
-        until(lambda: _value(server, WAITING) > 0, within=20, what="requests wait")
+        # Requests from before come to their end: the running ones, and those that wait for a place.
+        until(lambda: _makes_no_progress(server), within=60, what="it hangs")
         stopped, queue = _value(server, TOKENS), _value(server, WAITING)
-        until(lambda: _value(server, WAITING) > queue, within=20, what="more requests wait")
+        until(lambda: _value(server, WAITING) > queue, within=60, what="more requests wait")
     assert (_value(server, TOKENS), _value(server, RUNNING)) == (stopped, MAX_RUNNING)
     assert server.is_healthy()
     server.restart()

@@ -14,11 +14,10 @@ from e2e.support import health_events
 from e2e.support.health_events import PATH
 from e2e.support.reporter_process import NAMESPACE
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.event_format import event_labels
+from reporter.kube.objects.events.format import event_labels
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound
 from reporter.model.enums import EventType, Layer, Reason
-from reporter.model.event_record import EventRecord
 from reporter.model.kinds.productionstack.health_events import (
     HEALTH_EVENTS,
     MAX_CAUSES,
@@ -35,6 +34,8 @@ from reporter.model.kinds.productionstack.health_events import (
     Resolution,
 )
 from reporter.model.kinds.productionstack.statuses import MAX_NAME
+from reporter.model.records.event_record import EventRecord
+from reporter.model.rollup.silenced import SilencedBy
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from tests.support.builders import NOON
@@ -148,6 +149,7 @@ def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
         also=("clusterBBRNotReady",),
         suppressing=("inferencesetRouteNotReady",),
         content_digest="cd",
+        silenced=SilencedBy(until=NOON, by="alice", why="moved", origin="silences.yaml:1"),
         node_quarantined=Quarantine.QUARANTINED,
         drain_finish_timestamp=NOON,
         fault_remediated=True,

@@ -17,6 +17,7 @@ from e2e.support.health_events import FLAGS, PATH, phases, until_phases
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.reporter_waits import until_all_known, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from tests.support.health_events import CRD, RESOURCE, a_spec
@@ -137,7 +138,7 @@ def test_fault_of_the_store_delays_no_event_and_all_is_kept_afterwards(
                 within=PROMPT_TIMEOUT,
                 what="the Event of the second episode",
             )
-            assert replica.reporter.readiness() == "ok\n"
+            until_all_known(replica.reporter)
         until(lambda: ACTIVE in phases(client), within=AFTERWARDS, what="the episode is kept")
         until(
             lambda: replica.reporter.metric("store_up") == 1,
@@ -160,10 +161,10 @@ def test_right_that_is_missing_from_the_start_is_in_the_table(plane: ControlPlan
             within=AFTERWARDS,
             what="the missing right is logged",
         )
-        assert reporter.readiness() == "ok\n"
+        until_all_known(reporter)
         assert reporter.metric("watch_up", kind=RESOURCE) == 0
         inference_sets.misconfigure(client, 0)
         events.wait_for(client, INVALID_REASON, within=PROMPT_TIMEOUT)
-        assert reporter.metric("store_up") == 0
+        until_metric(reporter, 0, "store_up")
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):
         until_phases(client, ACTIVE, within=AFTERWARDS)

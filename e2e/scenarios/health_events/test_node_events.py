@@ -14,6 +14,7 @@ from e2e.support import events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.reporter_waits import until_all_known, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 from reporter.model.kinds.nvsentinel.node_health_events import (
     DEFAULT_RESOURCE,
@@ -139,18 +140,14 @@ def test_episode_of_a_node_is_a_fault_and_a_recovery(store: NodeStore, bare: Con
                 "entitiesImpacted"
             ]
             assert "status" not in fault, "it is other controllers'"
-        assert reporter.metric("store_up") == 1
-        assert reporter.metric("store_objects", phase="Active") == 2
+        until_metric(reporter, 1, "store_up")
+        until_metric(reporter, 2, "store_objects", phase="Active")
         pressed(client)
         wanted = [(node, healthy) for node in ("node-1", "node-2") for healthy in (False, True)]
         both = store.until_health(*wanted)
         unchanged = {each["metadata"]["name"]: each["spec"] for each in faults}
         assert unchanged.items() <= {e["metadata"]["name"]: e["spec"] for e in both}.items()
-        until(
-            lambda: reporter.metric("store_objects", phase="Resolved") == 2,
-            within=SLOW,
-            what="two episodes are over",
-        )
+        until_metric(reporter, 2, "store_objects", phase="Resolved")
         assert not client.exists(f"{crds.PATH}/{RESOURCE}"), "exactly one backend"
         assert reporter.lines("permissions are missing") == []
 
@@ -188,7 +185,7 @@ def test_missing_right_is_logged_and_delays_no_event(store: NodeStore, bare: Con
             pressed(client, "node-1")
             events.wait_for(client, PRESSURE, within=SLOW)
             until(lambda: reporter.metric("store_up") == 0, within=AFTERWARDS, what="it is down")
-            assert reporter.readiness() == "ok\n"
+            until_all_known(reporter)
             assert store.objects() == []
         store.until_health(("node-1", False), within=AFTERWARDS)
 

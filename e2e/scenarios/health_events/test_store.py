@@ -19,6 +19,7 @@ from e2e.support.health_events import FLAGS, PATH, until_phases
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.reporter_waits import until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 from tests.support.health_events import a_spec
 
@@ -40,12 +41,12 @@ def test_episode_is_an_object_with_a_beginning_and_an_end(plane: ControlPlane) -
         assert kept["metadata"]["name"] == event.raw["metadata"]["name"]
         assert kept["metadata"]["namespace"] == NAMESPACE
         assert kept["spec"]["message"] == event.raw["message"]
-        assert reporter.metric("store_up") == 1
-        assert reporter.metric("store_objects", phase="Active") == 1
+        until_metric(reporter, 1, "store_up")
+        until_metric(reporter, 1, "store_objects", phase="Active")
         inference_sets.repair(client, 0)
         (over,) = until_phases(client, CLEARED.format(0), within=SLOW)
         assert over["status"]["resolvedTime"] >= over["spec"]["generatedTimestamp"]
-        assert reporter.metric("episodes_total", reason=INVALID_REASON) == 1
+        until_metric(reporter, 1, "episodes_total", reason=INVALID_REASON)
         assert reporter.metric("episode_duration_seconds_sum", reason=INVALID_REASON) >= SETTLE
         inference_sets.misconfigure(client, 0)
         until_phases(client, ACTIVE.format(0), CLEARED.format(0), within=SLOW)
@@ -64,10 +65,16 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
             within=SLOW,
             what="two have a place and one has none",
         )
-        assert len(events.reporter_events(client, INVALID_REASON)) == 3
+        until(
+            lambda: len(events.reporter_events(client, INVALID_REASON)) == 3,
+            within=SLOW,
+            what="each has an Event",
+        )
         full = events.wait_for(client, FULL, within=SLOW)
         assert "1 announced episode is not kept, because of --store-max=2" in full.message
-        assert reporter.metric("store_objects", phase="Active") == 2, "it has no object itself"
+        until_metric(
+            reporter, 2, "store_objects", phase="Active"
+        )  # the reason of the store has none
         kept = {each["spec"]["subject"] for each in health_events.objects(client)}
         (without,) = {f"team-0/model-{number}" for number in range(3)} - kept
         repaired = int(min(kept)[-1])

@@ -152,6 +152,7 @@ def test_equal_condition_is_not_written_again(plane: ControlPlane, team: str) ->
     with SidecarJob(plane, team) as job:
         job.write_result(RESULT)
         assert job.start().end() == 0
+        job.await_counted()
         before = plane.client.get(job.path)["metadata"]["resourceVersion"]
         assert job.start().end() == 0
         assert plane.client.get(job.path)["metadata"]["resourceVersion"] == before
@@ -179,7 +180,7 @@ def test_native_sidecar_that_kwok_runs_stays_until_it_is_stopped(
         job.await_log("waiting for the end of the pod")
         assert job.process is not None
         assert job.process.running()
-        assert job.process.stop() == 0
+        assert job.stop() == 0
 
 
 @pytest.mark.parametrize("reserved", ["Complete", "Failed"])

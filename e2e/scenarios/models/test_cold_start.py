@@ -107,7 +107,11 @@ def _cold_start(team: TeamStack, watcher: Observer, page: "Page") -> None:
     faults.write_status(team.client, team.kaito.pod(WORKSPACE), status)
     read = watcher.reporter.metric("scrapes_total", result="read")
     until(page.is_of_vllm, within=60, what="vLLM has its port")
-    assert watcher.reporter.metric("scrapes_total", result="read") >= read + WINDOW
+    until(
+        lambda: watcher.reporter.metric("scrapes_total", result="read") >= read + WINDOW,
+        within=60,
+        what="the page was read for a window",
+    )
     team.kaito.wait_started(WORKSPACE)
 
 
@@ -134,7 +138,7 @@ class Page:
         options = (f"--port={self.port}", f"--haste={HASTE}")
         command = [sys.executable, "-m", "tests.support.stubs.exporter", "cold", *options]
         self.plane.run("stub-exporter", command, {**os.environ, "PYTHONPATH": str(ROOT)})
-        until(lambda: self._text() is not None, within=30, what="the stub answers")
+        until(lambda: self._text() is not None, within=60, what="the stub answers")
 
     def is_of_vllm(self) -> bool:
         return "vllm:" in (self._text() or "")
@@ -180,7 +184,7 @@ def starts(stack: ControlPlane) -> Iterator[StartOutcomes]:
             _cold_start(TeamStack(plane, COLD), watcher, page)
             watcher.wait_all_clear(COLD)
             for each in (*failing, never):
-                each.result(timeout=60)
+                each.result(timeout=180)
             announced = {name: watcher.events(name) for name in NAMES}
         with ReporterProcess(plane, _hasty(plane)):
             yield StartOutcomes(

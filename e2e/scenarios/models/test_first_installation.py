@@ -25,9 +25,9 @@ from e2e.support.reporter_process import ReporterProcess
 
 
 POOLS = "inferencepools.inference.networking.k8s.io"
-GRACE = 150
+GRACE = 600
 """
-Seconds: more than the installation takes on a slow machine. Workspaces, model pods and scaling
+Seconds: much more than the installation takes on a slow machine. Workspaces, model pods and scaling
 have no grace, whatever their age.
 """
 
@@ -137,7 +137,7 @@ def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
         charts = [executor.submit(_install, each, ORDERS[each.name]) for each in teams]
         yield _time_passes
         yield lambda: plane.install_crds(POOLS)
-        yield lambda: [chart.result(timeout=60) for chart in charts]
+        yield lambda: [chart.result(timeout=180) for chart in charts]
         yield lambda: _control_plane_starts(plane)
         yield _time_passes
         yield lambda: _control_plane_runs(plane)
@@ -170,7 +170,7 @@ def _install(team: TeamStack, order: Order) -> None:
             annotations = faults.STARTING.annotations()
             each["spec"]["template"]["metadata"]["annotations"] = annotations
         if each["kind"] == "InferencePool":
-            until(lambda: _served(team.plane), within=60, what="pools are served")
+            until(lambda: _served(team.plane), within=120, what="pools are served")
         if each["kind"] == "Namespace" and LABEL not in each["metadata"].get("labels", {}):
             continue
         client.apply(each)
@@ -232,4 +232,4 @@ def _runs(team: TeamStack) -> None:
 def _break(team: TeamStack) -> Event:
     team.kaito.annotate(auto_provision="true", max_replicas="0")
     text = f"InferenceSet {team.name}/qwen"
-    return events.wait_for(team.client, FAULT, within=30, containing=text)
+    return events.wait_for(team.client, FAULT, within=60, containing=text)

@@ -107,7 +107,7 @@ def test_upgrade_of_all_components_at_once_causes_no_event(
     until(lambda: not observer.reporter.states(), within=60, what="all components are clear")
     assert {each.involved[1] for each in observer.events()} <= set(LIFECYCLES)
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
-    events.wait_for(plane.client, BBR, within=30)
+    events.wait_for(plane.client, BBR, within=60)
 
 
 # ---------------------------------------------------------------- used above
@@ -139,5 +139,5 @@ def _run_lifecycle(name: str, observer: Observer) -> LifecycleOutcome:
     breaks(team)
     text = f"InferenceSet {name}/qwen"
     return LifecycleOutcome(
-        announced, events.wait_for(team.client, reason, within=30, containing=text)
+        announced, events.wait_for(team.client, reason, within=60, containing=text)
     )

@@ -81,7 +81,7 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     port = free_port()
     stub = (sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}")
     plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
-    until(lambda: _listens(address, port), within=20, what="the stub listens")
+    until(lambda: _listens(address, port), within=60, what="the stub listens")
     a_loading_pod(plane, address)
     flags = (*SHORT_SCRAPES, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
     with ReporterProcess(plane, *flags) as reporter:
@@ -93,10 +93,14 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
         )
         assert f"LLM pod {POD}, source pod {POD}." in event.message
         assert "the 30m of the startup probe are over" in event.message
-        assert reporter.metric("scrapes_total", result="read") >= WINDOW
+        until(
+            lambda: reporter.metric("scrapes_total", result="read") >= WINDOW,
+            within=60,
+            what="the page was read for a window",
+        )
         proxied = f"/api/v1/namespaces/{TEAM}/pods/{POD}:{port}/proxy/metrics"
         if mode == "auto":
-            until(lambda: _was_asked(plane, proxied), within=10, what="it is in the audit log")
+            until(lambda: _was_asked(plane, proxied), within=60, what="it is in the audit log")
         else:
             assert not _was_asked(plane, proxied)
 

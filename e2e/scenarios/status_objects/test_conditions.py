@@ -38,7 +38,7 @@ def test_package_is_ready_only_once_it_is_and_stalled_with_its_cause(plane: Cont
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS) as reporter:
         assert _waits(plane, "Ready", seconds=SLOW)
         assert status_objects.computed(client, TEAM) == kstatus.CURRENT
-        assert _waits(plane, "Available", seconds=1)
+        assert _waits(plane, "Available", seconds=SLOW)
         healthy = status_objects.read(client, TEAM)
         assert {k: v for k, v in healthy["metadata"].items() if k not in _SERVERS} == {
             k: v for k, v in created["metadata"].items() if k not in _SERVERS
@@ -54,7 +54,7 @@ def test_package_is_ready_only_once_it_is_and_stalled_with_its_cause(plane: Cont
         assert status_objects.reason(failed) == INVALID_REASON
         assert failed["status"]["blocking"]["actionability"] == "user"
         assert failed["status"]["inferenceSets"] == {"total": 4, "current": 3, "failed": 1}
-        assert _waits(plane, "Available", seconds=1), "the other models serve"
+        assert _waits(plane, "Available", seconds=SLOW), "the other models serve"
         _, row = plane.kubectl("get", "pss", "--namespace", TEAM).splitlines()
         assert row.split()[:4] == ["package", "Failed", "False", INVALID_REASON]
 
@@ -73,13 +73,13 @@ def test_new_revision_is_in_progress_and_then_current(plane: ControlPlane) -> No
     status_objects.create(client, TEAM, package={"name": "shop", "revision": "v1"})
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):
         before = status_objects.until_state(client, TEAM, "Current", within=SLOW)
-        status_objects.change_spec(client, TEAM, package={"revision": "v2"})
-        assert status_objects.computed(client, TEAM) == kstatus.IN_PROGRESS
-        assert status_objects.read(client, TEAM)["status"]["packageRevision"] == "v1"
+        changed = status_objects.change_spec(client, TEAM, package={"revision": "v2"})
+        assert kstatus.compute(changed) == kstatus.IN_PROGRESS
+        assert changed["status"]["packageRevision"] == "v1"
         after = status_objects.until_state(client, TEAM, "Current", within=SLOW)
         assert after["metadata"]["generation"] == 2
         assert after["status"]["packageRevision"] == "v2"
-        assert _waits(plane, "Ready", seconds=1)
+        assert _waits(plane, "Ready", seconds=SLOW)
         ready = [condition(each["status"], "Ready") for each in (before, after)]
         assert ready[0]["lastTransitionTime"] == ready[1]["lastTransitionTime"]
         assert [each["observedGeneration"] for each in ready] == [1, 2]

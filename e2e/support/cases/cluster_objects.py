@@ -2,17 +2,19 @@
 The objects of a case file, on an API server with no other writer.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from e2e.controlplane import ApiError, Client, Json
+from e2e.support.cases.object_defaults import DEFAULTS, ITEM_DEFAULTS
 from e2e.support.production_stack.components import IMAGE
-from tests.support.cases.healthy_stack import HEALTHY_STACK
-from tests.support.cases.objects import API_FIELDS, CaseObjects, ObjectAddress, healthy_pods
-from tests.support.cases.syntax import apply_merge_patch, resolve_times
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.stories.notation.syntax import apply_merge_patch, resolve_times
+from reporter.stories.objects.objects import API_FIELDS, ObjectAddress, StoryObjects, healthy_pods
+from reporter.stories.stack.healthy_stack import HEALTHY_STACK
 
 
 TEST_FINALIZER = "e2e.example/held"
@@ -20,56 +22,13 @@ TEST_FINALIZER = "e2e.example/held"
 The finalizer of objects that are being deleted.
 """
 
-DEFAULTS: dict[str, Json] = {
-    "InferenceSet": {
-        "spec": {"labelSelector": {}, "template": {"inference": {"preset": {"name": "phi-4"}}}}
-    },
-    "Workspace": {"resource": {"labelSelector": {}}, "inference": {"preset": {"name": "phi-4"}}},
-    "InferencePool": {
-        "spec": {
-            "selector": {"matchLabels": {}},
-            "targetPorts": [{"number": 5000}],
-            "endpointPickerRef": {"name": "none", "port": {"number": 9002}},
-        }
-    },
-    "HTTPRoute": {"status": {"parents": []}},
-    "ScaledObject": {"spec": {"triggers": [{"type": "external", "metadata": {}}]}},
-    "HorizontalPodAutoscaler": {
-        "spec": {"maxReplicas": 4, "scaleTargetRef": {"apiVersion": "kaito.sh/v1beta1"}}
-    },
-    "NodeClaim": {
-        "spec": {
-            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "d"},
-            "requirements": [],
-        }
-    },
-    "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
-    "Job": {
-        "spec": {
-            "template": {
-                "spec": {
-                    "restartPolicy": "Never",
-                    "containers": [{"name": "main", "image": IMAGE}],
-                }
-            }
-        }
-    },
-}
-"""
-Fields that the API server requires and the reporter does not read.
-"""
-
-ITEM_DEFAULTS: dict[str, Json] = {
-    "conditions": {"reason": "NotGiven", "message": ""},
-    "ownerReferences": {"apiVersion": "apps/v1", "uid": "00000000-0000-0000-0000-000000000001"},
-    "containerStatuses": {"image": IMAGE, "imageID": ""},
-}
 NAMESPACE = "Namespace"
-KEPT_SPECS = frozenset({"Pod", "Job", NAMESPACE})
+KEPT_SPECS = frozenset({"Pod", "Job", "Service", NAMESPACE})
 """
 Kinds whose spec the server completes, and then hardly lets change.
 """
 
+ANY_VERSION = "v1"
 PROTECTED = "kube-system"
 SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestamp")
 
@@ -77,10 +36,19 @@ SET_BY_THE_SERVER = ("uid", "generation", "creationTimestamp", "deletionTimestam
 class CaseClusterObjects:
     """
     Write whole objects, each status separately, and keep a list of the existing ones.
+
+    *declared*: the kinds that the catalogue of the cases declares. *stack*: the objects that are there
+    before what a case gives.
     """
 
-    def __init__(self, client: Client) -> None:
-        self.client, self.world = client, CaseObjects()
+    def __init__(
+        self,
+        client: Client,
+        declared: Sequence[ResourceKind] = (),
+        stack: Mapping[str, Mapping[str, Any]] = HEALTHY_STACK["objects"],
+    ) -> None:
+        self.client, self.world = client, StoryObjects(declared)
+        self._declared, self._stack = declared, stack
         self._there: dict[ObjectAddress, tuple[Json, str]] = {}
         self._pod_addresses: Mapping[str, str] = {}
 
@@ -90,15 +58,15 @@ class CaseClusterObjects:
         pod_addresses: Mapping[str, str],
     ) -> None:
         """
-        Install the healthy stack with these changes and nothing else. Objects that match already
-        are left alone.
+        Install the stack with these changes and nothing else. Objects that match already are left
+        alone.
 
         *pod_addresses*: the address of each pod that has one.
         """
-        self.world, self._pod_addresses = CaseObjects(), pod_addresses
-        stack = apply_merge_patch(HEALTHY_STACK["objects"], changes)
+        self.world, self._pod_addresses = StoryObjects(self._declared), pod_addresses
+        stack = apply_merge_patch(self._stack, changes)
         pods = healthy_pods(stack.items())
-        known = {ObjectAddress.parse(text) for text in (*stack, *pods)}
+        known = {ObjectAddress.parse(text, self._declared) for text in (*stack, *pods)}
         self._remove(each for each in list(self._there) if each not in known)
         described = {
             text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()
@@ -106,6 +74,10 @@ class CaseClusterObjects:
         self.change({**stack, **described})
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None]) -> None:
+        """
+        Write the changes. Returns once the API server, which serves watches from a cache, has seen
+        them itself.
+        """
         now = datetime.now(UTC)
         made = {
             address: each
@@ -116,6 +88,15 @@ class CaseClusterObjects:
             if each is not None:
                 self._write(address, self._manifest(address, each, now=now))
         self._remove(address for address, each in made.items() if each is None)
+        for kind in {address.kind.resource: address.kind for address in made}.values():
+            # Answered from the same cache, once that is as new as etcd (KEP-2340).
+            self.client.get(f"{_root(kind)}/{kind.resource}")
+
+    def declare(self, kinds: Sequence[ResourceKind]) -> None:
+        """
+        Know other declared kinds from the next installation on: those of its case.
+        """
+        self._declared = kinds
 
     def end(self) -> None:
         self._remove(list(self._there))
@@ -140,7 +121,7 @@ class CaseClusterObjects:
             whole = apply_merge_patch(whole, {"status": {"podIP": ip, "podIPs": [{"ip": ip}]}})
         if kind.kind == "Deployment":
             whole = _with_valid_deployment(address.name, whole)
-        version = f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0]
+        version = f"{kind.group}/{_version(kind)}" if kind.group else _version(kind)
         where = {"namespace": address.namespace} if address.namespace else {}
         meta = {**whole.get("metadata", {}), "name": address.name, **where}
         return {**whole, "apiVersion": version, "kind": kind.kind, "metadata": meta}
@@ -199,9 +180,19 @@ class CaseClusterObjects:
 
     def _path(self, address: ObjectAddress) -> str:
         kind = address.kind
-        root = f"/apis/{kind.group}/{kind.versions[0]}" if kind.group else "/api/v1"
         where = f"/namespaces/{address.namespace}" if address.namespace else ""
-        return f"{root}{where}/{kind.resource}/{address.name}"
+        return f"{_root(kind)}{where}/{kind.resource}/{address.name}"
+
+
+def _root(kind: ResourceKind) -> str:
+    return f"/apis/{kind.group}/{_version(kind)}" if kind.group else "/api/v1"
+
+
+def _version(kind: ResourceKind) -> str:
+    """
+    Return the version that is read, or that of the CRD for a kind of which any is.
+    """
+    return kind.versions[0] if kind.versions else ANY_VERSION
 
 
 def _must_recreate(live: Json, manifest: Json) -> bool:
@@ -217,6 +208,12 @@ def _with_valid_deployment(name: str, deployment: Json) -> Json:
     Add a template to a Deployment, and limit the pods in its status to the total.
     """
     spec, status = deployment.get("spec", {}), deployment.get("status", {})
+    if "replicas" not in status:
+        total = status.get("availableReplicas", 0)
+        status = {
+            **dict.fromkeys(("replicas", "readyReplicas", "updatedReplicas"), total),
+            **status,
+        }
     labels = {"e2e.example/of": name}
     container = {"name": "main", "image": IMAGE}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}

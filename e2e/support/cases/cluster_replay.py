@@ -7,63 +7,44 @@ The times of the case are left out: each step waits until its announcements have
 import contextlib
 import json
 import os
-import re
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import groupby, pairwise
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from e2e.controlplane import ControlPlane, crds, until
 from e2e.support import events
+from e2e.support.cases.case_lines import matches_expected
+from e2e.support.cases.case_steps import Case, steps
 from e2e.support.cases.cluster_objects import CaseClusterObjects
+from e2e.support.cases.declared_kinds import declared_kinds
 from e2e.support.cases.page_server import CasePageServer
+from e2e.support.cases.short_holds import GRACE, SCRAPE_INTERVAL, ReplayDelays, overlay
 from e2e.support.events import Event
 from e2e.support.reporter_process import ReporterProcess
-from reporter.model.entries import CatalogueEntry
-from reporter.model.enums import TroubleKind
-from tests.support.cases.case_catalogue import case_catalogue
-from tests.support.cases.expectations import expected_announcements, matches_line
-from tests.support.cases.syntax import parse_duration
 from tests.support.health_events import CRD as HEALTH_EVENTS_CRD
 
 
-GRACE, SETTLE = 1, 1
-SHORT_HOLD, MAX_SHORTENED_HOLD = timedelta(seconds=1), timedelta(minutes=10)
-HOLD_OVERRIDES = {"inferencesetInfraProvisioningFailed": timedelta(seconds=3)}
-"""
-Holds of reasons that have several steps of a case within one hold.
-"""
-
-PARAMETER_OVERRIDES: Mapping[str, Mapping[str, Any]] = {
-    "inferencesetEngineStalled": {"window-seconds": 6, "no-traffic-window-seconds": 16},
-    "inferencesetKVCacheSaturated": {"window-seconds": 4},
-    "inferencesetPreemptionStorm": {"window-seconds": 4, "min-requests": 1},
-    "inferencesetQueueGrowing": {"window-seconds": 6},
-    "inferencesetRequestErrors": {"window-seconds": 6, "min-requests": 1},
-    "inferencesetMetricsUnavailable": {"window-seconds": 3},
-}
-"""
-Parameters of reasons whose window would be longer than a step is waited for. A window in which a
-case has two steps is longer than the first of them takes.
-"""
-
 BURST = 0.3
 """
-The seconds within which the reporter may look at several changes at once.
+The seconds within which the reporter may look at several changes at once, while it runs.
 """
 
-ARRIVAL = 0.1
+ARRIVAL = 0.2
 """
-The seconds in which a change reaches a watch.
+The seconds in which a change that the API server has seen reaches a watch.
 """
 
-WITHIN = 25
+MIN_AGE = 3
+"""
+The seconds after which a pod that was there before a story counts as Ready until now: two, and one for
+a time without fractions.
+"""
+
+WITHIN = 60
 """
 The time limit of an announcement, in seconds.
 """
@@ -73,17 +54,20 @@ SUPPORTED_KEYS = frozenset({"at", "what", "change", "pages"})
 The keys of a step that can be replayed on a real API server.
 """
 
-SCRAPE_INTERVAL = 1
-SCRAPED = 2 * SCRAPE_INTERVAL + BURST
+SUPPORTED_AT_START = SUPPORTED_KEYS | {"crds"}
 """
-The seconds in which a changed page is read.
+The same of what is given; ``crds`` says which versions of the case's own kinds are served.
+"""
+
+SCRAPED_WITHIN = 10
+"""
+The seconds in which a page that is read at all is read twice, also on a busy machine.
 """
 
 FLAGS = (
     f"--scrape-interval-seconds={SCRAPE_INTERVAL}",
     "--scrape-mode=direct",
     f"--startup-grace-seconds={GRACE}",
-    f"--settle-seconds={SETTLE}",
     "--leader-elect=false",
 )
 SCRAPING: Mapping[str, Any] = {
@@ -94,53 +78,17 @@ SCRAPING: Mapping[str, Any] = {
 The reporter that reads pages at loopback addresses.
 """
 
-MEASURED = re.compile(
-    r"(?<= for )(?:\d+[hms])+|\d+(?= times while )|\d+(?= requests finished)|\d+ of \d+(?= requests)"
-)
-"""
-Durations, and what is counted within a window. They depend on the time that passes between steps.
-"""
-
-Case = Mapping[str, Any]
-NO_CASE: Case = {}
-
-
-def overlay(folder: Path, case: Case = NO_CASE) -> str:
-    """
-    Return the flag of an overlay with short holds, beside what the case's own overlay changes. The
-    longest holds stay: no case replayed here waits for them.
-    """
-    judged = [each for each in case_catalogue(case).entries.values() if each.is_evaluated]
-    given = case.get("overlay", {}).get("reasons", {})
-    reasons = {
-        each.reason: {"hold": _brief(each), **given.get(each.reason, {})} for each in judged
-    }
-    for reason in reasons.keys() & PARAMETER_OVERRIDES.keys():
-        reasons[reason] |= {"parameters": PARAMETER_OVERRIDES[reason]}
-    path = folder / "brief.yaml"
-    path.write_text(json.dumps({"reasons": reasons}))
-    return f"--catalogue-overlay={path}"
-
-
-def _brief(entry: CatalogueEntry) -> dict[str, str]:
-    holds = {kind: entry.holds.for_kind(kind, grace=SHORT_HOLD) for kind in TroubleKind}
-    brief = HOLD_OVERRIDES.get(entry.reason, SHORT_HOLD)
-    return {
-        str(kind): f"{min(hold, brief).seconds}s"
-        for kind, hold in holds.items()
-        if hold < MAX_SHORTENED_HOLD
-    }
-
 
 @dataclass
 class ClusterCaseReplay:
     """
-    *grant*: False for an API server without RBAC.
+    *delays*: those of the case. *grant*: False for an API server without RBAC.
     """
 
     plane: ControlPlane
     objects: CaseClusterObjects
     case: Case
+    delays: ReplayDelays
     grant: bool = True
     on_announced: Callable[[list[str]], None] = lambda _: None
     """
@@ -154,31 +102,29 @@ class ClusterCaseReplay:
         """
         client, given = self.plane.client, self.case.get("given", {})
         flags = [f"--{name}={value}" for name, value in self.case.get("flags", {}).items()]
-        brief = overlay(self.plane.folder, self.case)
+        if "packs" in self.case:
+            flags.append(f"--packs={','.join(self.case['packs'])}")
+        brief = (overlay(self.plane.folder, self.case, self.delays), self.delays.flag)
         if "store" in self.case.get("flags", {}):
             crds.install(client, [HEALTH_EVENTS_CRD])
-        with CasePageServer(self.case) as pages:
+        with (
+            CasePageServer(self.case) as pages,
+            declared_kinds(client, self.case, grant=self.grant) as declared,
+        ):
+            if declared:
+                self.objects.declare(declared)
             self.objects.install(given.get("change", {}), pages.addresses)
+            installed_at = time.monotonic()
             pages.change(given.get("pages", {}))
             events.clear(client)
             start = self._version()
             program = SCRAPING if pages.addresses else {}
-            arguments = (*FLAGS, brief, *flags)
+            arguments = (*FLAGS, *brief, *flags)
             with ReporterProcess(self.plane, *arguments, grant=self.grant, **program) as reporter:
-                time.sleep(GRACE)
-                for step, lines in self._steps():
+                time.sleep(max(GRACE, installed_at + MIN_AGE - time.monotonic()))
+                for step, lines in steps(self.case):
                     self._take(reporter, pages, step, lines)
                 return self._written(start)
-
-    def _steps(self) -> Iterator[tuple[Case, list[str]]]:
-        """
-        Yield each step with the lines announced before the next one.
-        """
-        expected = expected_announcements(self.case)
-        story = [{"at": "0s"}, *self.case["story"], {"at": "99h"}]
-        for step, following in pairwise(story):
-            begin, end = parse_duration(step["at"]), parse_duration(following["at"])
-            yield step, [line for at, line in expected if begin <= at < end]
 
     def _take(
         self, reporter: ReporterProcess, pages: CasePageServer, step: Case, lines: list[str]
@@ -192,7 +138,8 @@ class ClusterCaseReplay:
             self._until_announced(lines, before)
             self.on_announced(lines)
         else:
-            time.sleep(SCRAPED if "pages" in step else BURST)
+            pages.wait_read(step.get("pages", {}), within=SCRAPED_WITHIN)
+            _wait_evaluated(reporter)
 
     # ------------------------------------------------------------ waiting, reading
 
@@ -203,7 +150,7 @@ class ClusterCaseReplay:
 
         def read() -> bool:
             new = [e for e in events.reporter_events(self.plane.client) if int(e.version) > before]
-            return any(matches_expected(each, lines[-1]) for each in new)
+            return any(matches_expected(line(each), lines[-1]) for each in new)
 
         try:
             until(read, within=WITHIN, what=lines[-1])
@@ -219,9 +166,9 @@ class ClusterCaseReplay:
 
     def _written(self, since: int) -> list[Event]:
         """
-        Return every write of the reporter since then, and in the seconds to come.
+        Return every write of the reporter since then, and in the settle period to come.
         """
-        query = f"watch=1&resourceVersion={since}&timeoutSeconds={SETTLE + 1}"
+        query = f"watch=1&resourceVersion={since}&timeoutSeconds={self.delays.settle.seconds + 1}"
         text = self.plane.client.raw("GET", f"{events.PATH}?{query}")
         found = [json.loads(each) for each in text.splitlines()]
         return [
@@ -245,37 +192,15 @@ def _asleep(reporter: ReporterProcess) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
+def _wait_evaluated(reporter: ReporterProcess) -> None:
+    """
+    Wait until the reporter has evaluated what has arrived. It answers in the event loop that reads the
+    watches and evaluates, so an answer shows that it does not stand still.
+    """
+    reporter.readiness()
+    time.sleep(BURST)
+    reporter.readiness()
+
+
 def line(event: Event) -> str:
     return f"{event.type} {event.reason} {'/'.join(event.involved)}: {event.message}"
-
-
-def matches_expected(event: Event, wanted: str) -> bool:
-    """
-    Return whether an Event has the line that the case expects, whatever durations and counts of a
-    window it states.
-    """
-    return matches_line(_without_measures(line(event)), _without_measures(wanted))
-
-
-def _without_measures(text: str) -> str:
-    return MEASURED.sub("#", text)
-
-
-def differences(written: list[Event], case: Case) -> list[str]:
-    """
-    Return the differences. Lines that a case expects at the same moment may come in any order.
-    """
-    expected = groupby(expected_announcements(case), key=itemgetter(0))
-    left, odd = [[text for _, text in each] for _, each in expected], []
-    for each in written:
-        found = (
-            next((text for text in left[0] if matches_expected(each, text)), None)
-            if left
-            else None
-        )
-        if found is None:
-            odd.append(f"not expected: {line(each)}")
-            continue
-        left[0].remove(found)
-        left = left if left[0] else left[1:]
-    return [*odd, *(f"not announced: {text}" for group in left for text in group)]

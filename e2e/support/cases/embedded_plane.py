@@ -18,7 +18,7 @@ from reporter.embedded.server import HOST, EmbeddedServer
 
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-START_TIMEOUT = 30
+START_TIMEOUT = 60
 """
 The seconds in which the server starts or stops.
 """

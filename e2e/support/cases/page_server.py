@@ -4,6 +4,8 @@ The metrics pages of a case's pods, each served at a loopback address of its own
 
 import os
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -13,9 +15,9 @@ from typing import Any, Self
 
 from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.stages.probes.specs import SPECS
-from tests.support.cases.case_catalogue import case_catalogue
-from tests.support.cases.metrics_pages import MetricsPages
-from tests.support.cases.syntax import expand_numbered
+from reporter.stories.notation.syntax import expand_numbered
+from reporter.stories.pages.metrics_pages import MetricsPages
+from tests.support.cases import case_catalogue
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
 
 
@@ -35,7 +37,7 @@ class CasePageServer:
         changes = (step.get("pages", {}) for step in steps)
         pods = sorted({name for each in changes for name, _ in expand_numbered(each)})
         self.addresses = dict(zip(pods, _own_addresses(len(pods)), strict=True))
-        self._servers = ExitStack()
+        self._servers, self._reads = ExitStack(), Counter[str]()
 
     def __enter__(self) -> Self:
         with ExitStack() as started:
@@ -54,10 +56,22 @@ class CasePageServer:
     def change(self, changes: Mapping[str, Any]) -> None:
         self._pages.change(changes, now=datetime.now(UTC))
 
+    def wait_read(self, changes: Mapping[str, Any], *, within: float) -> None:
+        """
+        Wait until each changed page was read twice from now on, or for so many seconds: a page may be
+        one that nobody reads.
+        """
+        pages = [name for name, words in expand_numbered(changes) if words is not None]
+        wanted = {name: self._reads[name] + 2 for name in pages}
+        end = time.monotonic() + within
+        while time.monotonic() < end and any(self._reads[name] < n for name, n in wanted.items()):
+            time.sleep(0.05)
+
     def page(self, pod: str) -> bytes | None:
         """
         Return the page of a pod, None if it is unreadable.
         """
+        self._reads[pod] += 1
         described = self._pages.words.get(pod, {"unreadable": "no page"})
         if described.get("unreadable"):
             return None

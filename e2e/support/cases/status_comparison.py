@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from e2e.controlplane import ControlPlane
-from e2e.support.cases.cluster_replay import FLAGS, overlay
+from e2e.support.cases.cluster_replay import FLAGS
 from e2e.support.cases.pointer_comparison import AnnouncedRoot, suppressed_in
-from reporter.cli.configuration import load_configuration
+from e2e.support.cases.short_holds import ReplayDelays, overlay
+from reporter.cli.arguments.configuration import load_configuration
 from reporter.kube.client.client import connect
 from reporter.model.enums import Layer, Reason
 from reporter.model.rollup.status import Blocking, StatusDocument
@@ -23,7 +24,7 @@ from reporter.runtime.status.one_shot import OneShotStatus
 from reporter.runtime.status.source import EVERYTHING
 
 
-LATER = (timedelta(0), timedelta(seconds=2), timedelta(seconds=20))
+LATER = (timedelta(0), timedelta(seconds=2), timedelta(seconds=60))
 """
 Moment at which the reading is evaluated: trouble without a time of its writer is held at first.
 """
@@ -36,11 +37,12 @@ class CaseStatus:
     Collects the *differences* between the status and the announcements of a case.
     """
 
-    def __init__(self, plane: ControlPlane, case: Mapping[str, Any]) -> None:
+    def __init__(self, plane: ControlPlane, case: Mapping[str, Any], delays: ReplayDelays) -> None:
         flags = dict(case.get("flags", {}))
         self._plane, self._announces_all = plane, flags.get("emission") == "all"
         given = [f"--{name}={value}" for name, value in flags.items()]
-        arguments = [*FLAGS, overlay(plane.folder, case), *given, "--scrape=off"]
+        brief = (overlay(plane.folder, case, delays), delays.flag)
+        arguments = [*FLAGS, *brief, *given, "--scrape=off"]
         self._settings, self._catalogue = load_configuration(arguments, {})
         self.differences: list[str] = []
 

@@ -13,14 +13,13 @@ from e2e.controlplane import faults
 from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.waiting import until
-from reporter.embedded.example.components import (
-    KNOWN_COMPONENTS,
-    ExampleComponent,
-    find_component,
-)
 from reporter.model.enums import Layer
 from reporter.stages.probes.cluster import deployments
 from reporter.stages.resources.workloads.components import ComponentSpec
+from reporter.stories.stack.components import (
+    KNOWN_COMPONENTS,
+    ExampleComponent,
+)
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -28,6 +27,14 @@ IMAGE = "example.invalid/never-run:1"
 
 
 StackComponent: TypeAlias = ExampleComponent
+
+
+def find_component(name: str) -> StackComponent:
+    """
+    Return the component whose Deployment has this name. Raise KeyError if there is none.
+    """
+    return {each.name: each for each in KNOWN_COMPONENTS}[name]
+
 
 ISTIOD = find_component("istiod")
 BODY_BASED_ROUTER = find_component("body-based-router")
@@ -62,7 +69,7 @@ class EvaluatedComponent:
                 or (spec.labels and spec.labels.items() <= each.labels.items())
             ):
                 return cls(each, spec.namespace_flag, spec.name_flag)
-        raise LookupError(f"add {spec} to reporter/embedded/example/components.yaml")
+        raise LookupError(f"add {spec} to reporter/stories/stack/components.yaml")
 
 
 def evaluated_components() -> dict[str, EvaluatedComponent]:

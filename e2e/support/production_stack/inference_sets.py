@@ -3,6 +3,7 @@ InferenceSets of a bare control plane, misconfigured so that it counts at once, 
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from e2e.support.events import Event
 from e2e.support.production_stack import workload
 from e2e.support.production_stack.workload import SETS_OF_A_TEAM
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.timeouts import GRACE
 
 
 INVALID_REASON, READY_REASON = "inferencesetScalingMisconfigured", "inferencesetReady"
@@ -28,10 +30,12 @@ GROUP = "/apis/kaito.sh"
 @contextlib.contextmanager
 def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
     """
-    A control plane with no other writer and so many healthy InferenceSets.
+    A control plane with no other writer and so many healthy InferenceSets, all older than the grace:
+    else what is made last would be announced later than the rest.
     """
     with ControlPlane(replace(workload.SMALL_OPTIONS, **options)) as plane:
         workload.write(plane, many)
+        time.sleep(GRACE + 1)  # of the clock of the API server, which has whole seconds
         yield plane
 
 

@@ -8,12 +8,37 @@
 {{- kindIs "bool" .Values.rollupMetrics | ternary "off" (default "cluster" .Values.rollupMetrics) -}}
 {{- end -}}
 
+{{/* Whether what follows is suppressed. YAML 1.1, which Helm reads, takes on and off for booleans. */}}
+{{- define "reporter.suppression" -}}
+{{- $value := default "on" .Values.suppression -}}
+{{- if kindIs "bool" .Values.suppression -}}
+{{- $value = ternary "on" "off" .Values.suppression -}}
+{{- end -}}
+{{- $value -}}
+{{- end -}}
+
+{{/* The ConfigMap of silences; empty if there is none. */}}
+{{- define "reporter.silences" -}}
+{{- $silences := default dict .Values.silences -}}
+{{- if and $silences.entries $silences.configMap -}}
+{{- include "reporter.refuse" (dict "root" $ "why" "silences: entries and configMap are both set; leave one of them out") -}}
+{{- end -}}
+{{- if $silences.entries -}}
+{{- printf "%s-silences" (include "reporter.name" .) -}}
+{{- else -}}
+{{- default "" $silences.configMap -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The flags of the process. */}}
 {{- define "reporter.arguments" -}}
 {{- $there := .Values.controlPlane -}}
 - --metrics-bind-address=:8080
 - --health-probe-bind-address=:8081
 - --status-bind-address={{ .Values.statusBindAddress }}
+{{- if ne (default "none" .Values.statusAuthorization) "none" }}
+- --status-authorization={{ .Values.statusAuthorization }}
+{{- end }}
 - --leader-elect={{ .Values.leaderElection.enabled }}
 - --leader-election-id={{ .Values.leaderElection.id }}
 - --lease-duration-seconds={{ .Values.leaderElection.leaseDurationSeconds | int64 }}
@@ -80,11 +105,23 @@
 {{- if ne (include "reporter.rollupMetrics" .) "cluster" }}
 - --rollup-metrics={{ include "reporter.rollupMetrics" . }}
 {{- end }}
+{{- if ne (include "reporter.suppression" .) "on" }}
+- --suppression={{ include "reporter.suppression" . }}
+{{- end }}
+{{- if .Values.mirrorEvents }}
+- --mirror-events=true
+{{- end }}
+{{- if include "reporter.silences" . }}
+- --silence-file=/etc/status-reporter-silences/silences.yaml
+{{- end }}
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}
 {{- if eq (toString .Values.secondLook) "false" }}
 - --second-look=false
+{{- end }}
+{{- if ne (include "reporter.packs" .) "kaito" }}
+- --packs={{ include "reporter.packs" . }}
 {{- end }}
 {{- if include "reporter.overlay" . }}
 - --catalogue-overlay=/etc/status-reporter/overlay.yaml

@@ -12,12 +12,27 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "reporter.labels" -}}
-{{ include "reporter.selector" . }}
-app.kubernetes.io/component: status-reporter
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
-{{- with .Values.extraLabels }}
+{{- include "reporter.allLabels" (dict "root" .root "labels" .labels "own" (list
+  (list "app.kubernetes.io/name" "productionstack-status-reporter")
+  (list "app.kubernetes.io/instance" .root.Release.Name)
+  (list "app.kubernetes.io/component" "status-reporter"))) -}}
+{{- end -}}
+
+{{/* Every label of an object once, as a key that is there twice is refused by kustomize: {root, own, labels}. Those by
+which a user's tool selects the object come first, then those of all objects. */}}
+{{- define "reporter.allLabels" -}}
+{{- $users := merge (dict) (default dict .labels) (default dict .root.Values.extraLabels) -}}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 -}}
+{{- $own := concat .own (list
+  (list "app.kubernetes.io/managed-by" .root.Release.Service)
+  (list "app.kubernetes.io/version" (quote .root.Chart.AppVersion))
+  (list "helm.sh/chart" $chart)) -}}
+{{- range $own }}
+{{- if not (hasKey $users (first .)) }}
+{{ first . }}: {{ last . }}
+{{- end }}
+{{- end }}
+{{- with $users }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -30,10 +45,7 @@ name: {{ .name }}
 namespace: {{ . }}
 {{- end }}
 labels:
-  {{- include "reporter.labels" .root | nindent 2 }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- include "reporter.labels" . | trim | nindent 2 }}
 {{- with .root.Values.extraAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
@@ -48,6 +60,41 @@ annotations:
 {{- else -}}
 {{ $where }}:{{ default .Chart.AppVersion $image.tag }}
 {{- end -}}
+{{- end -}}
+
+{{/* Whether a reporter runs; empty: not, as beside a hub in a management cluster. */}}
+{{- define "reporter.runs" -}}
+{{- if gt (.Values.replicas | int64) 0 }}true{{ end -}}
+{{- end -}}
+
+{{/* Whether the Role in kube-system is created; empty: not. Values that helm reuses may lack it. */}}
+{{- define "reporter.createsEventsRole" -}}
+{{- if ne (toString (default dict .Values.rbac).eventsRole) "false" }}true{{ end -}}
+{{- end -}}
+
+{{/* The names of the packs, as JSON. A release that keeps the values of an earlier chart has none. */}}
+{{- define "reporter.packNames" -}}
+{{- default (list "kaito") .Values.packs | toJson -}}
+{{- end -}}
+
+{{/* The flag's value: names of shipped packs, and where those of one's own are mounted. */}}
+{{- define "reporter.packs" -}}
+{{- $found := list -}}
+{{- range include "reporter.packNames" . | fromJsonArray -}}
+{{- $found = append $found (hasKey (default dict $.Values.ownPacks) . | ternary (printf "/etc/status-reporter-packs/%s" .) .) -}}
+{{- end -}}
+{{- join "," $found -}}
+{{- end -}}
+
+{{/* The packs of one's own that are in use, as JSON: names only. */}}
+{{- define "reporter.ownPacks" -}}
+{{- $found := list -}}
+{{- range include "reporter.packNames" . | fromJsonArray -}}
+{{- if hasKey (default dict $.Values.ownPacks) . -}}
+{{- $found = append $found . -}}
+{{- end -}}
+{{- end -}}
+{{- $found | toJson -}}
 {{- end -}}
 
 {{- define "reporter.overlay" -}}

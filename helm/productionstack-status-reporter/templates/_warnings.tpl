@@ -1,6 +1,6 @@
 {{/* The values that were given and that the chart does not have, separated by spaces. */}}
 {{- define "reporter.unknownValues" -}}
-{{- $top := list "affinity" "catalogueOverlay" "controlPlane" "crds" "emission" "enabled" "extraAnnotations" "extraArgs" "extraLabels" "global" "heartbeatSeconds" "hub" "image" "leaderElection" "logFormat" "namespaceOverride" "networkPolicy" "nodeSelector" "podAnnotations" "podAntiAffinity" "podDisruptionBudget" "podLabels" "podMonitor" "priorityClassName" "prometheusRule" "replicas" "resources" "resyncSeconds" "rollupMetrics" "scrape" "secondLook" "serviceMonitor" "settleSeconds" "sources" "startupGraceSeconds" "statusBindAddress" "statusObjects" "store" "tolerations" "topologySpreadConstraints" -}}
+{{- $top := list "affinity" "catalogueOverlay" "controlPlane" "crds" "dashboard" "emission" "enabled" "extraAnnotations" "extraArgs" "extraLabels" "extraRules" "global" "heartbeatSeconds" "hub" "image" "leaderElection" "logFormat" "mirrorEvents" "namespaceOverride" "networkPolicy" "nodeSelector" "ownPacks" "packs" "podAnnotations" "podAntiAffinity" "podDisruptionBudget" "podLabels" "podMonitor" "priorityClassName" "prometheusRule" "rbac" "replicas" "resources" "resyncSeconds" "rollupMetrics" "scrape" "secondLook" "serviceMonitor" "settleSeconds" "silences" "sources" "startupGraceSeconds" "statusAuthorization" "statusBindAddress" "statusObjects" "store" "suppression" "tolerations" "topologySpreadConstraints" -}}
 {{- $controlPlane := list "azureAuthz" "bbrDeployment" "bbrNamespace" "gatewayAuthDeployment" "gatewayAuthNamespace" "istioNamespace" "istiodDeployment" "kaitoDeployment" "kaitoNamespace" "kedaNamespace" "kedaScalerDeployment" "kedaScalerNamespace" "nodeProvisioner" "weightDownload" -}}
 {{- $unknown := list -}}
 {{- range $key := keys .Values | sortAlpha -}}
@@ -24,6 +24,7 @@
 - {{ . }} is not a value of this chart and has no effect.
 {{- end }}
 {{- end }}
+{{- if include "reporter.runs" . }}
 {{- range $pair := list (list "istioNamespace" "istiodDeployment") (list "kaitoNamespace" "kaitoDeployment") (list "bbrNamespace" "bbrDeployment") (list "gatewayAuthNamespace" "gatewayAuthDeployment") (list "kedaScalerNamespace" "kedaScalerDeployment") (list "kedaNamespace") }}
 {{- $empty := list }}
 {{- range $name := $pair }}
@@ -39,7 +40,27 @@
 {{- if not $there.weightDownload.minMBps }}
 - controlPlane.weightDownload.minMBps is 0: weight downloads are not checked.
 {{- end }}
-{{- with include "reporter.statusPort" . }}
+{{- with and (eq (default "none" .Values.statusAuthorization) "none") (include "reporter.statusPort" .) }}
 - statusBindAddress opens /status, without authentication, at port {{ . }} of the pods.
+{{- end }}
+{{- $monitor := default dict .Values.serviceMonitor }}
+{{- if and $monitor.enabled $monitor.rollupOnly (default dict .Values.prometheusRule).enabled (not (default dict .Values.podMonitor).enabled) }}
+- serviceMonitor.rollupOnly leaves out series that the alerts of prometheusRule need, so
+  ProductionStackStatusReporterSilent fires unless something else scrapes them.
+{{- end }}
+{{- if not (include "reporter.createsEventsRole" .) }}
+{{- if .Values.mirrorEvents }}
+- rbac.eventsRole is false: the permissions of mirrorEvents suffice to write Events in kube-system, but not
+  to list them, so what lasts is announced again after a restart. Whoever may do so adds the Role with:
+{{- else }}
+- rbac.eventsRole is false: no Event is written until the Role in kube-system is there. Metrics, alerts,
+  /status and the log show what would be announced. Whoever may do so creates it with:
+{{- end }}
+    kubectl create role {{ include "reporter.name" . }}-events -n kube-system --verb=create,get,list,patch --resource=events
+    kubectl create rolebinding {{ include "reporter.name" . }}-events -n kube-system --role={{ include "reporter.name" . }}-events --serviceaccount={{ include "reporter.namespace" . }}:{{ include "reporter.name" . }}
+{{- end }}
+{{- end }}
+{{- with and (default dict .Values.hub).enabled (eq (default "none" .Values.hub.statusAuthorization) "none") (include "hub.statusPort" .) }}
+- hub.statusBindAddress opens /status of the hub, without authentication, at port {{ . }} of its pods.
 {{- end }}
 {{- end -}}

@@ -1,5 +1,5 @@
 """
-Check that ranks are unique within a layer, so that a subject has one primary.
+Check that ranks are unique among the reasons of a subject, so that it has one primary.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ from reporter.model.enums import Layer
 
 
 def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
-    first_with_rank: dict[tuple[Layer, int], Draft] = {}
+    first_with_rank: dict[tuple[tuple[Layer, str], int], Draft] = {}
     for draft in drafts.all:
         if draft.entry.rank is UNSET:
             continue
-        other = first_with_rank.setdefault((draft.entry.layer, draft.entry.rank), draft)
+        other = first_with_rank.setdefault((draft.about, draft.entry.rank), draft)
         if other.reason != draft.reason:
             later, earlier = _later_and_earlier(other, draft)
             text = (

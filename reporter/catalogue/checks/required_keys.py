@@ -6,14 +6,10 @@ from collections.abc import Iterable
 
 from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.problems import Problem
-from reporter.model.enums import EventType, Layer
+from reporter.model.enums import EventType
 
 
-PREFIXES = {
-    Layer.CLUSTER: "cluster",
-    Layer.MODELHARNESS: "modelharness",
-    Layer.MODELDEPLOYMENT: "inferenceset",
-}
+CLUSTER_PREFIX = "cluster"
 WARNING_ONLY_KEYS = (
     "probe",
     "parameters",
@@ -45,7 +41,9 @@ def check_required_keys(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 
 def _check_name(draft: Draft) -> Iterable[Problem]:
-    prefix = PREFIXES[draft.entry.layer]
+    if draft.lacks_subjects:
+        return
+    prefix = draft.rule.prefix if draft.rule is not None else CLUSTER_PREFIX
     if not draft.reason.startswith(prefix) or not draft.reason[len(prefix) :][:1].isupper():
         text = f"reasons of layer {draft.entry.layer} begin with `{prefix}`; rename it"
         yield draft.problem(text, "reason")

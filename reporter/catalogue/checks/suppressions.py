@@ -13,8 +13,11 @@ from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.format import Suppresses
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.yaml.nodes import Fields, Items
-from reporter.model.entries import Scope
+from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import EventType, Layer
+
+
+MAX_SHOWN_OF_A_CYCLE = 20
 
 
 def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
@@ -90,12 +93,35 @@ def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
     Yield each cycle once, placed at the row of its alphabetically first reason.
     """
     rows = _rows_before_cycles(by_name)
-    for name in sorted(rows):
-        path = _find_cycle(name, rows)
-        if path and name == min(path):
-            row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == path[1])
-            text = f"suppresses: a cycle: {' > '.join(path)}; remove one of its rows"
-            yield Problem(row, f"{name}: {text}")
+    found: set[str] = set()
+    for start in sorted(rows):
+        # One search covers a whole cycle, however long it is.
+        path = () if start in found else _find_cycle(start, rows)
+        if path:
+            found.update(path)
+            yield _cycle_problem(_from_first(path), by_name)
+
+
+def _from_first(cycle: Sequence[str]) -> Sequence[str]:
+    """
+    Return a cycle that begins and ends with its alphabetically first reason.
+    """
+    names = cycle[:-1]
+    first = names.index(min(names))
+    return (*names[first:], *names[: first + 1])
+
+
+def _cycle_problem(cycle: Sequence[str], by_name: Mapping[str, Draft]) -> Problem:
+    name, target, *_ = cycle
+    row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == target)
+    left_out = len(cycle) - MAX_SHOWN_OF_A_CYCLE
+    shown = (
+        (*cycle[: MAX_SHOWN_OF_A_CYCLE - 1], f"{left_out} more", cycle[-1])
+        if left_out > 1
+        else cycle
+    )
+    text = f"suppresses: a cycle: {' > '.join(shown)}; remove one of its rows"
+    return Problem(row, f"{name}: {text}")
 
 
 def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[str]]:

@@ -11,10 +11,13 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from reporter.catalogue.builder import build_holds
-from reporter.catalogue.durations import format_duration
 from reporter.catalogue.format import Hold, OverlayFile, Override, ReasonEntry, Suppresses
+from reporter.catalogue.format_parts.durations import format_duration
+from reporter.catalogue.format_parts.kinds import KindEntry
+from reporter.catalogue.format_parts.subjects import SubjectEntry
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.publish.entries import read_entries
+from reporter.catalogue.publish.markdown import render_table
 from reporter.catalogue.yaml.type_descriptions import (
     describe_type,
     field_meaning,
@@ -31,7 +34,7 @@ def renew_tables(page: str, folder: Path) -> str:
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, _, rest = page.partition(begin)
         _, _, after = rest.partition(end)
-        page = f"{before}{begin}\n{table}\n{end}{after}"
+        page = f"{before}{begin}\n{table}{end}{after}"
     return page
 
 
@@ -39,7 +42,10 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     entries = read_entries(folder)
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
-        for type_ in (ReasonEntry, Hold, Suppresses, OverlayFile, Override)
+        for type_ in (
+            *(ReasonEntry, Hold, Suppresses),
+            *(SubjectEntry, KindEntry, OverlayFile, Override),
+        )
     }
     layers = {
         f"layer {layer}": _reason_table(e for e in entries if e.layer is layer) for layer in Layer
@@ -49,7 +55,7 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
 
 def _reason_table(entries: Iterable[ReasonEntry]) -> str:
     head = ("reason", "rank", "owner", "probe", "holds¹", "message")
-    return _render_table(head, (_reason_row(entry) for entry in entries))
+    return render_table(head, (_reason_row(entry) for entry in entries))
 
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:
@@ -79,7 +85,7 @@ def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
         for entry in entries
         for row in entry.suppresses
     )
-    return _render_table(("while out", "suppressed", "scope", "why"), rows)
+    return render_table(("while out", "suppressed", "scope", "why"), rows)
 
 
 def _field_table(type_: type[msgspec.Struct]) -> str:
@@ -93,7 +99,7 @@ def _field_table(type_: type[msgspec.Struct]) -> str:
         )
         for field in (info.fields if isinstance(info, inspect.StructType) else ())
     ]
-    return _render_table(("key", "is", "needed", "what it means"), rows)
+    return render_table(("key", "is", "needed", "what it means"), rows)
 
 
 def _type_cell(type_: inspect.Type) -> str:
@@ -102,11 +108,6 @@ def _type_cell(type_: inspect.Type) -> str:
     """
     has_table = isinstance(strip_metadata(type_), inspect.StructType)
     return "a mapping, see below" if has_table else describe_type(type_)
-
-
-def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """
-Render docs/reasons.md, the reference and runbook of all reasons.
+Render docs/reasons.md, the reference and runbook of all reasons of all packs that are shipped.
 
 ``python -m reporter.catalogue.publish.reasons docs/reasons.md`` writes it.
 """
@@ -13,19 +13,21 @@ from msgspec import UNSET
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.builder import build_holds
-from reporter.catalogue.durations import format_duration
+from reporter.catalogue.checks.remedies import DEFAULT_REMEDY
 from reporter.catalogue.format import ReasonEntry
+from reporter.catalogue.format_parts.durations import format_duration
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.publish.entries import read_entries
-from reporter.model.enums import EventType, Layer
+from reporter.catalogue.publish.entries import Chapter, read_chapters
+from reporter.catalogue.sources.packs import DEFAULT_PACKS, shipped_packs
+from reporter.model.enums import EventType
 
 
 INTRODUCTION = f"""\
-<!-- Rendered from catalogue/*.yaml by python -m reporter.catalogue.publish.reasons; do not edit. -->
+<!-- Rendered from catalogue/ by python -m reporter.catalogue.publish.reasons; do not edit. -->
 # Reasons
 
 Each section explains one reason of the Events: what it means, what to do first, how long it is held
-before it is announced, and which reasons it suppresses. Names in `<angle brackets>` are in the Event's
+before it is announced, what the Event says, and which reasons it suppresses. Names in `<angle brackets>` are in the Event's
 message; the namespaces of components are those of the default flags.
 
     kubectl get events -n kube-system --field-selector source={PROGRAM_NAME}
@@ -41,33 +43,59 @@ wait for each that runs, `restarts` and `failures` how many are trouble. A param
 `families` are names of metrics: the first of a list that is on the page counts; of a histogram its count is read; requests
 to `ignored-handlers` ask nothing of the model.
 """
-SUBJECTS = {
-    Layer.CLUSTER: "the control plane of the stack",
-    Layer.MODELHARNESS: "the Gateway of one workload namespace and its filters",
-    Layer.MODELDEPLOYMENT: "one InferenceSet",
-}
+EXPRESSIONS = """\
+Reasons with `current` have expressions about the objects of their `kind`: an object is in trouble while `current` is not
+true, and `failed` and `inProgress` tell of which kind. [Reasons of your own](own-reasons.md#parameters) explains them.
+"""
+CLUSTER, CEL = "the control plane of the stack", "cel"
 
 
-def render_reasons(folder: Path) -> str:
+def render_reasons(
+    folder: Path, packs: Sequence[str] = DEFAULT_PACKS, overlay: Path | None = None
+) -> str:
     """
-    Return the page for the catalogue in *folder*. Raise CatalogueError if it cannot be read.
+    Return the page for packs of the catalogue in *folder*. Raise CatalogueError if it cannot be read.
     """
-    entries = read_entries(folder)
+    chapters = read_chapters(folder, packs, overlay)
+    entries = [entry for chapter in chapters for entry in chapter.entries]
     parts = [INTRODUCTION]
-    for layer in Layer:
-        of_layer = [entry for entry in entries if entry.layer is layer]
-        parts.append(f"## Layer {layer}: {SUBJECTS[layer]}\n")
-        parts += [_section(entry, entries) for entry in of_layer]
+    if any(entry.probe == CEL for entry in entries):
+        parts.append(EXPRESSIONS)
+    for chapter in chapters:
+        parts.append(f"## {_title(chapter, several=len(packs) > 1)}\n")
+        parts += [_section(entry, entries) for entry in chapter.entries]
     return "\n".join(parts)
+
+
+def published_packs(folder: Path) -> Sequence[str]:
+    """
+    Return the packs of docs/reasons.md, the default first.
+    """
+    return tuple(dict.fromkeys((*DEFAULT_PACKS, *shipped_packs(folder))))
+
+
+def _title(chapter: Chapter, *, several: bool) -> str:
+    about = " or ".join(chapter.abouts) or CLUSTER
+    if not several:
+        return f"Layer {chapter.layer}: {about}"
+    of = f"Pack {chapter.pack}" if chapter.pack else "Beside the packs"
+    return f"{of}, layer {chapter.layer}: {about}"
 
 
 def _section(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> str:
     lines = [f"### {entry.reason}", "", _text(entry.meaning), "", *_facts(entry)]
-    lines += _parameters(entry, entries)
+    lines += [*_parameters(entry, entries), f"- Message: `{entry.message}`"]
     if entry.example is not UNSET:
         lines += ["", "Example:", "", f"    {entry.type} {entry.reason} {entry.example}"]
     if entry.runbook is not UNSET:
         lines += ["", "What to do:", "", *_numbered(entry.runbook)]
+    if entry.remedy is not UNSET:
+        lines += [
+            "",
+            "The remedy in the Event, by code of the cause:",
+            "",
+            *_remedies(entry.remedy),
+        ]
     rows = [*_suppressed_by_it(entry), *_suppresses_it(entry, entries)]
     return "\n".join([*lines, *(["", *rows] if rows else []), ""])
 
@@ -88,6 +116,8 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
     held = build_holds(entry.hold)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     yield f"- Holds: {' / '.join(holds)}{'' if entry.grace else '; no grace for new objects'}"
+    if entry.settle is not UNSET:
+        yield f"- Settle, before it ends: {entry.settle}"
 
 
 def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[str]:
@@ -95,6 +125,9 @@ def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[
     Yield the parameters; lists of objects, such as components, are in the catalogue only.
     """
     given = {} if entry.parameters is UNSET else entry.parameters
+    if entry.probe == CEL:
+        yield from _expressions(given)
+        return
     plain = {name: value for name, value in given.items() if _is_plain(value)}
     if plain:
         shown = ", ".join(f"`{name}: {_value(value)}`" for name, value in plain.items())
@@ -102,6 +135,18 @@ def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[
     for name, value in given.items():
         if isinstance(value, Mapping) and all(map(_is_plain, value.values())):
             yield f"- Parameters `{name}`: {_mapping(entry, name, value, entries)}"
+
+
+def _expressions(given: Mapping[str, object]) -> Iterator[str]:
+    """
+    Yield the parameters that decide when a reason in CEL is announced, one a line.
+    """
+    for name in ("kind", "current", "failed", "inProgress"):
+        if name in given:
+            yield f"- `{name}`: `{given[name]}`"
+    values = given.get("parameters")
+    for name, value in values.items() if isinstance(values, Mapping) else ():
+        yield f"- `parameters.{name}`: `{_value(value)}`"
 
 
 def _mapping(
@@ -130,6 +175,14 @@ def _numbered(steps: Sequence[str]) -> Iterator[str]:
     yield from (f"{number}. {step}" for number, step in enumerate(steps, start=1))
 
 
+def _remedies(remedies: Mapping[str, str]) -> Iterator[str]:
+    """
+    Yield the remedy of each code, that of all others as the last.
+    """
+    for code, remedy in sorted(remedies.items(), key=lambda each: each[0] == DEFAULT_REMEDY):
+        yield f"- {'any other' if code == DEFAULT_REMEDY else f'`{code}`'}: {remedy}"
+
+
 def _suppressed_by_it(entry: ReasonEntry) -> Iterator[str]:
     for row in entry.suppresses:
         target = "every reason whose probe needs the missing CRD"
@@ -149,4 +202,5 @@ def _link(reason: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(render_reasons(default_folder()), "utf-8")
+    catalogue = default_folder()
+    Path(sys.argv[1]).write_text(render_reasons(catalogue, published_packs(catalogue)), "utf-8")

@@ -2,7 +2,7 @@
 Read a YAML file into nodes that know their lines.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,26 +11,41 @@ from typing import Any, TypeAlias
 import yaml
 
 from reporter.catalogue.problems import Place, Problem
+from reporter.catalogue.yaml.regular_file import read_regular_file
+from reporter.catalogue.yaml.text_source import TextSource, text_source
+from reporter.model.text.yaml_nesting import LOADER, TooDeepError, check_nesting
 
 
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""
-The parser of libyaml, where PyYAML was built with it: it is ten times as fast.
-"""
-
-NESTED = "is nested too deep for a catalogue"
 MAX_SHOWN_CHARACTERS = 60
 """
 Number of characters of a value that an error shows at most.
 """
 
 MAX_NUMBER_BITS = 64
+MAX_FILE_BYTES = 2 * 1024 * 1024
+"""
+The size of a file; a ConfigMap holds one MiB. Larger files take seconds to parse.
+"""
+
+MAX_VALUES = 200_000
+"""
+The number of values in a file, an alias counted with all that it stands for.
+"""
+
+MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
+    """
+    A value that is neither a list nor a mapping.
+
+    *source*: how a text is written, to find a place in it; None for a value that is no text.
+    """
+
     place: Place
     value: object
+    source: TextSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +83,82 @@ def compose(path: Path, problems: list[Problem]) -> Node | None:
     """
     top = Place(str(path), 1)
     try:
-        root = yaml.compose(path.read_text("utf-8"), Loader=LOADER)
+        text = _read_text(path)
     except (OSError, UnicodeDecodeError) as err:
         why = err.strerror if isinstance(err, OSError) else "it is not UTF-8"
         problems.append(Problem(top, f"cannot be read: {why}"))
-        return None
-    except yaml.YAMLError as err:
-        problems.append(_syntax_problem(err, str(path)))
-        return None
-    except RecursionError:
-        problems.append(Problem(top, NESTED))
-        return None
-    return Fields(top) if root is None else _composed(root, path, problems)
+    except TooLargeFile as err:
+        problems.append(Problem(err.place or top, str(err)))
+    else:
+        return compose_text(text, str(path), problems)
+    return None
 
 
-def _composed(root: yaml.Node, path: Path, problems: list[Problem]) -> Node | None:
+def compose_text(text: str, name: str, problems: list[Problem]) -> Node | None:
+    """
+    Return the root node of a text, or None after adding to *problems* why it cannot be read.
+
+    *name*: the file that problems are said to be in.
+    """
+    top = Place(name, 1)
     try:
-        return _Composer(str(path), problems).node(root)
-    except RecursionError:
-        problems.append(Problem(Place(str(path), 1), NESTED))
-        return None
+        check_nesting(text)
+        root = yaml.compose(text, Loader=LOADER)
+        if root is None:
+            return Fields(top)
+        return _Composer(name, text.splitlines(), problems).node(root)
+    except TooLargeFile as err:
+        problems.append(Problem(err.place or top, str(err)))
+    except yaml.YAMLError as err:
+        problems.append(_syntax_problem(err, name))
+    return None
+
+
+def from_plain(value: object, place: Place) -> Node:
+    """
+    Return the node of a value that was read before. *place*: what errors about all of it name.
+    """
+    if isinstance(value, Mapping):
+        values = {str(key): from_plain(each, place) for key, each in value.items()}
+        return Fields(place, values, dict.fromkeys(values, place))
+    if isinstance(value, list | tuple):
+        return Items(place, tuple(from_plain(each, place) for each in value))
+    return Scalar(place, value)
+
+
+def to_plain(node: Node) -> Any:
+    """
+    Return the value of a node without its lines.
+    """
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Items):
+        return [to_plain(item) for item in node.items]
+    return {key: to_plain(value) for key, value in node.values.items()}
+
+
+class TooLargeFile(Exception):
+    """
+    Raised for a file with more than is read. *place*: where that begins, if it is known.
+    """
+
+    def __init__(self, text: str, place: Place | None = None) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+def _read_text(path: Path) -> str:
+    content = read_regular_file(path, MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise TooLargeFile(f"is larger than {MAX_FILE_BYTES // 1024} KiB; divide it")
+    return content.decode("utf-8")
 
 
 def _syntax_problem(err: yaml.YAMLError, file: str) -> Problem:
     mark = getattr(err, "problem_mark", None)
     why = getattr(err, "problem", None) or str(err).splitlines()[0]
-    return Problem(Place(file, mark.line + 1 if mark else 1), f"is not YAML: {why}")
+    text = why if isinstance(err, TooDeepError) else f"is not YAML: {why}"
+    return Problem(Place(file, mark.line + 1 if mark else 1), text)
 
 
 class _Composer:
@@ -101,20 +166,26 @@ class _Composer:
     Convert PyYAML's nodes to ours; report duplicate keys and aliases that contain themselves.
     """
 
-    def __init__(self, file: str, problems: list[Problem]):
+    def __init__(self, file: str, lines: Sequence[str], problems: list[Problem]):
         self._file = file
+        self._lines = lines
         self._problems = problems
         self._constructor = yaml.constructor.SafeConstructor()
-        self._above: list[yaml.Node] = []
+        self._above: set[int] = set()
+        self._values_left = MAX_VALUES
 
     def node(self, raw: yaml.Node) -> Node:
-        if any(raw is above for above in self._above):
+        self._values_left -= 1
+        if self._values_left < 0:
+            text = f"the file has more than {MAX_VALUES} values, counted with what aliases repeat"
+            raise TooLargeFile(text, self._place(raw))
+        if id(raw) in self._above:
             return self._broken(raw, "this alias contains itself; write its value out")
-        self._above.append(raw)
+        self._above.add(id(raw))
         try:
             return self._node(raw)
         finally:
-            self._above.pop()
+            self._above.discard(id(raw))
 
     def _node(self, raw: yaml.Node) -> Node:
         if isinstance(raw, yaml.SequenceNode):
@@ -124,17 +195,24 @@ class _Composer:
         shown = f"`{raw.value[:MAX_SHOWN_CHARACTERS]}`"
         try:
             value = self._constructor.construct_object(raw)
-        except (yaml.YAMLError, ValueError):
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+            # PyYAML indexes and unpacks without a look where a tag is written, as in `!!int ""`.
             return self._broken(raw, f"{shown} is no {raw.tag}; quote it if it is text")
         if isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
             return self._broken(raw, f"{shown} is too large a number; quote it if it is text")
+        if isinstance(raw, yaml.ScalarNode) and isinstance(value, str):
+            return Scalar(self._place(raw), value, text_source(raw, self._lines))
         return Scalar(self._place(raw), value)
 
     def _fields(self, raw: yaml.MappingNode) -> Fields:
         values: dict[str, Node] = {}
         keys: dict[str, Place] = {}
+        merged = Fields(self._place(raw))
         for key_node, value in raw.value:
             key, place = str(key_node.value), self._place(key_node)
+            if key_node.tag == MERGE_TAG:
+                merged = self._merge(value).merged(merged)
+                continue
             if not isinstance(key_node, yaml.ScalarNode):
                 self._problems.append(Problem(place, "a key must be a plain word"))
                 continue
@@ -143,7 +221,21 @@ class _Composer:
                 self._problems.append(Problem(place, text))
                 continue
             values[key], keys[key] = self.node(value), place
-        return Fields(self._place(raw), values, keys)
+        return merged.merged(Fields(self._place(raw), values, keys))
+
+    def _merge(self, raw: yaml.Node) -> Fields:
+        """
+        Return what a merge key (``<<``, YAML 1.1) adds: a mapping, or several, the first of which wins.
+        """
+        node = self.node(raw)
+        merged = Fields(node.place)
+        for each in node.items[::-1] if isinstance(node, Items) else (node,):
+            if isinstance(each, Fields):
+                merged = merged.merged(each)
+            else:
+                text = "`<<` merges mappings; name one, or a list of them"
+                self._problems.append(Problem(each.place, text))
+        return merged
 
     def _broken(self, raw: yaml.Node, text: str) -> Scalar:
         self._problems.append(Problem(self._place(raw), text))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar
+from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar, to_plain
 from reporter.catalogue.yaml.type_descriptions import describe_type, field_meaning
 from reporter.catalogue.yaml.type_parts import item_type, struct_fields, without_unset
 
@@ -40,10 +40,26 @@ def read(node: Node, type_: type[S], problems: list[Problem]) -> S | None:
     Return the value, or None after adding all that is wrong with it to *problems*.
     """
     try:
-        return msgspec.convert(_plain(node), type_)
+        return msgspec.convert(to_plain(node), type_)
     except msgspec.ValidationError:
         problems += _find_problems(_Part((), node, node.place, type_))
         return None
+
+
+def readable_keys(node: Fields, type_: type[msgspec.Struct]) -> Fields:
+    """
+    Return the node with those of its keys alone that are known and have a right value.
+
+    What is left is checked further, so that one wrong key does not hide the problems of others.
+    """
+    fields = struct_fields(type_) or {}
+    kept = {
+        key: value
+        for key, value in node.values.items()
+        if key in fields
+        and not _find_problems(_Part((key,), value, node.where(key), fields[key].type))
+    }
+    return Fields(node.place, kept, node.keys)
 
 
 def _find_problems(part: _Part) -> list[Problem]:
@@ -92,19 +108,11 @@ def _divide(part: _Part) -> Iterable[_Part]:
 
 def _find_value_problem(part: _Part) -> Iterator[Problem]:
     try:
-        msgspec.convert(_plain(part.node), without_unset(part.type))
+        msgspec.convert(to_plain(part.node), without_unset(part.type))
     except msgspec.ValidationError:
         shown = f"`{_name(part.path)}` is" if part.path else "this is"
         text = f"{shown} {_shown(part.node)}; it must be {describe_type(inspect.type_info(part.type))}"
         yield Problem(part.place, text)
-
-
-def _plain(node: Node) -> Any:
-    if isinstance(node, Scalar):
-        return node.value
-    if isinstance(node, Items):
-        return [_plain(item) for item in node.items]
-    return {key: _plain(value) for key, value in node.values.items()}
 
 
 def _shown(node: Node) -> str:

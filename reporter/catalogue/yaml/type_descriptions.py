@@ -28,6 +28,9 @@ def describe_type(type_: inspect.Type) -> str:
         return f"one of {', '.join(str(member.value) for member in type_.cls)}"
     if isinstance(type_, inspect.StructType):
         return f"a mapping with the keys {', '.join(f.encode_name for f in type_.fields)}"
+    if isinstance(type_, inspect.UnionType):
+        members = [each for each in type_.types if not isinstance(each, inspect.NoneType)]
+        return " or ".join(map(describe_type, members))
     return PLAIN_NAMES.get(type(type_), "what the catalogue's README.md says")
 
 

@@ -3,7 +3,7 @@ The types of the parts of a type in ``format``, and what is left of it without t
 """
 
 from collections.abc import Mapping
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
@@ -43,9 +43,15 @@ def without_unset(type_: Any) -> Any:
 
 def _bare(type_: Any) -> Any:
     """
-    Return a type without UnsetType and without its ``Annotated`` wrappings.
+    Return a type without UnsetType, None and its ``Annotated`` wrappings.
     """
-    bare = without_unset(type_)
+    bare = _without_none(without_unset(type_))
     while get_origin(bare) is Annotated:
-        bare = without_unset(get_args(bare)[0])
+        bare = _without_none(without_unset(get_args(bare)[0]))
     return bare
+
+
+def _without_none(type_: Any) -> Any:
+    members = get_args(type_) if get_origin(type_) in {Union, UnionType} else (type_,)
+    rest = tuple(each for each in members if each is not NoneType)
+    return Union[rest] if rest else type_  # noqa: UP007

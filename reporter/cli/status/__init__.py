@@ -1,3 +1,3 @@
 """
-The commands that answer a question and end: status, wait and explain.
+The commands about the status of a cluster: status, wait, explain and silence.
 """

@@ -5,19 +5,21 @@ The command ``status``.
 from collections.abc import Mapping, Sequence
 
 from reporter import PROGRAM_NAME
-from reporter.cli.status.arguments.dump_command import dump_command
-from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
-from reporter.cli.status.arguments.parser import Arguments, parse_arguments
-from reporter.cli.status.arguments.targets import parse_target
-from reporter.cli.status.arguments.where import FILE, asks_hub
-from reporter.cli.status.asking import run_asking
-from reporter.cli.status.exit_codes import BY_STATE, ExitCode
+from reporter.cli.arguments.flags import RUN_FLAGS_NOTE, STATUS_FLAGS, render_flags
+from reporter.cli.arguments.parser import Arguments, parse_arguments
+from reporter.cli.arguments.source_flag import FILE, asks_hub
+from reporter.cli.arguments.targets import parse_target
+from reporter.cli.asking.exit_codes import BY_STATE, ExitCode
+from reporter.cli.asking.formats import Format
+from reporter.cli.asking.run import run_asking
+from reporter.cli.asking.sources import SourceOpener
+from reporter.cli.asking.terminal import Terminal
+from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.status.dump_command import dump_command
 from reporter.cli.status.fleet import run_fleet_status
 from reporter.cli.status.history import HistoryReading
-from reporter.cli.status.output import Format, Printer
+from reporter.cli.status.output import Printer
 from reporter.cli.status.showing import show_answers
-from reporter.cli.status.sources import SourceOpener
-from reporter.cli.status.terminal import Terminal
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import Target
@@ -26,6 +28,7 @@ from reporter.settings import SettingsError
 from reporter.sinks.status_v1_schema import render_schema
 
 
+PLUGIN_WORDS = "|".join(sorted(PLUGIN_COMMANDS - {PLUGIN_DEFAULT_COMMAND}))
 HELP = f"""\
 Show the status of the control plane, of a namespace, or of one InferenceSet.
 
@@ -33,6 +36,7 @@ Usage:
   {PROGRAM_NAME} status [NS[/SET] | cluster] [FLAGS]
   {PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]
   kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]
+  kubectl productionstack-status {PLUGIN_WORDS} ...
 
 Without a name: the control plane and each workload namespace. READY and UPDATED
 are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
@@ -42,6 +46,8 @@ cluster once, or with --watch watches it, and writes nothing.
 
 With --history: the episodes that a reporter keeps with --store=healthevents, by
 reason and subject; -o wide shows each one with its message.
+
+{{examples}}
 
 {{flags}}
 
@@ -67,7 +73,9 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         print(render_schema(document), end="")
         return ExitCode.MET
     if asks_hub(arguments):
-        return run_fleet_status(arguments, _format(arguments), Terminal(environ), environ)
+        return run_fleet_status(
+            arguments, arguments.choice("output", Format), Terminal(environ), environ
+        )
     lists_sets = arguments.is_set("all-namespaces")
     if lists_sets and (arguments.names or arguments.values["namespace"]):
         raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
@@ -78,25 +86,19 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
     if arguments.is_set("history"):
-        history = HistoryReading(arguments, target, _format(arguments), terminal, environ)
+        history = HistoryReading(
+            arguments, target, arguments.choice("output", Format), terminal, environ
+        )
         return run_asking(history.run(), terminal)
     printer = Printer(
         terminal,
         target,
-        _format(arguments),
+        arguments.choice("output", Format),
         lists_sets=lists_sets,
         with_head=not arguments.is_set("no-headers"),
     )
     command = _Status(arguments, target, printer, terminal, environ)
     return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
-
-
-def _format(arguments: Arguments) -> Format:
-    text = arguments.values["output"]
-    try:
-        return Format(text)
-    except ValueError:
-        raise SettingsError(f"--output={text}", f"must be one of {', '.join(Format)}") from None
 
 
 class _Status:
@@ -127,8 +129,8 @@ class _Status:
             await source.close()
         if self._arguments.is_set("exit-code"):
             return BY_STATE[summarize(answer, self._target).worst]
-        return ExitCode.MET if answer.document is not None else ExitCode.NOT_ASKED
+        return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
 
 
-def render_help() -> str:
-    return HELP.format(flags=render_flags(STATUS_FLAGS), dump=dump_command())
+def render_help(examples: str) -> str:
+    return HELP.format(examples=examples, flags=render_flags(STATUS_FLAGS), dump=dump_command())

@@ -3,22 +3,23 @@ The command ``explain``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from msgspec import UNSET
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.publish.entries import read_entries
-from reporter.cli.configuration import load_configuration
-from reporter.cli.status.arguments.flags import EXPLAIN_FLAGS, RUN_FLAGS_NOTE, render_flags
-from reporter.cli.status.arguments.parser import Arguments, parse_arguments
-from reporter.cli.status.arguments.targets import parse_target
-from reporter.cli.status.asking import run_asking
-from reporter.cli.status.exit_codes import ExitCode
-from reporter.cli.status.sources import SourceOpener
-from reporter.cli.status.terminal import Terminal
+from reporter.catalogue.sources.packs import shipped_packs
+from reporter.cli.arguments.configuration import load_configuration
+from reporter.cli.arguments.flags import EXPLAIN_FLAGS, RUN_FLAGS_NOTE, render_flags
+from reporter.cli.arguments.parser import Arguments, parse_arguments
+from reporter.cli.arguments.targets import parse_target
+from reporter.cli.asking.exit_codes import ExitCode
+from reporter.cli.asking.run import run_asking
+from reporter.cli.asking.sources import SourceOpener
+from reporter.cli.asking.terminal import Terminal
 from reporter.model.enums import Reason
+from reporter.model.text.suggest import find_similar
 from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import Summary, describe_missing, summarize
 from reporter.settings import SettingsError
@@ -38,6 +39,8 @@ act, what to do, what it suppresses and what suppresses it. Of a subject: what
 blocks it, and the chain from the symptom to its root, with why each step
 follows.
 
+{{examples}}
+
 {{flags}}
 
 {RUN_FLAGS_NOTE}
@@ -45,9 +48,9 @@ follows.
 Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
 refused or there is no such reason."""
 
-OVERLAY = "catalogue-overlay"
+OVERLAY, PACKS = "catalogue-overlay", "packs"
 """
-The flag of run that shapes the texts, wherever the status comes from.
+The flags of run that shape the texts, wherever the status comes from.
 """
 
 
@@ -70,16 +73,19 @@ def run_explain(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
     """
-    Return the reason that is named; None for the name of a subject, which has no upper-case letter.
+    Return the reason that is named; None for the name of a subject: in small letters, or with a slash.
     """
     name = names[0] if len(names) == 1 else ""
     by_lower = {reason.lower(): reason for reason in reasons}
     if name.lower() in by_lower:
         return Reason(by_lower[name.lower()])
-    if name == name.lower():
+    if name == name.lower() or "/" in name:
         return None
-    close = get_close_matches(name.lower(), sorted(by_lower), n=1)
-    offer = f"did you mean {by_lower[close[0]]}?" if close else "check-config lists all"
+    for pack in shipped_packs(default_folder()):
+        if name in {entry.reason for entry in read_entries(default_folder(), [pack])}:
+            raise SettingsError("", f"{name} is a reason of the pack {pack}; add --packs={pack}")
+    similar = find_similar(name.lower(), by_lower)
+    offer = f"did you mean {by_lower[similar]}?" if similar else "check-config lists all"
     raise SettingsError("", f"there is no reason {name}; {offer}")
 
 
@@ -87,7 +93,7 @@ def load_texts(
     arguments: Arguments, environ: Mapping[str, str]
 ) -> tuple[EntryText, Sequence[str]]:
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    entries = read_entries(default_folder())
+    entries = read_entries(default_folder(), settings.packs, settings.catalogue_overlay)
     meanings = {each.reason: str(each.meaning) for each in entries if each.meaning is not UNSET}
     runbooks = {each.reason: each.runbook for each in entries if each.runbook is not UNSET}
     texts = EntryText(catalogue, meanings, runbooks, grace=settings.startup_grace)
@@ -101,7 +107,7 @@ async def _explain(
     terminal: Terminal,
     environ: Mapping[str, str],
 ) -> int:
-    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY})
+    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
     source = await opener.open()
     try:
         answer = await source.ask(target)
@@ -111,7 +117,7 @@ async def _explain(
         terminal.note(note)
     if answer.document is None:
         terminal.error(f"not found: {describe_missing(answer, target)}")
-        return ExitCode.NOT_ASKED
+        return ExitCode.NO_ANSWER
     terminal.print("\n".join(_lines(answer, target, summarize(answer, target), texts)))
     return ExitCode.MET
 
@@ -136,5 +142,5 @@ def _lines(
     yield f"{PROGRAM_NAME} explain {blocking.reason} has what to do."
 
 
-def render_help() -> str:
-    return HELP.format(flags=render_flags(EXPLAIN_FLAGS))
+def render_help(examples: str) -> str:
+    return HELP.format(examples=examples, flags=render_flags(EXPLAIN_FLAGS))

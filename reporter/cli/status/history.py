@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reporter.catalogue.durations import parse_duration
-from reporter.cli.status.arguments.parser import Arguments
-from reporter.cli.status.arguments.where import Way, parse_where
-from reporter.cli.status.exit_codes import ExitCode
-from reporter.cli.status.output import Format, to_json, to_yaml
-from reporter.cli.status.sources import SourceOpener
-from reporter.cli.status.terminal import Terminal
+from reporter.cli.arguments.parser import Arguments
+from reporter.cli.arguments.source_flag import SourceKind, parse_source_flag
+from reporter.cli.arguments.times import parse_time_flag
+from reporter.cli.asking.exit_codes import ExitCode
+from reporter.cli.asking.formats import Format, to_json, to_yaml
+from reporter.cli.asking.sources import SourceOpener
+from reporter.cli.asking.terminal import Terminal
 from reporter.model.enums import Layer
 from reporter.runtime.status.history import read_health_events
 from reporter.runtime.status.source import Target
@@ -48,12 +48,12 @@ class HistoryReading:
         for name in EXCLUDED:
             if arguments.is_set(name):
                 raise SettingsError(f"--{name}", "does not go with --history")
-        if parse_where(arguments).way not in {Way.AUTO, Way.CLUSTER}:
+        if parse_source_flag(arguments).kind not in {SourceKind.AUTO, SourceKind.CLUSTER}:
             given = f"--from={arguments.values['from']}"
             raise SettingsError(given, "does not go with --history, which the cluster keeps")
         if form is Format.NAME:
             raise SettingsError("--output=name", "does not go with --history")
-        self._since = parse_since(arguments.values[SINCE])
+        self._since = parse_since(arguments)
         self._target, self._form, self._terminal = target, form, terminal
         self._with_head = not arguments.is_set("no-headers")
         self._opener = SourceOpener(arguments, target, environ, terminal)
@@ -93,11 +93,13 @@ class HistoryReading:
                 yield from TextTable(COLUMNS).render(rows, with_head=self._with_head)
 
 
-def parse_since(text: str) -> timedelta:
-    try:
-        found = parse_duration(text)
-    except ValueError:
-        found = None
+def parse_since(arguments: Arguments) -> timedelta:
+    """
+    Return how far to look back. Raises SettingsError.
+    """
+    found = parse_time_flag(arguments, SINCE)
     if not found:
-        raise SettingsError(f"--{SINCE}={text}", "must be a duration such as 90m, 24h or 7h30m")
+        raise SettingsError(
+            f"--{SINCE}={arguments.values[SINCE]}", "must be longer than 0 seconds"
+        )
     return found

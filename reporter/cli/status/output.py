@@ -1,20 +1,17 @@
 """
-Print answers in the format of ``--output``.
+Print the status in the format of ``--output``.
 """
 
-import json
 from collections.abc import Iterator, Sequence
-from enum import StrEnum, unique
 from itertools import chain
-from typing import Any
 
-import yaml
-
-from reporter.cli.status.terminal import Terminal
-from reporter.model.rollup.states import State
+from reporter.cli.asking.formats import Format, to_json, to_yaml
+from reporter.cli.asking.terminal import Terminal
+from reporter.cli.status.changes import ChangePrinter
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import describe_missing
+from reporter.sinks.tables.changing_table import ChangingTable
 from reporter.sinks.tables.detail import render_blocking, render_set
 from reporter.sinks.tables.rows import (
     AGE_COLUMN,
@@ -25,16 +22,6 @@ from reporter.sinks.tables.rows import (
     overview_rows,
     set_rows,
 )
-from reporter.sinks.tables.table import NOTHING, TextTable
-
-
-@unique
-class Format(StrEnum):
-    TABLE = "table"
-    WIDE = "wide"
-    JSON = "json"
-    YAML = "yaml"
-    NAME = "name"
 
 
 class Printer:
@@ -54,45 +41,32 @@ class Printer:
         with_head: bool = True,
     ) -> None:
         self._terminal, self._target, self._form = terminal, target, form
-        self._lists_sets, self._with_head = lists_sets, with_head
-        self._wide = form is Format.WIDE
-        self._head = self._choose_head()
-        self._table = TextTable(self._head, colour=terminal.colour)
-        self._shown: frozenset[tuple[str, ...]] = frozenset()
-        self._last: Any = None
+        self._lists_sets, self._wide = lists_sets, form is Format.WIDE
+        table = ChangingTable(
+            self._choose_head(), ages={AGE_COLUMN}, colour=terminal.colour, with_head=with_head
+        )
+        self._changes = ChangePrinter(terminal, form, table)
 
     def print(self, answer: StatusAnswer) -> None:
         for note in answer.notes:
             self._terminal.note(note)
         if answer.document is None:
-            self._print_missing(answer)
+            self._changes.print_missing(describe_missing(answer, self._target))
             return
         for note in describe_gaps(answer.document):
             self._terminal.note(note)
         match self._form:
             case Format.JSON:
-                self._print_text(to_json(answer.raw), answer)
+                self._changes.print_text(to_json(answer.raw), answer.raw)
             case Format.YAML:
-                self._print_text(to_yaml(answer.raw), answer)
+                self._changes.print_text(to_yaml(answer.raw), answer.raw)
             case Format.NAME:
                 names = "\n".join(_names(answer, self._target, self._lists_sets))
-                self._print_text(names, answer)
+                self._changes.print_text(names, answer.raw)
             case _ if self._target.name:
-                self._print_text("\n".join(self._detail(answer)), answer)
+                self._changes.print_text("\n".join(self._detail(answer)), answer.raw)
             case _:
                 self._print_table(answer)
-
-    def _print_missing(self, answer: StatusAnswer) -> None:
-        if self._last != answer.missing:
-            self._terminal.error(f"not found: {describe_missing(answer, self._target)}")
-        self._last = answer.missing
-
-    def _print_text(self, text: str, answer: StatusAnswer) -> None:
-        content = without_ages(answer.raw)
-        if content != self._last and text:
-            separated = self._last is not None and self._form is not Format.JSON
-            self._terminal.print("\n".join((*(["---"] if separated else []), text)))
-        self._last = content
 
     def _detail(self, answer: StatusAnswer) -> Iterator[str]:
         namespace = answer.namespace
@@ -109,21 +83,13 @@ class Printer:
         return head("KIND", "NAME", wide=self._wide)
 
     def _print_table(self, answer: StatusAnswer) -> None:
-        rows = [*self._rows(answer)]
-        is_first = self._last is None
-        changed = [row for row in rows if self._content(row) not in self._shown]
-        changed += self._gone(rows)
-        self._shown = frozenset(map(self._content, rows))
-        if changed:
-            for line in self._table.render(changed, with_head=self._with_head):
-                self._terminal.print(line)
-            self._with_head = False
+        rows, is_first = [*self._rows(answer)], self._changes.is_first
+        self._changes.print_rows(rows)
         if is_first and not rows:
             self._terminal.note("there is no InferenceSet in any workload namespace")
         if is_first:
             for line in self._why(answer):
                 self._terminal.print(line)
-        self._last = self._shown
 
     def _rows(self, answer: StatusAnswer) -> Iterator[tuple[str, ...]]:
         document = answer.document
@@ -137,23 +103,6 @@ class Printer:
             yield from namespace_rows(answer.namespace, wide=self._wide)
         elif document.cluster is not None:
             yield from cluster_rows(document.cluster, wide=self._wide)
-
-    def _gone(self, rows: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-        """
-        Yield a row for each subject that was shown and is not there any longer.
-        """
-        names = self._head.index("STATE")
-        there = {row[:names] for row in rows}
-        rest = (NOTHING,) * (len(self._head) - names - 1)
-        for name in sorted({row[:names] for row in self._shown} - there):
-            yield (*name, State.NOT_FOUND, *rest)
-
-    def _content(self, row: tuple[str, ...]) -> tuple[str, ...]:
-        """
-        Leave out the age, which is another one each time.
-        """
-        ages = self._head.index(AGE_COLUMN)
-        return (*row[:ages], *row[ages + 1 :])
 
     def _why(self, answer: StatusAnswer) -> Iterator[str]:
         """
@@ -196,35 +145,3 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
             yield namespace.name
         if lists_sets or target.namespace:
             yield from (f"{namespace.name}/{each.name}" for each in namespace.inference_sets)
-
-
-def to_json(raw: Any) -> str:
-    """
-    Return indented JSON. What a terminal would interpret is escaped, as JSON allows.
-    """
-    text = json.dumps(raw, indent=2, ensure_ascii=False)
-    return "".join(
-        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text
-    )
-
-
-def to_yaml(raw: Any) -> str:
-    text: str = yaml.safe_dump(raw, sort_keys=False, allow_unicode=False, width=10_000)
-    return text.rstrip("\n")
-
-
-AGES = frozenset(
-    {"inStateSeconds", "evaluatedAt", "heardSecondsAgo", "skewSeconds", "at", "seconds"}
-)
-
-
-def without_ages(value: Any) -> Any:
-    """
-    Leave out what is another one in each answer with the same content.
-    """
-    if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if k not in AGES}
-        return {key: without_ages(each) for key, each in kept.items()}
-    if isinstance(value, list | tuple):
-        return [without_ages(each) for each in value]
-    return value

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
-from reporter.cli.status.arguments.parser import Arguments
-from reporter.cli.status.terminal import Terminal
+from reporter.cli.arguments.parser import Arguments
+from reporter.cli.asking.terminal import Terminal
 from reporter.runtime.status.source import CannotAsk
 
 

@@ -4,18 +4,17 @@ The command ``wait``.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
 
 from reporter import PROGRAM_NAME
-from reporter.catalogue.durations import parse_duration
-from reporter.cli.status.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
-from reporter.cli.status.arguments.parser import Arguments, parse_arguments
-from reporter.cli.status.arguments.targets import parse_target
-from reporter.cli.status.arguments.where import FILE
-from reporter.cli.status.asking import run_asking
-from reporter.cli.status.exit_codes import BY_OUTCOME
-from reporter.cli.status.sources import LateSource, SourceOpener
-from reporter.cli.status.terminal import Terminal
+from reporter.cli.arguments.flags import RUN_FLAGS_NOTE, WAIT_FLAGS, render_flags
+from reporter.cli.arguments.parser import Arguments, parse_arguments
+from reporter.cli.arguments.source_flag import FILE
+from reporter.cli.arguments.targets import parse_target
+from reporter.cli.arguments.times import parse_time_flag
+from reporter.cli.asking.exit_codes import BY_OUTCOME
+from reporter.cli.asking.run import run_asking
+from reporter.cli.asking.sources import LateSource, SourceOpener
+from reporter.cli.asking.terminal import Terminal
 from reporter.runtime.process.clock import monotonic_seconds
 from reporter.runtime.status.summary import Summary
 from reporter.runtime.status.waiting import Outcome, StatusWait, WaitCondition, Waited, Waiter
@@ -31,9 +30,11 @@ Usage:
   {PROGRAM_NAME} wait NS[/SET] | cluster [FLAGS]
 
 Changes of the state are printed to standard error, the end to standard output.
-A reporter is believed once it has finished a pass since it was asked first,
-which takes up to its --resync-seconds. Without a reporter this program watches
-the cluster itself, which needs list and watch of each kind.
+The answer of a reporter counts once it has finished a pass after the first
+question, which takes up to its --resync-seconds. Without a reporter this
+program watches the cluster itself, which needs list and watch of each kind.
+
+{{examples}}
 
 {{flags}}
 
@@ -47,7 +48,7 @@ ENDINGS = {
     Outcome.FAILED: "{target} has failed",
     Outcome.ENDING: "{target} is being deleted",
     Outcome.TIMED_OUT: "{target} is not {condition} after {timeout}",
-    Outcome.NOT_ASKED: "nobody answered within {timeout}",
+    Outcome.NO_ANSWER: "nobody answered within {timeout}",
 }
 
 
@@ -68,29 +69,13 @@ def parse_wait(arguments: Arguments) -> StatusWait:
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.is_everything:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
-    text = arguments.values["for"]
-    try:
-        condition = WaitCondition(text)
-    except ValueError:
-        raise SettingsError(
-            f"--for={text}", f"must be one of {', '.join(WaitCondition)}"
-        ) from None
+    condition = arguments.choice("for", WaitCondition)
     if target.is_cluster and condition is not WaitCondition.READY:
-        raise SettingsError(f"--for={text}", "the cluster can only be waited for to be ready")
+        raise SettingsError(f"--for={condition}", "the cluster can only be waited for to be ready")
     if arguments.values["from"].startswith(FILE):
         raise SettingsError("--from", "a dump does not change; use status --exit-code")
-    timeout = _timeout(arguments.values["timeout"])
+    timeout = parse_time_flag(arguments, "timeout")
     return StatusWait(target, condition, timeout, fail_fast=arguments.is_set("fail-fast"))
-
-
-def _timeout(text: str) -> timedelta:
-    try:
-        found = parse_duration(text)
-    except ValueError:
-        found = None
-    if found is None:
-        raise SettingsError(f"--timeout={text}", "must be a duration such as 90s, 10m or 1h30m")
-    return found
 
 
 async def _wait(
@@ -142,5 +127,5 @@ def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
     return f"{text}; {waited.error}" if waited.error else text
 
 
-def render_help() -> str:
-    return HELP.format(flags=render_flags(WAIT_FLAGS))
+def render_help(examples: str) -> str:
+    return HELP.format(examples=examples, flags=render_flags(WAIT_FLAGS))

@@ -15,12 +15,12 @@ from reporter.embedded.controllers.workloads import (
     with_pods,
 )
 from reporter.embedded.example import team
-from reporter.embedded.example.components import COMPONENTS, NAMESPACES, ExampleComponent
 from reporter.embedded.example.crds import crds
 from reporter.embedded.schema import times
 from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.schema.builtin_kinds import DEPLOYMENT
 from reporter.embedded.schema.defaults import apply_defaults
+from reporter.stories.stack.components import COMPONENTS, NAMESPACES, ExampleComponent
 
 
 STACK_AGE = timedelta(hours=1)

@@ -14,9 +14,10 @@ from reporter.embedded.schema import api_errors
 from reporter.embedded.schema.api_errors import Json
 from reporter.embedded.storage import deletion, scale
 from reporter.embedded.storage.listing import parse_integer
-from reporter.embedded.storage.patch import apply_merge_patch, apply_strategic_merge_patch
+from reporter.embedded.storage.patch import apply_strategic_merge_patch
 from reporter.embedded.storage.registry_store import Mutation
 from reporter.embedded.storage.storage import StoredObject
+from reporter.stories.notation.syntax import apply_merge_patch
 
 
 MERGE = "application/merge-patch+json"

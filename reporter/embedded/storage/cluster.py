@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from reporter.embedded.schema.api_errors import ApiError, Json
 from reporter.embedded.schema.kinds import ServedKind
 from reporter.embedded.storage import deletion, scale
-from reporter.embedded.storage.patch import apply_merge_patch
 from reporter.embedded.storage.registry_store import RegistryStore
 from reporter.embedded.storage.storage import StoredObject, WatchQueue
+from reporter.stories.notation.syntax import apply_merge_patch
 
 
 @dataclass(frozen=True, slots=True)

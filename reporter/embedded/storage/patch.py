@@ -1,5 +1,5 @@
 """
-Merge patches and strategic merge patches. Pure.
+Strategic merge patches. Pure.
 """
 
 from typing import Any
@@ -21,21 +21,6 @@ _MERGE_KEYS = {
 """
 Merge keys of the lists in built-in kinds; a strategic merge patch replaces all other lists.
 """
-
-
-def apply_merge_patch(target: Any, patch: Any) -> Any:
-    """
-    Apply a JSON merge patch (RFC 7386): merge objects, remove nulls, replace all other values.
-    """
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = apply_merge_patch(result.get(key), value)
-    return result
 
 
 def apply_strategic_merge_patch(target: Any, patch: Json) -> Json:

@@ -4,15 +4,17 @@ The objects that a request selects: by namespace, labels and fields.
 
 from dataclasses import dataclass
 
+from reporter.embedded.schema.api_errors import bad_request
 from reporter.embedded.schema.field_labels import check_field_label, field_value
 from reporter.embedded.schema.kinds import ServedKind
-from reporter.embedded.storage.selectors import (
+from reporter.embedded.storage.storage import StoredObject
+from reporter.model.kinds.base.selectors import (
     FieldRequirement,
     LabelRequirement,
+    SelectorError,
     parse_fields,
     parse_labels,
 )
-from reporter.embedded.storage.storage import StoredObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,12 @@ def parse_selection(
     """
     Parse the selection of a request. Raise a 400 if a selector is invalid.
     """
-
-    def check(field: str) -> None:
-        check_field_label(kind, field)
-
-    fields = parse_fields(field_selector, check)
+    try:
+        labels, fields = parse_labels(label_selector), parse_fields(field_selector)
+    except SelectorError as err:
+        raise bad_request(str(err)) from err
+    for each in fields:
+        check_field_label(kind, each.field)
     if name:
         fields = (*fields, FieldRequirement("metadata.name", name, wanted=True))
-    return Selection(namespace, parse_labels(label_selector), fields)
+    return Selection(namespace, labels, fields)

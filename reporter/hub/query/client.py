@@ -14,7 +14,7 @@ from reporter.kube.wire.api_status import parse_retry_after
 from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.wire.plain_text import clean
 from reporter.model.fleet.enums import QueryResult
-from reporter.settings.hub import QUERY_PATH
+from reporter.settings.groups.hub import QUERY_PATH
 
 
 MAX_BYTES = 64 * 2**20

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from reporter.catalogue.yaml.regular_file import read_regular_file
 from reporter.kube.auth.token_file import read_token
-from reporter.settings.hub import HubSettings
+from reporter.settings.groups.hub import HubSettings
 
 
 HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
@@ -76,9 +77,10 @@ def read_headers(path: Path) -> Mapping[str, str]:
     Return the headers of a YAML file. Raises CannotRead.
     """
     try:
-        if path.stat().st_size > FILE_LIMIT:
+        content = read_regular_file(path, FILE_LIMIT + 1)
+        if len(content) > FILE_LIMIT:
             raise CannotRead(f"{path} has more than {FILE_LIMIT} bytes")
-        found = yaml.safe_load(path.read_text("utf-8"))
+        found = yaml.safe_load(content.decode("utf-8"))
     except (OSError, UnicodeDecodeError) as err:
         raise CannotRead(f"{path} cannot be read: {err}") from err
     except yaml.YAMLError as err:

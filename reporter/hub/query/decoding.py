@@ -15,7 +15,7 @@ from reporter.model.fleet.enums import QueryResult
 
 class QueryFailed(Exception):
     """
-    There is no complete answer; the text says why.
+    Raised without a complete answer; the text says why.
 
     *retry_after*: seconds that the engine asks for.
     """

@@ -13,6 +13,7 @@ from reporter.stages.fleet.series.labels import (
     PACKAGE_INFO,
     PREFIX,
     REPLICAS,
+    SILENCED_UNTIL,
     STATE,
 )
 
@@ -37,6 +38,7 @@ Zeros of the state sets are left out: they are four fifths of these series.
 
 TROUBLE = (
     f'{PREFIX}{BLOCKING_INFO} == 1 or {PREFIX}{STATE}{{scope="namespace",state!="current"}} == 1'
+    f" or {PREFIX}{SILENCED_UNTIL}"
 )
 
 
@@ -52,7 +54,7 @@ def of_cluster(label: str, cluster: str) -> str:
     """
     Return the query for the namespaces of one cluster. Its name may be any text.
     """
-    metrics = _any(STATE, BLOCKING_INFO, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
+    metrics = _any(STATE, BLOCKING_INFO, SILENCED_UNTIL, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
     return (
         f'{{{metrics},workload_namespace!="",{label}={json.dumps(cluster, ensure_ascii=False)}}}'
     )

@@ -7,7 +7,6 @@ with an error that says what to do.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kubernetes.aio.config.kube_config import ConfigNode, KubeConfigLoader, Kube
 
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.kube.wire.plain_text import clean
+from reporter.model.text.suggest import suggest
 
 
 IMPERSONATION_FIELDS = ("as", "as-uid", "as-groups", "as-user-extra")
@@ -76,8 +76,7 @@ def _require_context(name: str, merged: Any) -> None:
     """
     there = sorted(str(each.value["name"]) for each in merged["contexts"]) if name else []
     if name and name not in there:
-        close = get_close_matches(name, there, n=1)
-        known = f"did you mean {close[0]}?" if close else f"there are: {', '.join(there)}"
+        known = suggest(name, there, otherwise=f"there are: {', '.join(there)}")
         raise ConfigurationError(f"--context={name}: the kubeconfig has no such context; {known}")
 
 

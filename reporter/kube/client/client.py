@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
@@ -17,16 +16,15 @@ from typing import Any
 import aiohttp
 
 from reporter.kube.auth.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
-from reporter.kube.auth.home import home_directory
-from reporter.kube.auth.rest_config import (
-    SERVICE_ACCOUNT_DIR,
-    LoadConfig,
-    choose_kubeconfig,
-    load_in_cluster_config,
-    load_kubeconfig,
-)
+from reporter.kube.auth.loader import choose_loader
+from reporter.kube.auth.rest_config import SERVICE_ACCOUNT_DIR
 from reporter.kube.client.connections import Connections
-from reporter.kube.client.transport import RequestOptions, ServerClock, Transport
+from reporter.kube.client.transport import (
+    CountRequest,
+    RequestOptions,
+    ServerClock,
+    Transport,
+)
 from reporter.kube.client.watch_stream import WatchStream
 from reporter.kube.wire.api_status import decode_status
 from reporter.kube.wire.decoding import Json
@@ -38,7 +36,7 @@ from reporter.kube.wire.error_mapping import (
     response_error,
     transport_error,
 )
-from reporter.kube.wire.errors import ConfigurationError, Refused, Unreachable
+from reporter.kube.wire.errors import Refused, Unreachable
 from reporter.kube.wire.paths import Query
 
 
@@ -72,11 +70,18 @@ class RestClient:
     """
     Sends requests and raises a KubeError for each failure.
 
-    *in_cluster*: whether this process runs in a pod of the cluster.
+    *in_cluster*: whether this process runs in a pod of the cluster. *request_timeout*: of every request
+    that ends by itself and that a pod does not answer, in place of its own.
     """
 
-    def __init__(self, transport: Transport, *, in_cluster: bool = False) -> None:
-        self._transport = transport
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        in_cluster: bool = False,
+        request_timeout: timedelta | None = None,
+    ) -> None:
+        self._transport, self._request_timeout = transport, request_timeout
         self.in_cluster = in_cluster
         self._on_forbidden: Callable[[str], None] = lambda permission: None
 
@@ -87,6 +92,12 @@ class RestClient:
         It is not called for what a pod answers, nor for a refusal that is not about permissions.
         """
         self._on_forbidden = listener
+
+    def on_request(self, listener: CountRequest) -> None:
+        """
+        Call *listener* after each request, also of those whose response a pod determines.
+        """
+        self._transport.count_request = listener
 
     @contextmanager
     def _reporting_forbidden(self, options: RequestOptions) -> Iterator[None]:
@@ -119,6 +130,8 @@ class RestClient:
         *max_bytes*: the largest body that is accepted. *from_pod*: a pod determines the response.
         *expected*: further statuses that are answers, unless the API server itself sent them.
         """
+        if self._request_timeout is not None and not from_pod:
+            timeout = self._request_timeout
         request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
         options = RequestOptions(
             headers={"Accept": accept, "Content-Type": content_type, **headers},
@@ -169,6 +182,7 @@ class RestClient:
         """
         Stream a long body as it arrives. *time_limit*: for the whole response.
         """
+        time_limit = self._request_timeout or time_limit
         request = RequestInfo(operation or f"get {path}", "GET", path, query)
         options = RequestOptions(
             {"Accept": JSON_CONTENT_TYPE},
@@ -247,10 +261,12 @@ async def _read_error_body(response: Any) -> bytes:
     return read
 
 
-async def connect(
+async def connect(  # noqa: PLR0913
     kubeconfig: str | None = None,
     *,
     context: str = "",
+    impersonated: str = "",
+    request_timeout: timedelta | None = None,
     clock: ServerClock | None = None,
     environ: Mapping[str, str] = os.environ,
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
@@ -259,21 +275,15 @@ async def connect(
     """
     Load the credentials and make a client; no request is sent yet.
 
-    *context*: of the kubeconfig; empty: its current one. *clock*: is corrected by the answers.
+    *context*: of the kubeconfig; empty: its current one. *impersonated*: the user to act as.
+    *request_timeout*: of requests that end by themselves. *clock*: is corrected by the answers.
     *service_account_dir*: the mounted credentials of the pod. Raises ConfigurationError.
     """
-    paths = choose_kubeconfig(kubeconfig, environ, home_directory())
-    if context and paths is None:
-        raise ConfigurationError(
-            f"--context={context}: in a pod there is no kubeconfig; set --kubeconfig or KUBECONFIG"
-        )
-    load: LoadConfig = (
-        partial(load_in_cluster_config, environ, folder=service_account_dir)
-        if paths is None
-        else partial(load_kubeconfig, paths, environ, context_name=context)
+    load, in_cluster = choose_loader(
+        kubeconfig, environ, context=context, service_account_dir=service_account_dir
     )
     config = await load()
     credentials = Credentials(load, config, refresh_policy)
     connections = Connections(config, check_interval=refresh_policy.token_reload_interval)
-    transport = Transport(credentials, connections, clock)
-    return RestClient(transport, in_cluster=paths is None)
+    transport = Transport(credentials, connections, clock, impersonated=impersonated)
+    return RestClient(transport, in_cluster=in_cluster, request_timeout=request_timeout)

@@ -3,12 +3,12 @@ Send one request through the client library, with our credentials and timeouts.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
@@ -21,6 +21,17 @@ from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, RequestInfo, tran
 from reporter.kube.wire.errors import ConfigurationError, Refused
 from reporter.kube.wire.server_time import OffsetBounds, ServerTime
 from reporter.kube.wire.times import parse_http_date
+
+
+CountRequest: TypeAlias = Callable[[str, int | None], None]
+"""
+Takes the verb of a request, and the status of its response, None without one.
+"""
+
+IMPERSONATE_USER = "Impersonate-User"
+"""
+The header of the API server for --as of kubectl (Kubernetes documentation, User impersonation).
+"""
 
 
 class ServerClock(Protocol):
@@ -40,6 +51,8 @@ class ServerClock(Protocol):
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
     """
+    The parts of a request beside its method and URL.
+
     *body*: is encoded here and nowhere else. *from_pod*: a pod determines the response.
 
     *header_timeout*: how long the response may take to begin.
@@ -56,15 +69,24 @@ class Transport:
     """
     Sends requests. Raises a KubeError without a response; of the statuses only 401 is handled here.
 
-    Nothing that a pod determines corrects *clock* or renews the credentials.
+    Nothing that a pod determines corrects *clock* or renews the credentials. *impersonated*: the user
+    that requests act as; empty: that of the credentials.
     """
 
     def __init__(
-        self, credentials: Credentials, connections: Connections, clock: ServerClock | None
+        self,
+        credentials: Credentials,
+        connections: Connections,
+        clock: ServerClock | None,
+        *,
+        impersonated: str = "",
     ) -> None:
         self._credentials = credentials
         self._connections = connections
-        self._agent = user_agent()
+        self.count_request: CountRequest = lambda verb, status: None
+        self._own_headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
+        if impersonated:
+            self._own_headers[IMPERSONATE_USER] = impersonated
         self._clock = clock
         self._seconds = asyncio.get_running_loop().time if clock is None else clock.seconds
         local = None if clock is None else clock.offset
@@ -106,8 +128,10 @@ class Transport:
                     _request_timeout=options.timeout,
                 )
         except TRANSPORT_ERRORS as err:
+            self.count_request(request.verb, None)
             failed = transport_error(request, err)
         else:
+            self.count_request(request.verb, answer.response.status)
             stack.callback(answer.response.close)
             if not options.from_pod and is_from_api_server(answer.response):
                 self._record_date(answer.response, sent=sent)
@@ -133,7 +157,7 @@ class Transport:
         """
         Build the headers. Compression is declined: inside a cluster it costs more than it saves.
         """
-        headers = {"User-Agent": self._agent, "Accept-Encoding": "identity", **options.headers}
+        headers = {**self._own_headers, **options.headers}
         return headers | ({"Authorization": config.authorization} if config.authorization else {})
 
     def _record_date(self, response: ConnectedResponse, *, sent: float) -> None:

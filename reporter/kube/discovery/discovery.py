@@ -3,7 +3,7 @@ Discover the served resources, by aggregated discovery or, without it, group by 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 from typing import TypeVar
@@ -24,6 +24,10 @@ AGGREGATED_ACCEPT = (
     "application/json"
 )
 DISCOVERY_TIMEOUT = timedelta(seconds=20)
+SCOPES = {"Namespaced": True, "Cluster": False}
+"""
+A ResourceScope (apidiscovery.k8s.io/v2), and whether such a resource has namespaces.
+"""
 
 
 ResponseT = TypeVar("ResponseT")
@@ -34,8 +38,18 @@ class _GroupMeta(msgspec.Struct):
 
 
 class _APIResource(msgspec.Struct):
+    """
+    APIResourceDiscovery, with *resource* and *scope*, or APIResource, with *name* and *namespaced*.
+    """
+
     resource: str = ""
     name: str = ""
+    scope: str = ""
+    namespaced: bool | None = None
+
+    @property
+    def has_namespaces(self) -> bool | None:
+        return SCOPES.get(self.scope, self.namespaced)
 
 
 class _APIVersion(msgspec.Struct):
@@ -113,55 +127,66 @@ def parse_aggregated(listed: Iterable[_APIGroup], groups: frozenset[str]) -> Dis
 
     Stale means that the server behind an aggregated API did not answer.
     """
-    served: dict[str, tuple[str, ...]] = {}
-    stale = set()
+    served = _Served()
     for group in listed:
         if group.metadata.name not in groups:
             continue
         for version in group.versions or ():
             if version.freshness == "Stale":
-                stale.add(group.metadata.name)
-            names = (each.resource for each in version.resources or ())
-            _add_version(served, names, group.metadata.name, version.version)
-    return DiscoveryResult(served, frozenset(stale))
+                served.failed_groups.add(group.metadata.name)
+            for each in version.resources or ():
+                served.add(group.metadata.name, version.version, each.resource, each)
+    return served.result()
 
 
 async def _discover_unaggregated(
     api: RestClient, listed: Iterable[_APIGroup], groups: frozenset[str]
 ) -> DiscoveryResult:
-    served: dict[str, tuple[str, ...]] = {}
-    stale = set()
+    served = _Served()
     for group in listed:
         if group.name not in groups:
             continue
         for version in group.versions or ():
             try:
-                names = await _list_resource_names(
+                resources = await _list_resources(
                     api, f"{DISCOVERY_PATH}/{group.name}/{version.version}"
                 )
             except KubeError:
-                stale.add(group.name)
+                served.failed_groups.add(group.name)
             else:
-                _add_version(served, names, group.name, version.version)
-    return DiscoveryResult(served, frozenset(stale))
+                for each in resources:
+                    served.add(group.name, version.version, each.name, each)
+    return served.result()
 
 
-async def _list_resource_names(api: RestClient, path: str) -> tuple[str, ...]:
+async def _list_resources(api: RestClient, path: str) -> tuple[_APIResource, ...]:
     operation = f"discover {path}"
     try:
         response = await api.call("GET", path, timeout=DISCOVERY_TIMEOUT, operation=operation)
     except (NotFound, Unserved):
         return ()
     resources = _decode_response(response, _APIResourceList, operation).resources or ()
-    return tuple(each.name for each in resources if "/" not in each.name)
+    return tuple(each for each in resources if "/" not in each.name)
 
 
-def _add_version(
-    served: dict[str, tuple[str, ...]], names: Iterable[str], group: str, version: str
-) -> None:
-    for name in names:
+@dataclass(slots=True)
+class _Served:
+    """
+    The resources of an answer, as they are read.
+    """
+
+    versions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    namespaced: dict[str, bool] = field(default_factory=dict)
+    failed_groups: set[str] = field(default_factory=set)
+
+    def add(self, group: str, version: str, name: str, found: _APIResource) -> None:
         resource = f"{name}.{group}"
-        served[resource] = (*served.get(resource, ()), version)
+        self.versions[resource] = (*self.versions.get(resource, ()), version)
+        if found.has_namespaces is not None:
+            self.namespaced[resource] = found.has_namespaces
+
+    def result(self) -> DiscoveryResult:
+        return DiscoveryResult(self.versions, frozenset(self.failed_groups), self.namespaced)
 
 
 def _decode_response(response: ApiResponse, shape: type[ResponseT], operation: str) -> ResponseT:

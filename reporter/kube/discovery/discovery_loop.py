@@ -37,6 +37,8 @@ class PresenceStore(Protocol):
 
 class DiscoveryLoop:
     """
+    Runs discovery, and records its results in the store.
+
     *resources*: the resources (``resource.group``) whose presence is tracked.
     """
 
@@ -45,12 +47,22 @@ class DiscoveryLoop:
     ) -> None:
         self._context = context
         self._presences = presences
-        self._groups = frozenset(each.partition(".")[2] for each in resources)
+        self._groups = _groups_of(resources)
         self._last: CachedDiscovery | None = None
         self._failure: KubeError | None = None
         self._backoff = Backoff(context.timing.backoff)
         self._refresh_requested = asyncio.Event()
         self._answered = asyncio.Event()
+
+    def set_resources(self, resources: Iterable[str]) -> None:
+        """
+        Track the presence of these resources alone; of new ones from an answer that comes soon.
+        """
+        before, self._groups = self._groups, _groups_of(resources)
+        if self._groups - before:
+            # The last answer has nothing about the new groups, so its ETag is of no use.
+            self._last = None
+            self.request_refresh()
 
     def request_refresh(self) -> None:
         """
@@ -71,8 +83,17 @@ class DiscoveryLoop:
         if self._last is None or kind.group not in self._groups:
             return False
         last = self._last.discovery
-        readable = set(kind.versions) & set(last.served_versions.get(kind.group_resource, ()))
+        readable = kind.readable_versions(last.served_versions.get(kind.group_resource, ()))
         return kind.group not in last.failed_groups and not readable
+
+    def why_misdeclared(self, kind: ResourceKind) -> str:
+        """
+        Return why a kind cannot be read as a catalogue declares it; empty if it can, for all that is known.
+        """
+        if self._last is None or kind.group not in self._groups:
+            return ""
+        namespaced = self._last.discovery.namespaced.get(kind.group_resource)
+        return kind.why_misdeclared(namespaced=namespaced)
 
     def is_group_failing(self, kind: ResourceKind) -> bool:
         """
@@ -91,8 +112,9 @@ class DiscoveryLoop:
     async def _discover(self) -> None:
         before, failure = self._failure, None
         now = self._context.clock.now
+        groups = self._groups
         try:
-            self._last = await discover(self._context.api, self._groups, previous=self._last)
+            found = await discover(self._context.api, groups, previous=self._last)
         except KubeError as err:
             failure = err
             at = asyncio.get_running_loop().time()
@@ -100,7 +122,9 @@ class DiscoveryLoop:
             self._presences.record_discovery(None, str(err), now=now())
         else:
             self._backoff = Backoff(self._context.timing.backoff)
-            self._presences.record_discovery(self._last.discovery, now=now())
+            if groups >= self._groups:
+                self._last = found
+                self._presences.record_discovery(found.discovery, now=now())
         self._failure = failure
         if failure is not None and before is None:
             logger.warning("discovery fails, so the served resources are unknown: %s", failure)
@@ -128,3 +152,7 @@ class DiscoveryLoop:
             else timing.discovery_interval
         )
         return timing.jittered(regular, random)
+
+
+def _groups_of(resources: Iterable[str]) -> frozenset[str]:
+    return frozenset(each.partition(".")[2] for each in resources)

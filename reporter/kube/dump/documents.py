@@ -13,6 +13,7 @@ import yaml
 
 from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.errors import ConfigurationError
+from reporter.model.text.yaml_nesting import TooDeepError, check_nesting
 
 
 SUFFIXES = frozenset({".json", ".yaml", ".yml"})
@@ -22,6 +23,11 @@ LOG_START, LOG_END = "==== START logs for container", "==== END logs for contain
 """
 The lines around the log of a container in the output of ``kubectl cluster-info dump``
 (staging/src/k8s.io/kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go).
+"""
+
+MAX_LEVELS = 5000
+"""
+The nesting of a YAML document; an API server accepts objects with more than people write.
 """
 
 _JSON = msgspec.json.Decoder(Any)
@@ -105,6 +111,7 @@ def _read_text(source: str, raw: bytes) -> Iterator[DumpDocument | UnreadableFil
         yield from _read_json(source, text)
         return
     try:
+        _check_nesting(text)
         for content in yaml.load_all(text, Loader=_Loader):
             if _has_aliases(content):
                 yield UnreadableFile(source, "it has YAML aliases, which no dump of objects has")
@@ -112,6 +119,20 @@ def _read_text(source: str, raw: bytes) -> Iterator[DumpDocument | UnreadableFil
                 yield DumpDocument(source, content)
     except (yaml.YAMLError, RecursionError, ValueError) as err:
         yield UnreadableFile(source, f"it is not YAML: {_first_line(err)}")
+
+
+def _check_nesting(text: str) -> None:
+    """
+    Raise TooDeepError for YAML that is nested too deep.
+
+    Any other error is left to the parser, which first yields the documents before it.
+    """
+    try:
+        check_nesting(text, MAX_LEVELS)
+    except TooDeepError:
+        raise
+    except yaml.YAMLError:
+        return
 
 
 def _read_json(source: str, text: str) -> Iterator[DumpDocument | UnreadableFile]:

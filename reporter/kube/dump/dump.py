@@ -8,7 +8,7 @@ absence of its CRD from a list of CRDs.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import msgspec
@@ -17,10 +17,16 @@ from reporter.kube.dump.documents import DumpDocument, UnreadableFile
 from reporter.kube.watch.lister import ListResult
 from reporter.kube.watch.watch_events import decode_items
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.text.times import parse_zoned_time
 
 
 LIST = "List"
 CRDS = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+SCOPES = {"Namespaced": True, "Cluster": False}
+"""
+A ResourceScope of a CRD, and whether its objects have namespaces.
+"""
 
 TOO_DEEP = "nested too deep"
 
@@ -91,20 +97,32 @@ class Dump:
 
     def decode(self, kind: ResourceKind) -> ListResult:
         """
-        Decode the objects of a kind, as a list of the API server is.
+        Decode the objects of a kind that its watch selects, as a list of the API server is.
         """
         found = self.objects.get((kind.group, kind.kind), {}).values()
-        readable = (_encode(each.content) for each in found if each.version in kind.versions)
+        selector = kind.selector
+        readable = (
+            _encode(each.content)
+            for each in found
+            if kind.readable_versions([each.version]) and selector.matches(each.content)
+        )
         decoded = decode_items(b"[" + b",".join(readable) + b"]", kind)
         objects, undecodable = decoded if decoded is not None else ((), ())
         return ListResult("", objects, undecodable)
+
+    def versions_of(self, kind: ResourceKind) -> tuple[str, ...]:
+        """
+        Return the versions in which the dump has objects of a kind.
+        """
+        found = self.objects.get((kind.group, kind.kind), {}).values()
+        return tuple(sorted({each.version for each in found}))
 
     def unreadable_versions(self, kind: ResourceKind) -> frozenset[str]:
         """
         Return the versions of this kind in the dump that this release cannot read.
         """
-        found = self.objects.get((kind.group, kind.kind), {}).values()
-        return frozenset(each.version for each in found) - frozenset(kind.versions)
+        versions = self.versions_of(kind)
+        return frozenset(versions) - frozenset(kind.readable_versions(versions))
 
     def why_absent(self, kind: ResourceKind) -> str:
         """
@@ -123,7 +141,7 @@ class Dump:
         Return whether the dump lists CRDs and has none of this kind.
         """
         return (
-            not kind.is_built_in
+            not kind.has_built_in_group
             and CRDS in self.listed
             and kind.group_resource not in self.names(*CRDS)
         )
@@ -136,6 +154,15 @@ class Dump:
             name: tuple(_served(raw.content))
             for (_, name), raw in self.objects.get(CRDS, {}).items()
         }
+
+    def scopes(self) -> Mapping[str, bool]:
+        """
+        Return whether the resource of each CRD in the dump has namespaces, by ``resource.group``.
+        """
+        found = {
+            name: _scope(raw.content) for (_, name), raw in self.objects.get(CRDS, {}).items()
+        }
+        return {name: SCOPES[scope] for name, scope in found.items() if scope in SCOPES}
 
 
 def collect(documents: Iterable[DumpDocument | UnreadableFile], *, now: datetime) -> Dump:
@@ -190,14 +217,8 @@ def _newest(content: Any, newest: datetime | None, *, now: datetime) -> datetime
     Return the newest time in an object that is not after *now*, or *newest* if that is newer.
     """
     for text in _times(content):
-        try:
-            found = datetime.fromisoformat(text)
-        except ValueError:
-            continue
-        if found.tzinfo is None:
-            continue
-        found = found.astimezone(UTC)
-        if found <= now and (newest is None or found > newest):
+        found = parse_zoned_time(text)
+        if found is not None and found <= now and (newest is None or found > newest):
             newest = found
     return newest
 
@@ -223,6 +244,11 @@ def _served(crd: Object) -> Iterator[str]:
     for each in versions if isinstance(versions, list) else ():
         if isinstance(each, Mapping) and each.get("served") and _text(each.get("name")):
             yield _text(each["name"])
+
+
+def _scope(crd: Object) -> str:
+    spec = crd.get("spec")
+    return _text(spec.get("scope")) if isinstance(spec, Mapping) else ""
 
 
 def _encode(content: Object) -> bytes:

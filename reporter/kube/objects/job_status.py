@@ -12,8 +12,8 @@ import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
 from reporter.kube.wire.decoding import decode_response
-from reporter.kube.wire.times import format_time
-from reporter.model.job_results import JobCondition
+from reporter.model.records.job_results import JobCondition
+from reporter.model.text.times import format_time
 
 
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"

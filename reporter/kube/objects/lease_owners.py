@@ -5,7 +5,7 @@ Check and set our Deployment in the owner references of a Lease.
 import msgspec
 
 from reporter.kube.wire.decoding import Json, decode_json
-from reporter.model.lease_record import LeaseOwner
+from reporter.model.records.lease_record import LeaseOwner
 
 
 class _LeaseOwnerReference(msgspec.Struct, rename="camel"):

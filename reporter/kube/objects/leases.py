@@ -14,10 +14,10 @@ import msgspec
 
 from reporter.kube.client.client import ApiResponse, RestClient
 from reporter.kube.objects.lease_owners import has_owner, owner_reference, with_owner
-from reporter.kube.wire.decoding import Json, decode_json, decode_response
+from reporter.kube.wire.decoding import Json, decode_response
 from reporter.kube.wire.errors import NotFound
-from reporter.kube.wire.times import format_micro_time, parse_time
-from reporter.model.lease_record import LeaseOwner, LeaseRecord
+from reporter.model.records.lease_record import LeaseOwner, LeaseRecord
+from reporter.model.text.times import format_micro_time, parse_time
 
 
 MAX_INT32 = 2**31 - 1
@@ -76,7 +76,7 @@ class LeaseLock:
             )
         except NotFound:
             return None
-        return _decode_lease(response, operation)
+        return decode_lease(response, operation)
 
     async def create(self, record: LeaseRecord) -> Lease:
         """
@@ -92,7 +92,7 @@ class LeaseLock:
             "spec": encode_lease_record(record),
         }
         operation = f"create lease {self}"
-        return _decode_lease(
+        return decode_lease(
             await self._api.call("POST", self._path, body=body, operation=operation),
             operation,
         )
@@ -119,7 +119,7 @@ class LeaseLock:
 
     async def _put(self, body: Json, operation: str) -> Lease:
         path = f"{self._path}/{self._name}"
-        return _decode_lease(
+        return decode_lease(
             await self._api.call("PUT", path, body=body, operation=operation),
             operation,
         )
@@ -156,27 +156,20 @@ _LEASE_DECODER = msgspec.json.Decoder(_RawLease)
 _OBJECT_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
-def decode_lease_record(raw: bytes) -> LeaseRecord:
+def decode_lease(response: ApiResponse, operation: str) -> Lease:
     """
     Decode the spec, whose fields may be missing or null; without a holder the Lease is free.
     """
-    return _record(decode_json(_LEASE_DECODER, raw))
-
-
-def _record(lease: _RawLease) -> LeaseRecord:
-    spec = lease.spec or _LeaseSpec()
-    return LeaseRecord(
+    spec = decode_response(_LEASE_DECODER, response.body, operation).spec or _LeaseSpec()
+    record = LeaseRecord(
         holder=spec.holder_identity or "",
         duration=timedelta(seconds=min(max(spec.lease_duration_seconds or 0, 0), MAX_INT32)),
         acquire_time=parse_time(spec.acquire_time),
         renew_time=parse_time(spec.renew_time),
         transitions=min(max(spec.lease_transitions or 0, 0), MAX_INT32 - 1),
     )
+    return Lease(record, response.body)
 
 
 def _decode_object(lease: Lease, operation: str) -> Json:
     return decode_response(_OBJECT_DECODER, lease.raw, operation)
-
-
-def _decode_lease(response: ApiResponse, operation: str) -> Lease:
-    return Lease(_record(decode_response(_LEASE_DECODER, response.body, operation)), response.body)

@@ -10,7 +10,7 @@ import msgspec
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.decoding import decode_response
-from reporter.model.job_results import Container, JobOwner, SidecarPod, Terminated
+from reporter.model.records.job_results import Container, JobOwner, SidecarPod, Terminated
 
 
 READ_TIMEOUT = timedelta(seconds=5)
@@ -19,7 +19,8 @@ The look at the deadline takes at most this long.
 """
 
 
-class _Owner(msgspec.Struct):
+class _Owner(msgspec.Struct, rename="camel"):
+    api_version: str = ""
     kind: str = ""
     name: str = ""
     uid: str = ""
@@ -95,7 +96,8 @@ def _sidecar_pod(pod: _Pod) -> SidecarPod:
 
 def _job_owner(owners: Iterable[_Owner]) -> JobOwner | None:
     for each in owners:
-        if each.controller and each.kind == "Job":
+        # Batch schedulers have a kind of this name in a group of their own.
+        if each.controller and each.kind == "Job" and each.api_version.startswith("batch/"):
             return JobOwner(each.name, each.uid)
     return None
 

@@ -8,7 +8,7 @@ slow pod delays no other.
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import NoReturn, Protocol
@@ -76,6 +76,8 @@ class ScrapeConfig:
 
 class Scraper:
     """
+    Reads the metrics pages of pods when they are due.
+
     *on_result* is called with the outcome of each attempt.
     """
 
@@ -99,6 +101,14 @@ class Scraper:
         self._parsing = asyncio.Semaphore(1)
         self._slot_released = asyncio.Event()
         self._refreshed_at: float | None = None
+
+    def set_scrapes(self, scrapes: Mapping[str, Scrape], targets: ScrapeTargets) -> None:
+        """
+        Read other pages from now on. A page that is being read still goes to the scrapes so far.
+        """
+        self._config = replace(self._config, scrapes=scrapes)
+        self._targets, self._refreshed_at = targets, None
+        self._slot_released.set()
 
     @property
     def mode(self) -> ScrapeMode:

@@ -22,6 +22,8 @@ class PassiveClock(Protocol):
 @dataclass(frozen=True, slots=True)
 class WatchContext:
     """
+    Everything that watches share.
+
     *random* adds jitter to pauses, so that replicas and kinds do not act in step.
     """
 

@@ -85,7 +85,8 @@ async def list_one(
     """
     path = collection_path(kind, version, name[0])
     request = RequestInfo(f"list {kind.group_resource}", "GET", path)
-    query = [("labelSelector", kind.label_selector), ("fieldSelector", f"metadata.name={name[1]}")]
+    fields = ",".join(filter(None, (f"metadata.name={name[1]}", kind.field_selector)))
+    query = [("labelSelector", kind.label_selector), ("fieldSelector", fields)]
     answer = await api.call(
         "GET",
         path,

@@ -6,7 +6,7 @@ Modelled on client-go's reflector (tools/cache/reflector.go). All durations are 
 
 import asyncio
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Protocol
 
 from reporter.kube.client.watch_stream import WatchStream
@@ -60,6 +60,8 @@ class ServedResources(Protocol):
     def is_unserved(self, kind: ResourceKind) -> bool: ...
 
     def is_group_failing(self, kind: ResourceKind) -> bool: ...
+
+    def why_misdeclared(self, kind: ResourceKind) -> str: ...
 
 
 class Reflector:
@@ -132,9 +134,13 @@ class Reflector:
         answered = False
         while True:
             version = self._store.served_version(self.kind)
-            if version is not None:
+            misdeclared = self._discovery.why_misdeclared(self.kind)
+            if version is not None and not misdeclared:
                 return version
-            if self._discovery.is_unserved(self.kind):
+            if misdeclared:
+                self._ingester.resource_version = ""
+                self._watch_health.record_misdeclared(misdeclared)
+            elif self._discovery.is_unserved(self.kind):
                 self._watch_health.record_unserved()
             elif answered:
                 self._watch_health.record_failure(
@@ -213,7 +219,7 @@ class Reflector:
             raise
         finally:
             self._watch_health.record_watch_end(
-                self._last_event if stream.idle_timed_out else None
+                self.stats.last_event if stream.idle_timed_out else None
             )
 
     async def _replace_store(self, result: ListResult) -> None:
@@ -286,10 +292,6 @@ class Reflector:
         timing = self._context.timing
         left = timedelta(seconds=self._relist_at - self._now())
         return max(min(timing.watch_timeout(self._context.random), left), ONE_SECOND)
-
-    @property
-    def _last_event(self) -> datetime | None:
-        return self._ingester.stats.last_event
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()

@@ -146,7 +146,8 @@ def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
     Decode a JSON array of objects; None for any other text.
     """
     with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _items_decoder(kind).decode(text) or (), ()
+        found = _items_decoder(kind).decode(text) or ()
+        return found if kind.bounded is None else tuple(map(kind.bounded, found)), ()
     with suppress(msgspec.DecodeError):
         return _decode_one_by_one(decode_json(_RAW_ITEMS_DECODER, text) or (), kind)
     return None
@@ -185,7 +186,8 @@ def _decode_object(
     except msgspec.DecodeError as err:
         why, stub = clean(str(err)), _decode_stub(raw, kind)
         return UndecodableObject(name, meta.resource_version, why, is_new=is_new, stub=stub)
-    return Upsert(name, meta.resource_version, found, is_new=is_new)
+    kept = found if kind.bounded is None else kind.bounded(found)
+    return Upsert(name, meta.resource_version, kept, is_new=is_new)
 
 
 def _decode_stub(raw: msgspec.Raw, kind: ResourceKind) -> ApiObject | None:

@@ -109,6 +109,16 @@ class WatchHealth:
             logger.info("%s: not served by the API server", self._kind.group_resource)
         self._logged = "unserved"
 
+    def record_misdeclared(self, why: str) -> None:
+        """
+        Record that the kind cannot be read as a catalogue declares it; *why* says what to do.
+        """
+        self._listed = False
+        self._store.set_watch_state(self._kind, NotSynced(why, refused=True))
+        if self._logged != why:
+            logger.warning("%s: not watched: %s", self._kind.group_resource, why)
+        self._logged = why
+
     def _log_failure(self, level: int, err: KubeError, why: str) -> None:
         summary = f"{type(err).__name__} {why if isinstance(err, Refused) else ''}"
         if level == logging.WARNING and self._logged == summary:

@@ -23,7 +23,12 @@ from reporter.kube.wire.errors import (
     Unreachable,
     Unserved,
 )
-from reporter.kube.wire.paths import Query, is_object_path, required_permission
+from reporter.kube.wire.paths import (
+    Query,
+    is_object_path,
+    request_verb,
+    required_permission,
+)
 from reporter.kube.wire.plain_text import clean
 
 
@@ -81,6 +86,10 @@ class RequestInfo:
     @property
     def required_permission(self) -> str:
         return required_permission(self.method, self.path, self.query)
+
+    @property
+    def verb(self) -> str:
+        return request_verb(self.method, self.path, self.query)
 
 
 def response_error(

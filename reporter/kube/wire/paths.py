@@ -35,11 +35,11 @@ def collection_path(kind: ResourceKind, version: str, namespace: str = "") -> st
 
 def name_field_selector(kind: ResourceKind) -> str:
     """
-    Return the field selector for the kind's only object of interest; empty for all objects.
+    Return the field selector of a kind, or that for its only object of interest; empty for all objects.
 
-    With it RBAC authorizes list and watch by a rule with ``resourceNames``.
+    With a name RBAC authorizes list and watch by a rule with ``resourceNames``.
     """
-    return f"metadata.name={kind.object_name}" if kind.object_name else ""
+    return f"metadata.name={kind.object_name}" if kind.object_name else kind.field_selector
 
 
 def is_object_path(path: str) -> bool:
@@ -60,6 +60,14 @@ def required_permission(method: str, path: str, query: Query = ()) -> str:
     resource = f"{found['resource']}.{found['group']}" if found["group"] else found["resource"]
     subresource = f"/{found['sub']}" if found["sub"] else ""
     return f"{_verb(method, query, named=found['name'] is not None)} {resource}{subresource}"
+
+
+def request_verb(method: str, path: str, query: Query = ()) -> str:
+    """
+    Return the verb of a request, as the API server's audit log has it: a path of no resource is got.
+    """
+    found = _RESOURCE.match(path)
+    return _verb(method, query, named=found is None or found["name"] is not None)
 
 
 def _verb(method: str, query: Query, *, named: bool) -> str:

@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-from reporter.model.redact import redact
+from reporter.model.text.redact import redact
 
 
 MAX_LENGTH = 300

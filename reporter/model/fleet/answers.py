@@ -49,12 +49,15 @@ class SourceId(NamedTuple):
 class ReportedBlocking(NamedTuple):
     """
     The blocking cause of a cluster or a workload namespace, as far as its labels tell.
+
+    *silenced_until*: Unix time at which its silence ends; 0 without one.
     """
 
     reason: str
     code: str
     actionability: str
     stalled: bool = False
+    silenced_until: float = 0.0
 
 
 class NamespaceTrouble(NamedTuple):

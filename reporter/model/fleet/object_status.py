@@ -9,9 +9,10 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from reporter.model.fleet.status import FleetBlocking, FleetPackage
+from reporter.model.rollup.base import StatusStruct, Time
 from reporter.model.rollup.object_status import ObjectCondition, SetCounts
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import Replicas, StatusStruct, Time
+from reporter.model.rollup.status import Replicas
 
 
 MAX_PACKAGES = 20

@@ -8,8 +8,9 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from reporter.model.fleet.enums import Dropped, Engage, FleetCode, QueryName, QueryResult
+from reporter.model.rollup.base import StatusStruct, Time
 from reporter.model.rollup.states import Mode, State
-from reporter.model.rollup.status import Counts, Package, Replicas, StatusStruct
+from reporter.model.rollup.status import Counts, Package, Replicas
 
 
 FLEET_SCOPE: Final = "fleet"
@@ -30,6 +31,13 @@ class FleetBlocking(StatusStruct, frozen=True, kw_only=True):
         str, Meta(description="Who must act: user, platform, or nobody yet (transient).")
     ] = ""
     stalled: bool = False
+    silenced_until: Annotated[
+        Time | None,
+        Meta(
+            description="When the silence of the cause ends; null if it has none. Who and why are in"
+            " the cluster."
+        ),
+    ] = None
 
 
 class FleetNamespace(StatusStruct, frozen=True, kw_only=True):

@@ -42,8 +42,23 @@ class PodSelector:
         return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
 
 
+Gist: TypeAlias = Callable[[ScrapeHistory], object]
+"""
+Returns the part of a history that a probe's verdict depends on.
+"""
+
+
 def whole_history(history: ScrapeHistory) -> object:
     return history
+
+
+class KeptHistory(NamedTuple):
+    """
+    A history with its gists, which are made once a page and read in every pass.
+    """
+
+    history: ScrapeHistory
+    gists: Mapping[Gist, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +69,8 @@ class Scrape:
     *families*: metric families by the names on their ``# TYPE`` lines.
     *prefixes*: prefixes of family names whose mere presence on the page is recorded.
     *keep*: adds a scrape to the history of a pod.
-    *gist*: the part of a history that the probe's verdict depends on. A scrape that leaves it as
-    it was causes no evaluation.
+    *gists*: of the probes that read the history. A scrape that leaves them as they were causes no
+    evaluation.
     *history*: the name of a history that several probes share; empty for one of its own.
     """
 
@@ -64,7 +79,7 @@ class Scrape:
     port: int
     prefixes: tuple[str, ...] = ()
     keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
-    gist: Callable[[ScrapeHistory], object] = whole_history
+    gists: tuple[Gist, ...] = (whole_history,)
     history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:

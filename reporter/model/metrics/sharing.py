@@ -3,25 +3,12 @@ Join the scrapes of probes that read the same pages, so that a page is read and 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from reporter.model.enums import Reason
 from reporter.model.metrics.engine_keeper import EngineKeeper
-from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.metrics.scrapes import Scrape
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedGists:
-    """
-    The gists of several probes, of which each may change a verdict.
-    """
-
-    scrapes: tuple[Scrape, ...]
-
-    def __call__(self, history: ScrapeHistory) -> object:
-        return tuple(scrape.gist(history) for scrape in self.scrapes)
 
 
 def share_histories(scrapes: Mapping[Reason, Scrape]) -> dict[str, Scrape]:
@@ -48,7 +35,7 @@ def _join(scrapes: Sequence[Scrape]) -> Scrape:
         families=_union(each.families for each in scrapes),
         prefixes=_union(each.prefixes for each in scrapes),
         keep=reduce(EngineKeeper.merged, keepers),
-        gist=JoinedGists(tuple(scrapes)),
+        gists=tuple(dict.fromkeys(gist for each in scrapes for gist in each.gists)),
     )
 
 

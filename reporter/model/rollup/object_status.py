@@ -10,8 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from reporter.model.rollup.base import StatusStruct, Time
 from reporter.model.rollup.states import State
-from reporter.model.rollup.status import Blocking, BlockingCause, Replicas, StatusStruct, Time
+from reporter.model.rollup.status import Blocking, BlockingCause, Replicas
 
 
 READY, RECONCILING, STALLED, AVAILABLE = "Ready", "Reconciling", "Stalled", "Available"

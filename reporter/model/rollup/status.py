@@ -7,11 +7,13 @@ in v1. A key with its default value is left out.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from reporter.model.enums import Layer
+from reporter.model.rollup.base import StatusStruct, Time
+from reporter.model.rollup.silenced import SilencedBy
 from reporter.model.rollup.states import (
     COUNTED_STATES,
     Actionability,
@@ -28,13 +30,6 @@ MAX_CONTRIBUTING = 10
 """
 The causes that are named beside the blocking one.
 """
-
-Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
-
-
-class StatusStruct(
-    Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
-): ...
 
 
 class Replicas(StatusStruct, frozen=True, kw_only=True):
@@ -84,6 +79,10 @@ class BlockingCause(StatusStruct, frozen=True, kw_only=True):
     stalled: Annotated[bool, Meta(description="It has taken longer than its window.")] = False
     pattern: Annotated[
         Pattern | None, Meta(description="Set if it is stalled and no writer names a culprit.")
+    ] = None
+    silenced: Annotated[
+        SilencedBy | None,
+        Meta(description="The silence for which the cause is not announced; null if it has none."),
     ] = None
 
 

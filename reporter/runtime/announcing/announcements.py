@@ -6,18 +6,19 @@ to write and reports what became of it. Neither knows the other.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.runtime.announcing.possible_keys import PossibleKeys
 from reporter.runtime.process.clock import Clock
 from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.catalogue_change import keep_episodes
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
 from reporter.stages.announcing.restore import restore_episodes
@@ -72,6 +73,7 @@ class Announcements:
         self._on_change: Callable[[], None] = lambda: None
         self._observer = observer
         self._followers: list[Callable[[], None]] = []
+        self._written_followers: list[Callable[[EventRecord], None]] = []
 
     # ------------------------------------------------------------ for the controller
 
@@ -92,12 +94,36 @@ class Announcements:
         self.new_evaluation.set()
         self._call_followers()
 
+    def prepare_catalogue(
+        self, catalogue: Catalogue, settings: EvaluationSettings, evaluation: Evaluation
+    ) -> Callable[[], None]:
+        """
+        Return a function that continues with another catalogue, and the Evaluation made to fit it.
+        """
+        before, after = self.state, keep_episodes(self.state, catalogue, settings)
+
+        def commit() -> None:
+            self._catalogue, self._settings, self._evaluation = catalogue, settings, evaluation
+            self._write_cache.clear()
+            self.state = after
+            self._report_ends(before, after, now=self._clock.now())
+            self.new_evaluation.set()
+            self._call_followers()
+
+        return commit
+
     @property
     def announced(self) -> frozenset[FindingKey]:
         """
         The keys with an open episode.
         """
         return frozenset(self.state.episodes)
+
+    def episode_starts(self) -> Mapping[FindingKey, datetime]:
+        """
+        Return when each open episode was announced first; none while another process leads.
+        """
+        return {key: each.event.episode_start for key, each in self.state.episodes.items()}
 
     def next_deadline(self, *, now: datetime) -> datetime | None:
         """
@@ -128,6 +154,12 @@ class Announcements:
         return PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        if not self._is_announced_at_all(record.key):
+            return  # the catalogue has changed while the Event was written
+        if outcome is WriteOutcome.WRITTEN:
+            # Before the state forgets the groups that a Ready names.
+            for each in self._written_followers:
+                each(record)
         is_new = record.key not in self.state.episodes and record.type is EventType.WARNING
         self.state = apply_outcome(self.state, record, outcome, self._catalogue)
         if is_new and self._observer is not None:
@@ -173,15 +205,33 @@ class Announcements:
         """
         self._followers.append(on_change)
 
+    def on_written(self, follow: Callable[[EventRecord], None]) -> None:
+        """
+        Call *follow* with each Event that was written, before the state knows of it; it must be quick.
+        """
+        self._written_followers.append(follow)
+
     def _call_followers(self) -> None:
         for each in self._followers:
             each()
 
+    def _is_announced_at_all(self, key: FindingKey) -> bool:
+        entry = self._catalogue.entries.get(key.reason)
+        if entry is None or not entry.enabled:
+            return False
+        return (entry.layer, entry.subject_kind) == (key.subject.layer, key.subject.kind)
+
     def _apply_evaluation(self, state: AnnouncementState, *, now: datetime) -> AnnouncementState:
         after = apply_evaluation(state, self._evaluation, self._catalogue, self._settings, now=now)
-        if self._observer is not None:
-            for key in state.episodes.keys() - after.episodes.keys():
-                event = state.episodes[key].event
-                if event.type is EventType.WARNING:
-                    self._observer.on_episode_end(key, now - event.episode_start)
+        self._report_ends(state, after, now=now)
         return after
+
+    def _report_ends(
+        self, before: AnnouncementState, after: AnnouncementState, *, now: datetime
+    ) -> None:
+        if self._observer is None:
+            return
+        for key in before.episodes.keys() - after.episodes.keys():
+            event = before.episodes[key].event
+            if event.type is EventType.WARNING:
+                self._observer.on_episode_end(key, now - event.episode_start)

@@ -1,8 +1,12 @@
 """
-The involvedObject of Ready Events.
+The involvedObject of Ready Events, and of Events beside an InferenceSet.
 """
 
+from collections.abc import Callable
+
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -17,3 +21,27 @@ def involved_namespace(
     name = subject.namespace or release_namespace
     found = snapshot.get(NAMESPACES, Namespace, "", name)
     return InvolvedObject("v1", "Namespace", name, found.metadata.uid if found is not None else "")
+
+
+def involved_inference_set(
+    snapshot: Callable[[], Snapshot],
+    served_version: Callable[[ResourceKind], str | None],
+    subject: Subject,
+) -> InvolvedObject | None:
+    """
+    Return the InferenceSet of a subject; None if it is not known.
+    """
+    kind, here = INFERENCE_SETS, snapshot()
+    if kind.resource not in here.tables:
+        return None
+    found = here.get(kind, InferenceSet, subject.namespace, subject.name)
+    if found is None:
+        return None
+    version = served_version(kind) or kind.versions[0]
+    return InvolvedObject(
+        f"{kind.group}/{version}",
+        kind.kind,
+        subject.name,
+        found.metadata.uid,
+        subject.namespace,
+    )

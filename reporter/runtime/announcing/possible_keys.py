@@ -5,10 +5,10 @@ The keys that an Event may be about when admission has removed its labels and an
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
-from reporter.model.event_record import StrippedEvent
-from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.model.records.event_record import StrippedEvent
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject, qualified_name
 
 
 class PossibleKeys:
@@ -18,10 +18,10 @@ class PossibleKeys:
 
     def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
         self._catalogue = catalogue
-        self._sets: defaultdict[str, list[Subject]] = defaultdict(list)
+        self._named: defaultdict[tuple[Layer, str], list[Subject]] = defaultdict(list)
         for subject in subjects:
-            if subject.layer is Layer.MODELDEPLOYMENT and subject.name:
-                self._sets[subject.namespace].append(subject)
+            if not subject.is_unnamed:
+                self._named[subject.layer, subject.namespace].append(subject)
 
     def __call__(self, event: StrippedEvent) -> Iterator[FindingKey]:
         entry = self._catalogue.entries.get(event.reason)
@@ -31,9 +31,10 @@ class PossibleKeys:
             yield FindingKey(CLUSTER_SUBJECT, event.reason)
             yield FindingKey(CLUSTER_SUBJECT, event.reason, event.involved_name)
             return
-        yield FindingKey(Subject(entry.layer, event.involved_name), event.reason)
-        if entry.layer is Layer.MODELDEPLOYMENT:
-            for subject in self._sets.get(event.involved_name, ()):
-                # The message names the InferenceSet, and a hash takes longer than a look.
-                if subject.name in event.message:
-                    yield FindingKey(subject, event.reason)
+        kind = entry.subject_kind
+        whole = Subject(entry.layer, event.involved_name, qualified_name(kind, ""))
+        yield FindingKey(whole, event.reason)
+        for subject in self._named.get((entry.layer, event.involved_name), ()):
+            # The message names the object, and a hash takes longer than a look.
+            if subject.kind == kind and subject.object_name in event.message:
+                yield FindingKey(subject, event.reason)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NoReturn
 
 from reporter.kube.wire.errors import Invalid, KubeError, Refused, Throttled, Unreachable
-from reporter.model.event_record import EventRecord, WriteResult
+from reporter.model.records.event_record import EventRecord, WriteResult
 from reporter.model.subjects import FindingKey
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.event_writer import EventSink, EventWriter

@@ -5,7 +5,7 @@ The log of refused writes: each refusal once, and not at every try.
 import logging
 
 from reporter.kube.wire.errors import Refused
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 
 
 logger = logging.getLogger(__name__)

@@ -7,22 +7,24 @@ moment.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import Subject
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.controller.evaluator_change import AdaptFunc, EvaluatorChange
 from reporter.runtime.controller.finished_pass import FinishedPass, PassFollower
 from reporter.runtime.controller.pass_cuts import PassCuts
+from reporter.runtime.controller.pass_input import PassInput, PassTimes
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.evaluation.upstream import with_upstream
 from reporter.stages.pipeline import Evaluator
-from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.store import Store
 
@@ -49,34 +51,10 @@ class PassObserver(Protocol):
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
 
 
-@dataclass(slots=True)
-class PassTimes:
-    """
-    The end of the last pass: *finished* in seconds of the event loop; None before the first.
-    """
-
-    finished: float | None = None
-    finished_at: datetime | None = None
-    first_finished: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(frozen=True, slots=True)
-class PassInput:
-    """
-    The store at one moment, and the subjects to evaluate on it.
-
-    Dirty subjects are always taken together with the snapshot: whatever changes after that is
-    dirty again.
-    """
-
-    snapshot: Snapshot
-    dirty: frozenset[Subject]
-    now: datetime
-    started: float
-
-
 class Controller:
     """
+    Runs passes when something has changed or is due.
+
     *resync* is the time between two full passes.
     """
 
@@ -100,6 +78,7 @@ class Controller:
         self._changed = asyncio.Event()
         self._snapshot = store.snapshot()
         self._pass_started_at: datetime | None = None
+        self._replacements: deque[EvaluatorChange] = deque()
         store.subscribe(self._changed.set)
         announcements.subscribe(self._changed.set)
 
@@ -108,6 +87,38 @@ class Controller:
         Hand each pass to *follower*, after the observers.
         """
         self._followers.append(follower)
+
+    def replace_evaluator(self, evaluator: Evaluator, adapt: AdaptFunc) -> asyncio.Future[None]:
+        """
+        Evaluate with another catalogue from the next pass on, which is a full one.
+
+        *adapt* is called between two passes. If it raises, nothing changes, and the Future that is
+        returned raises the same.
+        """
+        change = EvaluatorChange(evaluator, adapt, asyncio.get_running_loop().create_future())
+        self._replacements.append(change)
+        self._changed.set()
+        return change.done
+
+    def _change_evaluator(self) -> bool:
+        """
+        Make the changes that were asked for, and return whether there is another evaluator.
+        """
+        before = self._evaluator
+        while self._replacements:
+            evaluator, adapt, done = self._replacements.popleft()
+            if done.cancelled():
+                continue
+            try:
+                adapted = adapt(self.evaluation)
+            except Exception as err:  # noqa: BLE001  the waiter logs it
+                done.set_exception(err)
+                continue
+            # Not within the try: parts of two catalogues must not go on together after a fault.
+            adapted.commit()
+            self._evaluator, self.evaluation = evaluator, adapted.evaluation
+            done.set_result(None)
+        return self._evaluator is not before
 
     @property
     def has_synced(self) -> bool:
@@ -122,7 +133,7 @@ class Controller:
         while True:
             now = self._clock.now()
             # The first answers of the server may set the clock back.
-            full = not now < resync_at <= now + self._resync
+            full = self._change_evaluator() or not now < resync_at <= now + self._resync
             if full:
                 resync_at = now + self._resync
             took = await self._run_pass_yielding(full=full)
@@ -251,10 +262,7 @@ class Controller:
         """
         Report whether a watch has been lost for too long; that affects every subject.
         """
-        return any(
-            (moment := part.snapshot.unknown_from(kind)) is not None and moment <= part.now
-            for kind in self._store.kinds
-        )
+        return any(moment <= part.now for moment in part.snapshot.unknown_moments())
 
     # ------------------------------------------------------------ between passes
 

@@ -5,8 +5,8 @@ Episodes in NVSentinel's kind: the objects as the plan sees them, and what a wri
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from reporter.kube.objects.event_format import event_labels
-from reporter.kube.objects.event_names import recovery_name
+from reporter.kube.objects.events.format import event_labels
+from reporter.kube.objects.events.names import recovery_name
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.wire.errors import Conflict, NotFound
 from reporter.model.kinds.base.objects import NamespacedName
@@ -16,7 +16,7 @@ from reporter.model.kinds.productionstack.health_event_writes import StoreWriteR
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import WatchState
 from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.healthevents.writer import Write
+from reporter.runtime.healthevents.writer import Write, is_about_lost_reason
 from reporter.stages.healthevents.content import make_spec
 from reporter.stages.healthevents.node_events import (
     NodeEpisodes,
@@ -92,7 +92,11 @@ class NodeEventWriter:
     async def write(self, write: Write, version: str) -> StoreWriteResult:
         """
         Send one write; returns its result. Raises the KubeErrors that are failures.
+
+        Nothing is sent about a reason that the catalogue has lost since the write was planned.
         """
+        if is_about_lost_reason(write, self._announcements):
+            return StoreWriteResult.GONE
         match write:
             case Create():
                 context = self._announcements.publish_context()

@@ -16,7 +16,7 @@ from reporter.stages.healthevents.capacity import StorePlace
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
 from reporter.stages.healthevents.wanted import NameFunc, WantedCache
-from reporter.stages.healthevents.writes import PlanMemory
+from reporter.stages.healthevents.writes import Json, PlanMemory
 
 
 class HeldObjects(Protocol):
@@ -43,7 +43,8 @@ class StorePlanner:
     Makes plans for one backend.
 
     *name_of*: returns the name of the object of an Event and a node; "" if none is kept.
-    *has_course*: objects show other causes and suffixes of their episodes.
+    *has_course*: objects show other causes and suffixes of their episodes. *dropped*: returns the
+    silences that the CRD has no field for, by object.
     """
 
     def __init__(
@@ -54,10 +55,11 @@ class StorePlanner:
         name_of: NameFunc,
         *,
         has_course: bool = True,
+        dropped: Callable[[], Mapping[str, Json]] = dict,
     ) -> None:
         self._objects, self._announcements = objects, announcements
         self._limits, self._name_of = limits, name_of
-        self._has_course = has_course
+        self._has_course, self._dropped = has_course, dropped
         self._wanted = WantedCache(name_of)
         self._memory = PlanMemory()
 
@@ -83,6 +85,7 @@ class StorePlanner:
             context.settings.delays.settle,
             [StorePlace(*each) for each in {**unread, **creating}.items() if each[0] not in held],
             has_course=self._has_course,
+            dropped=self._dropped(),
         )
         plan = make_plan(given, self._memory, now=now)
         self._memory = plan.memory

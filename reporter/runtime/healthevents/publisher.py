@@ -21,7 +21,7 @@ from reporter.runtime.healthevents.queue import StoreQueue, name_of, writes_of
 from reporter.runtime.healthevents.writer import StoreWriter, Write
 from reporter.runtime.leaderelection.leadership import (
     Leadership,
-    run_while_leading,
+    run_whenever_leading,
     write_while_leading,
 )
 from reporter.runtime.process.clock import Clock
@@ -60,6 +60,8 @@ class StoreReport(Protocol):
 
 class HealthEventPublisher:
     """
+    Writes the HealthEvents that are planned.
+
     *on_rejections* is called when the objects change that the limits have no place for.
     """
 
@@ -100,20 +102,13 @@ class HealthEventPublisher:
         )
 
     async def run(self) -> NoReturn:
-        while True:
-            await self._leadership.wait_acquired()
-            failed = False
-            try:
-                await run_while_leading(self._leadership, self._publish())
-            except Exception:
-                # The objects follow the episodes: a fault must not end the announcing of them.
-                if not self._faulty:
-                    logger.exception("HealthEvents cannot be written")
-                failed = True
-            finally:
-                self._stand_down()
-            if failed:
-                await self._pause_after_fault()
+        await run_whenever_leading(
+            self._leadership,
+            self._publish,
+            on_fault=self._on_fault,
+            stand_down=self._stand_down,
+            pause_after_fault=PAUSE_AFTER_FAULT,
+        )
 
     def _stand_down(self) -> None:
         self._planner.forget()
@@ -122,10 +117,11 @@ class HealthEventPublisher:
         self._failing.clear()
         self._note_rejections({})
 
-    async def _pause_after_fault(self) -> None:
+    def _on_fault(self, err: Exception) -> None:
+        if not self._faulty:
+            logger.error("HealthEvents cannot be written", exc_info=err)
         self._faulty = True
         self._report.count_store_write(StoreWriteResult.FAILED)
-        await asyncio.sleep(PAUSE_AFTER_FAULT)
 
     async def _publish(self) -> NoReturn:
         async with asyncio.TaskGroup() as writes:

@@ -2,10 +2,11 @@
 One write to one HealthEvent.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
-from reporter.kube.objects.event_format import event_labels
+from reporter.kube.objects.events.format import event_labels
 from reporter.kube.wire.errors import (
     Conflict,
     NotFound,
@@ -15,9 +16,16 @@ from reporter.model.kinds.productionstack.health_event_writes import StoreWriteR
 from reporter.model.kinds.productionstack.health_events import HealthEvent, HealthEventSpec
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.stages.healthevents.content import make_spec, make_status_patch
-from reporter.stages.healthevents.writes import Create, Json, Patch
+from reporter.stages.healthevents.writes import SILENCED, Create, Json, Patch
 from reporter.stages.store.written_objects import WrittenObjectStore
 
+
+CRD_TOO_OLD = (
+    "the CRD %s has no field for the silence of an episode, so HealthEvents do not show it; the CRD is"
+    " of an earlier release: apply that of the chart"
+)
+
+logger = logging.getLogger(__name__)
 
 Write: TypeAlias = Create | Patch | HealthEvent
 """
@@ -50,6 +58,8 @@ class HealthEventSink(Protocol):
 class HealthEventWriter:
     """
     Makes the content of a write at the moment of sending, and updates the store with its result.
+
+    *dropped*: the silence of each object that its CRD has no field for.
     """
 
     def __init__(
@@ -61,11 +71,16 @@ class HealthEventWriter:
     ) -> None:
         self._sink, self._objects, self._announcements = sink, objects, announcements
         self._kind = kind
+        self.dropped: dict[str, Json] = {}
 
     async def write(self, write: Write, version: str) -> StoreWriteResult:
         """
         Send one write; returns its result. Raises the KubeErrors that are failures.
+
+        Nothing is sent about a reason that the catalogue has lost since the write was planned.
         """
+        if is_about_lost_reason(write, self._announcements):
+            return StoreWriteResult.GONE
         try:
             match write:
                 case Create():
@@ -97,5 +112,33 @@ class HealthEventWriter:
     async def _patch(self, patch: Patch, version: str) -> StoreWriteResult:
         body = make_status_patch(patch, self._announcements.publish_context())
         patched = await self._sink.patch(patch.found, body, version=version)
+        self._note_dropped(patch, patched)
         self._objects.written(patch.found, patched)
         return StoreWriteResult.PATCHED
+
+    def _note_dropped(self, patch: Patch, patched: HealthEvent) -> None:
+        """
+        Note a silence that the API server did not keep: a CRD of an earlier release has no such field.
+        """
+        name, wanted = patch.found.metadata.name, patch.status.get(SILENCED)
+        if not wanted:
+            return
+        if SILENCED in (patched.status or {}):
+            self.dropped.pop(name, None)
+            return
+        if not self.dropped:
+            logger.error(CRD_TOO_OLD, self._kind.group_resource)
+        there = {each for _, each in self._objects.objects}
+        self.dropped = {n: each for n, each in self.dropped.items() if n in there}
+        self.dropped[name] = wanted
+
+
+def is_about_lost_reason(write: Write, announcements: Announcements) -> bool:
+    """
+    Return whether the catalogue has lost the reason of a write since this was planned.
+    """
+    episode = write.episode if isinstance(write, Create | Patch) else None
+    if episode is None:
+        return False
+    entry = announcements.publish_context().catalogue.entries.get(episode.key.reason)
+    return entry is None or not entry.is_evaluated

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
+from reporter.model.subjects import Subject
 from reporter.runtime.controller.controller import Controller
 from reporter.stages.store.store import Store
 
@@ -23,6 +24,7 @@ class Health:
 
     *resync*: the time between two full passes. *waiting_for*: returns why a leader announces
     nothing, or an empty text. *unread*: returns the kinds that cannot be read now, with why.
+    *overlay_refused*: returns why the catalogue's overlay is not in effect, or an empty text.
     """
 
     def __init__(
@@ -33,9 +35,11 @@ class Health:
         resync: timedelta,
         waiting_for: Callable[[], str] = lambda: "",
         unread: Callable[[], Mapping[str, str]] = dict,
+        overlay_refused: Callable[[], str] = lambda: "",
     ) -> None:
         self._controller, self._store, self._resync = controller, store, resync
         self._waiting_for, self._unread = waiting_for, unread
+        self._overlay_refused = overlay_refused
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
         self._was_ready = False
@@ -73,11 +77,17 @@ class Health:
         """
         Return what a ready process does not know or do, with why, a line for each.
         """
-        unknown = self._controller.evaluation.known_subjects.unknown_layers
-        lines = [f"unknown: {layer}: {why}" for layer, why in unknown.items()]
+        unknown = self._controller.evaluation.known_subjects.unknown
+        lines = [f"unknown: {_all_of(each)}: {why}" for each, why in unknown.items()]
         lines += [f"not read: {line}" for line in _lines_by_cause(self._unread())]
+        if refused := self._overlay_refused():
+            lines.append(f"catalogue overlay refused, an earlier one is in effect: {refused}")
         waiting_for = self._waiting_for()
         return "\n".join([*lines, *([f"not announcing: {waiting_for}"] if waiting_for else [])])
+
+
+def _all_of(placeholder: Subject) -> str:
+    return f"{placeholder.layer} {placeholder.kind}".rstrip()
 
 
 def _lines_by_cause(waited_for: Mapping[str, str]) -> list[str]:

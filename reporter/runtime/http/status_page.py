@@ -19,17 +19,19 @@ from reporter.stages.store.store import Store
 @dataclass(frozen=True, slots=True)
 class ProcessInfo:
     """
-    The facts that never change while the process runs.
+    The facts about the process.
 
-    *idle*: the reasons that check nothing with its flags, with what to set.
+    *find_idle*: returns the reasons that check nothing with its flags, with what to set.
     *find_unread*: returns the kinds that cannot be read now, with what that costs.
     *find_permissions*: returns the permissions that are missing, or that could not be reviewed.
+    *why_overlay_refused*: returns why the catalogue's overlay is not in effect; empty if it is.
     """
 
     identity: str
-    idle: Mapping[Reason, str]
+    find_idle: Callable[[], Mapping[Reason, str]]
     find_unread: Callable[[], dict[str, Any]]
     find_permissions: Callable[[], dict[str, Any]]
+    why_overlay_refused: Callable[[], str] = lambda: ""
 
 
 class StatusPage:
@@ -50,6 +52,7 @@ class StatusPage:
         """
         Return the page in parts.
         """
+        refused = self._process.why_overlay_refused()
         finished_at = self._controller.pass_times.finished_at
         process = {
             "version": version(PROGRAM_NAME),
@@ -59,11 +62,12 @@ class StatusPage:
             "lastPass": finished_at.isoformat() if finished_at else None,
             "unread": self._process.find_unread(),
             "permissions": self._process.find_permissions(),
+            **({"overlayRefused": refused} if refused else {}),
         }
         return render_status(
             self._announcements.publish_context(),
             self._store.snapshot(),
             since=self._history.freeze(),
             process=process,
-            idle=self._process.idle,
+            idle=self._process.find_idle(),
         )

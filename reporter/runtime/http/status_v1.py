@@ -64,7 +64,7 @@ REPORTER_DOCUMENT = ServedDocument(
     (
         "/status/v1",
         "/status/v1/namespaces/{namespace}",
-        "/status/v1/namespaces/{namespace}/{name}",
+        "/status/v1/namespaces/{namespace}/{name:.+}",
     ),
     status_v1.parse_request,
     status_v1.find_missing,
@@ -75,6 +75,8 @@ REPORTER_DOCUMENT = ServedDocument(
 
 class StatusV1(Generic[V, R]):
     """
+    Answers requests for the status as JSON.
+
     *view* returns the roll-up of this moment, *next_change* waits until it changes.
 
     *process* identifies this process in tags: another one counts revisions of its own.

@@ -4,10 +4,9 @@ Checks of the evaluated reasons: those that check nothing with these flags, and 
 
 from collections.abc import Collection, Iterator, Mapping
 
-from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
 
 def find_idle_reasons(
@@ -33,7 +32,7 @@ def reasons_unknown_without(
     return frozenset(
         entry.reason
         for entry, spec in _called(catalogue, specs, sources)
-        if kind in (*spec.required_kinds, *SUBJECT_KINDS.get(entry.layer, ()))
+        if kind in (*spec.required_kinds, *subject_kinds(entry, catalogue))
     )
 
 
@@ -80,14 +79,29 @@ def _called(
     """
     for entry in catalogue.entries.values():
         if entry.is_evaluated and specs[entry.probe].is_called(sources):
-            yield entry, specs[entry.probe]
+            yield entry, specs[entry.probe].bound(entry.parameters)
 
 
-def describe_purpose(kind: ResourceKind, entry: CatalogueEntry, spec: ProbeSpec) -> str:
+def subject_kinds(entry: CatalogueEntry, catalogue: Catalogue) -> tuple[ResourceKind, ...]:
+    """
+    Return the kinds without which the subjects of a reason are not all known.
+    """
+    rules = catalogue.subject_definitions
+    return rules.deciding_kinds(rules.find(entry.layer, entry.subject_kind))
+
+
+def describe_purpose(
+    kind: ResourceKind,
+    entry: CatalogueEntry,
+    spec: ProbeSpec,
+    about: Collection[ResourceKind],
+) -> str:
     """
     Return the reason of an entry, with a note if a kind is not needed to evaluate all of it.
+
+    *about*: the kinds without which its subjects are not all known.
     """
-    if kind in (*spec.required_kinds, *SUBJECT_KINDS.get(entry.layer, ())):
+    if kind in (*spec.required_kinds, *about):
         return entry.reason
     if kind in spec.consulted_kinds:
         return f"{entry.reason} (in part)"

@@ -2,9 +2,11 @@
 The loops that fill the store: discovery, one reflector a kind, the scraper; and their permissions.
 """
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from reporter.kube.client.client import RestClient
@@ -12,7 +14,8 @@ from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
-from reporter.model.entries import Catalogue
+from reporter.kube.watch.reflectors import Reflectors
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
@@ -22,11 +25,14 @@ from reporter.model.kinds.productionstack.statuses import (
     ProductionStackStatus,
 )
 from reporter.model.metrics.samples import ScrapeResult
-from reporter.model.observations import Watching, WatchState
+from reporter.model.metrics.scrapes import Scrape
+from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permission_review import PermissionReview
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.runtime.inputs.silence_file import SilenceFileReader
 from reporter.runtime.inputs.store_kind import find_store_kind
+from reporter.runtime.leaderelection.lifecycle import NamedTask
 from reporter.runtime.process.clock import Clock
 from reporter.settings import Settings
 from reporter.sinks.metrics import PermissionReport, WatchReport
@@ -61,21 +67,20 @@ class Inputs:
         *,
         count_scrape: Callable[[ScrapeResult], None],
     ) -> None:
-        self._clock = clock
+        self._settings, self._catalogue, self._clock = settings, catalogue, clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
-        crds = crds_to_track(catalogue, SPECS, settings.sources)
-        if settings.status_objects:
-            crds |= {PRODUCTION_STACK_STATUSES.group_resource}
         self.store_kind = find_store_kind(settings)
-        if self.store_kind is not None:
-            crds |= {self.store_kind.group_resource}
-        scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
-        self.store = Store(kinds, crds, SampleStore(scrapes))
+        crds = self._crds_of(catalogue)
+        self._scrapes = scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self.store = Store(
+            kinds, crds, SampleStore(scrapes), subjects=catalogue.subject_definitions
+        )
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
-        self._reflectors = {
-            kind: Reflector(context, kind, self.store, self._discovery) for kind in kinds
-        }
+        self._reflectors = Reflectors(
+            lambda kind: Reflector(context, kind, self.store, self._discovery)
+        )
+        self._reflectors.prepare_kinds(kinds)()
         self._add_written_objects(settings, context)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
@@ -84,11 +89,23 @@ class Inputs:
             context,
             on_result=count_scrape,
         )
-        self._has_scrapes = bool(scrapes)
+        self._is_scraping = bool(scrapes)
+        self._added: asyncio.Queue[NamedTask] = asyncio.Queue()
         mode = self._scraper.mode
         needed = permissions_for(settings, catalogue, mode=mode)
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
+
+    def _crds_of(self, catalogue: Catalogue) -> frozenset[str]:
+        """
+        Return the CRDs whose presence matters: those of the catalogue, and those of what is written.
+        """
+        crds = crds_to_track(catalogue, SPECS, self._settings.sources)
+        if self._settings.status_objects:
+            crds |= {PRODUCTION_STACK_STATUSES.group_resource}
+        if self.store_kind is not None:
+            crds |= {self.store_kind.group_resource}
+        return crds
 
     def _add_written_objects(self, settings: Settings, context: WatchContext) -> None:
         served_version = self.store.served_version
@@ -108,6 +125,53 @@ class Inputs:
     ) -> None:
         self._writable[Reflector(context, kind, objects, self._discovery)] = objects
 
+    def why_restart(self, catalogue: Catalogue) -> str:
+        """
+        Return what of another catalogue can only be read after a restart; empty if nothing.
+        """
+        before, after = self._catalogue.subject_definitions, catalogue.subject_definitions
+        return "" if after.agree_with(before) else "other objects would make its subjects"
+
+    def prepare_catalogue(self, catalogue: Catalogue) -> Callable[[], None]:
+        """
+        Return a function that reads what another catalogue needs, and nothing else.
+
+        What may fail is done before that function, which assigns what is there by then. A kind that is
+        read in another way is listed anew, and is Unknown until then.
+        """
+        settings = self._settings
+        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        crds = self._crds_of(catalogue)
+        needed = permissions_for(settings, catalogue, mode=self._scraper.mode)
+        scrapes = scrape_config.renew_scrapes(
+            self._scrapes, (self._catalogue, catalogue), SPECS, settings.flag_texts
+        )
+        commits = (
+            self._reflectors.prepare_kinds(kinds),
+            self.store.prepare_kinds(kinds, crds, catalogue.subject_definitions),
+            partial(self._discovery.set_resources, crds),
+            partial(self._set_scrapes, scrapes),
+            partial(self._permissions.set_needed, needed),
+        )
+
+        def commit() -> None:
+            for each in commits:
+                each()
+            self._catalogue = catalogue
+
+        return commit
+
+    def _set_scrapes(self, scrapes: dict[str, Scrape]) -> None:
+        before, self._scrapes = self._scrapes, scrapes
+        if scrapes == before:
+            return
+        self.store.samples.set_scrapes(scrapes)
+        targets = TargetFinder(scrapes.values(), self.store.snapshot)
+        self._scraper.set_scrapes(scrapes, targets)
+        if not self._is_scraping:
+            self._is_scraping = True
+            self._added.put_nowait(("scraper", self._scraper.run()))
+
     def describe_permissions(self) -> dict[str, Any]:
         """
         Return what is known of the permissions that are needed, also of those to write, for /status.
@@ -118,14 +182,14 @@ class Inputs:
         """
         Return how far the watch of a kind has come.
         """
-        reflector = self._reflectors[kind]
+        reflector = self._reflectors.by_kind[kind]
         return WatchProgress(reflector.resource_version, reflector.stats.last_event)
 
     def report_missed_event(self, kind: ResourceKind) -> None:
         """
         List a kind anew, as its watch has missed a change.
         """
-        self._reflectors[kind].report_missed_event()
+        self._reflectors.by_kind[kind].report_missed_event()
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
         """
@@ -133,17 +197,29 @@ class Inputs:
         """
         self.store.record_store_rejections(dict(Counter(rejected.values())))
 
-    def tasks(self) -> Iterator[tuple[str, Coroutine[Any, Any, Any]]]:
+    def tasks(self) -> Iterator[NamedTask]:
         """
         Return the loops to run, each with a name for its task.
         """
         yield "discovery", self._discovery.run()
-        for reflector in self._reflectors.values():
-            yield f"reflector {reflector.kind.group_resource}", reflector.run()
+        yield "reflectors", self._reflectors.run()
         for reflector in self._writable:
             yield f"reflector {reflector.kind.group_resource}", reflector.run()
-        if self._has_scrapes:
+        if self._is_scraping:
             yield "scraper", self._scraper.run()
+        if self._settings.silence_file is not None:
+            reader = SilenceFileReader(self._settings.silence_file, self.store.record_silence_file)
+            yield "silence file", reader.run()
+        yield "further inputs", self._run_added()
+
+    async def _run_added(self) -> NoReturn:
+        """
+        Run the loops that a change of the catalogue adds.
+        """
+        async with asyncio.TaskGroup() as group:
+            while True:
+                name, loop = await self._added.get()
+                group.create_task(loop, name=name)
 
     async def review_permissions(self) -> NoReturn:
         """
@@ -165,21 +241,25 @@ class Inputs:
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """
-        Return the state of each watch, for the metrics page.
+        Return the state of each watch that is needed, for the metrics page.
         """
-        now, tables = self._clock.now(), self.store.snapshot().tables
-        for reflector in self._reflectors.values():
-            state = tables[reflector.kind.resource].watch_state
-            yield report_watch(reflector, state, now)
+        now, snapshot = self._clock.now(), self.store.snapshot()
+        undecodable = Counter(ref.resource for ref in snapshot.undecodable)
+        for kind, reflector in self._reflectors.by_kind.items():
+            state = snapshot.tables[kind.table].watch_state
+            yield report_watch(reflector, state, now, undecodable=undecodable[kind.watch_name])
         for reflector, objects in self._writable.items():
-            yield report_watch(reflector, objects.watch_state, now)
+            unread = len(objects.undecodable)
+            yield report_watch(reflector, objects.watch_state, now, undecodable=unread)
 
 
-def report_watch(reflector: Reflector, state: WatchState, now: datetime) -> WatchReport:
+def report_watch(
+    reflector: Reflector, state: WatchState, now: datetime, *, undecodable: int
+) -> WatchReport:
     stats = reflector.stats
     last = stats.last_event
     return WatchReport(
-        kind=reflector.kind.group_resource,
+        kind=reflector.kind.watch_name,
         watching=isinstance(state, Watching),
         last_event_age=(now - last).total_seconds() if last is not None else None,
         objects=stats.objects,
@@ -187,4 +267,6 @@ def report_watch(reflector: Reflector, state: WatchState, now: datetime) -> Watc
         restarts=max(stats.rewatches, 0),
         decode_errors=stats.decode_errors,
         missed_events=stats.missed_events,
+        undecodable=undecodable,
+        served=not isinstance(state, NotServed),
     )

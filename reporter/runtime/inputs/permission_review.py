@@ -59,19 +59,34 @@ class PermissionReview:
         mode: ScrapeMode = ScrapeMode.PROXY,
         timing: ReviewTiming = DEFAULT_TIMING,
     ) -> None:
-        self._context, self._timing = context, timing
+        self._context, self._mode, self._timing = context, mode, timing
         self._reviews_proxy = mode is ScrapeMode.AUTO and POD_PROXY_PERMISSION in needed
-        self.states = PermissionStates.before_reviews(
-            {
-                each: purposes
-                for each, purposes in needed.items()
-                if each != POD_PROXY_PERMISSION or not self._reviews_proxy
-            }
-        )
+        self.states = PermissionStates.before_reviews(self._reviewed(needed))
+        self._needs_review = False
         self._forbidden: set[str] = set()
         self._was_forbidden = asyncio.Event()
         self._next_after_forbidden = 0.0
         self._logged: tuple[frozenset[Permission], bool] | None = None
+
+    def set_needed(self, needed: Mapping[Permission, Collection[str]]) -> None:
+        """
+        Review these permissions from now on. What is known of those that stay is kept until then.
+        """
+        self.states = self.states.with_needed(self._reviewed(needed))
+        self._needs_review = True
+        self._was_forbidden.set()
+
+    def _reviewed(
+        self, needed: Mapping[Permission, Collection[str]]
+    ) -> Mapping[Permission, Collection[str]]:
+        """
+        Return those that count as missing if they are not granted.
+        """
+        return {
+            each: purposes
+            for each, purposes in needed.items()
+            if each != POD_PROXY_PERMISSION or self._mode is not ScrapeMode.AUTO
+        }
 
     def record_forbidden(self, permission: str) -> None:
         """
@@ -98,6 +113,7 @@ class PermissionReview:
             await self._review_proxy()
         while True:
             self._forbidden.clear()
+            self._needs_review = False
             await self._review(self.states.needed)
             await self._wait_until_due()
 
@@ -108,7 +124,7 @@ class PermissionReview:
         timing = self._timing
         due_at = self._seconds() + self._jittered(timing.interval)
         retry_at = self._seconds() + self._jittered(timing.retry_interval)
-        while self._seconds() < due_at:
+        while self._seconds() < due_at and not self._needs_review:
             if self._forbidden and self._seconds() >= self._next_after_forbidden:
                 within = timing.forbidden_interval.total_seconds()
                 self._next_after_forbidden = self._seconds() + within

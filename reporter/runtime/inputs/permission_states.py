@@ -10,6 +10,9 @@ from typing import Any
 from reporter.kube.objects.access_review import Permission, PermissionStatus
 
 
+EVERYWHERE = " in all namespaces"
+
+
 @dataclass(frozen=True, slots=True)
 class PermissionStates:
     """
@@ -31,13 +34,25 @@ class PermissionStates:
     def before_reviews(cls, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
         return cls(needed, unknown=frozenset(needed))
 
+    def with_needed(self, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
+        """
+        Return the states of other permissions; of those that were not needed before nothing is known.
+        """
+        new = needed.keys() - self.needed.keys()
+        return replace(
+            self,
+            needed=needed,
+            missing=self.missing & needed.keys(),
+            unknown=(self.unknown | new) & needed.keys(),
+        )
+
     def with_review(
         self, results: Iterable[tuple[Permission, PermissionStatus]], *, now: datetime
     ) -> "PermissionStates":
         """
-        Return the states after a review of some permissions.
+        Return the states after a review of some permissions; others may be needed meanwhile.
         """
-        found = dict(results)
+        found = {each: status for each, status in results if each in self.needed}
         unknown = {each for each, status in found.items() if status is PermissionStatus.UNKNOWN}
         answered = found.keys() - unknown
         denied = {each for each in answered if found[each] is PermissionStatus.MISSING}
@@ -69,10 +84,15 @@ class PermissionStates:
     def missing_by_resource(self) -> Mapping[tuple[str, str], bool]:
         """
         Return by verb and resource whether the permission is missing, in some namespace or at all.
+
+        What is needed in one namespace, and for something else in all, is two permissions: without
+        the second one, Events are announced and not mirrored.
         """
+        in_one = {each.request_text for each in self.needed if each.namespace}
         found: dict[tuple[str, str], bool] = {}
         for each in self.needed:
-            key = (each.verb, each.group_resource)
+            is_wider = not each.namespace and each.request_text in in_one
+            key = (each.verb, each.group_resource + (EVERYWHERE if is_wider else ""))
             found[key] = found.get(key, False) or each in self.missing
         return found
 

@@ -6,23 +6,26 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from reporter.kube.objects.access_review import Permission
-from reporter.kube.objects.event_format import EVENT_NAMESPACE
-from reporter.model.entries import Catalogue, CatalogueEntry, ProbeSpec
+from reporter.kube.objects.events.format import EVENT_NAMESPACE
+from reporter.kube.reviews.subject_access_review import SUBJECT_ACCESS_REVIEWS
+from reporter.kube.reviews.token_review import TOKEN_REVIEWS
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
-from reporter.runtime.inputs.coverage import describe_purpose
+from reporter.runtime.inputs.coverage import describe_purpose, subject_kinds
 from reporter.runtime.inputs.scrape_config import reading_reasons, scraping_reasons
 from reporter.runtime.inputs.store_kind import find_store_kind
-from reporter.settings import ScrapeMode, Settings
+from reporter.settings import ScrapeMode, Settings, StatusAuthorization
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.unknown_layers import SUBJECT_KINDS
 
 
 READ_VERBS = ("list", "watch")
 EVENT_VERBS = ("create", "patch", "get", "list")
+MIRROR_VERBS = ("create", "patch", "get")
 NO_SOURCES: frozenset[DetailSource] = frozenset()
 LEASE_GROUP = "coordination.k8s.io"
 POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
@@ -39,12 +42,29 @@ def kinds_to_watch(
     Return the kinds that the evaluated reasons read, in the order in which to list them.
     """
     wanted = {
-        kind.resource
+        kind.table: kind
         for entry in catalogue.entries.values()
         if entry.is_evaluated
-        for kind in specs[entry.probe].watched_kinds(sources)
+        for kind in _kinds_of(entry, catalogue, specs, sources)
     }
-    return tuple(kind for kind in _ALL_KINDS if kind.resource in wanted)
+    known = tuple(kind for kind in _ALL_KINDS if kind.table in wanted)
+    return (*known, *(wanted[name] for name in sorted(wanted) if wanted[name].is_declared))
+
+
+def _kinds_of(
+    entry: CatalogueEntry,
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource],
+) -> Iterator[ResourceKind]:
+    """
+    Yield the kinds that a reason reads, and the one that makes its subjects, with its namespaces.
+    """
+    spec = specs[entry.probe].bound(entry.parameters)
+    yield from spec.watched_kinds(sources)
+    made_by = catalogue.subject_definitions.find(entry.layer, entry.subject_kind)
+    if made_by is not None and spec.is_called(sources):
+        yield from (NAMESPACES, made_by.kind)
 
 
 def crds_to_track(
@@ -81,7 +101,9 @@ def permissions_for(
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
         status_objects=settings.status_objects,
+        mirror_events=settings.mirror_events,
         store=find_store_kind(settings),
+        reviews=settings.status_authorization is StatusAuthorization.KUBERNETES,
     )
 
 
@@ -94,7 +116,9 @@ def required_permissions(  # noqa: PLR0913
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
     status_objects: bool = False,
+    mirror_events: bool = False,
     store: ResourceKind | None = None,
+    reviews: bool = False,
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
@@ -104,8 +128,9 @@ def required_permissions(  # noqa: PLR0913
 
     *lease* names the Lease and its namespace, None without election. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
-    *status_objects*: their status is written. *store*: the kind, of one namespace, in which episodes
-    are kept.
+    *status_objects*: their status is written. *mirror_events*: Events are written beside InferenceSets.
+    *store*: the kind, of one namespace, in which episodes are kept. *reviews*: whoever reads the status
+    is authorized.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     for verb in EVENT_VERBS:
@@ -114,16 +139,33 @@ def required_permissions(  # noqa: PLR0913
     for permission in election_permissions(lease) if lease is not None else ():
         needed[permission].add("every reason: this process cannot lead")
     reads = _read_permissions(catalogue, specs, sources)
-    for permission, purpose in sorted(reads, key=lambda each: _KIND_ORDER[each[0].resource]):
+    for permission, purpose in sorted(reads, key=_reading_order):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
-    for permission in _status_object_permissions() if status_objects else ():
-        needed[permission].add("none: status objects are not written")
-    for permission in _store_permissions(store) if store is not None else ():
-        needed[permission].add("none: episodes are not kept as HealthEvents")
+    optional = _optional_permissions(
+        status_objects=status_objects, mirror_events=mirror_events, store=store, reviews=reviews
+    )
+    for permission, purpose in optional:
+        needed[permission].add(purpose)
     return needed
+
+
+def _optional_permissions(
+    *, status_objects: bool, mirror_events: bool, store: ResourceKind | None, reviews: bool
+) -> Iterator[tuple[Permission, str]]:
+    """
+    Yield each permission that no reason needs, with what is not done without it.
+    """
+    for permission in _status_object_permissions() if status_objects else ():
+        yield permission, "none: status objects are not written"
+    for verb in MIRROR_VERBS if mirror_events else ():
+        yield Permission(verb, "", "events"), "none: Events are not written beside InferenceSets"
+    for permission in _store_permissions(store) if store is not None else ():
+        yield permission, "none: episodes are not kept as HealthEvents"
+    for permission in reader_review_permissions() if reviews else ():
+        yield permission, "none: the status is shown to nobody"
 
 
 def _read_permissions(
@@ -135,10 +177,19 @@ def _read_permissions(
     watched = kinds_to_watch(catalogue, specs, sources)
     for entry in catalogue.entries.values():
         if entry.is_evaluated and specs[entry.probe].is_called(sources):
-            for kind, purpose in _kinds_read(entry, specs[entry.probe], sources, watched):
+            spec = specs[entry.probe].bound(entry.parameters)
+            about = [kind for kind in subject_kinds(entry, catalogue) if kind in watched]
+            for kind, purpose in _kinds_read(entry, spec, sources, about):
                 for verb in READ_VERBS:
-                    name = kind.object_name
-                    yield Permission(verb, kind.group, kind.resource, name=name), purpose
+                    where, name = kind.namespace, kind.object_name
+                    yield Permission(verb, kind.group, kind.resource, where, name), purpose
+
+
+def _reading_order(read: tuple[Permission, str]) -> int:
+    """
+    Return the place in the order in which kinds are listed; declared ones are the last.
+    """
+    return _KIND_ORDER.get(read[0].resource, len(_KIND_ORDER))
 
 
 def _status_object_permissions() -> Iterator[Permission]:
@@ -155,6 +206,14 @@ def _store_permissions(kind: ResourceKind) -> Iterator[Permission]:
         yield Permission("patch", kind.group, f"{kind.resource}/status", kind.namespace)
 
 
+def reader_review_permissions() -> Iterator[Permission]:
+    """
+    Yield the permissions to review whoever reads the status.
+    """
+    for group, resource in (TOKEN_REVIEWS, SUBJECT_ACCESS_REVIEWS):
+        yield Permission("create", group, resource)
+
+
 def election_permissions(lease: Permission) -> Iterator[Permission]:
     # No resourceName: RBAC cannot restrict create by the name of the object.
     yield Permission("create", LEASE_GROUP, "leases", lease.namespace)
@@ -166,14 +225,15 @@ def _kinds_read(
     entry: CatalogueEntry,
     spec: ProbeSpec,
     sources: Collection[DetailSource],
-    watched: Collection[ResourceKind],
+    about: Collection[ResourceKind],
 ) -> Iterator[tuple[ResourceKind, str]]:
     """
     Return each kind with what needs it: a reason, a part of it, or only detail.
+
+    *about*: the watched kinds without which the subjects of the reason are not all known.
     """
-    subject_kinds = (k for k in SUBJECT_KINDS.get(entry.layer, ()) if k in watched)
-    kinds = {*spec.required_kinds, *spec.consulted_kinds, *spec.optional_kinds, *subject_kinds}
-    yield from ((kind, describe_purpose(kind, entry, spec)) for kind in kinds)
+    kinds = {*spec.required_kinds, *spec.consulted_kinds, *spec.optional_kinds, *about}
+    yield from ((kind, describe_purpose(kind, entry, spec, about)) for kind in kinds)
     for source, kinds_of_source in spec.kinds_by_source.items():
         if source in sources:
             yield from ((k, f"{entry.reason} (detail of {source})") for k in kinds_of_source)

@@ -3,10 +3,11 @@ Collect what the enabled probes read from metrics pages, and how the flags say t
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from reporter.kube.client.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.kube.scrape.scraper import ScrapeConfig
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.metrics.sharing import share_histories
@@ -51,6 +52,34 @@ def find_scrapes(
     return share_histories(_build_scrapes(catalogue, specs, flags))
 
 
+def renew_scrapes(
+    before: Mapping[str, Scrape],
+    catalogues: tuple[Catalogue, Catalogue],
+    specs: Mapping[str, ProbeSpec],
+    flags: Mapping[str, str],
+) -> dict[str, Scrape]:
+    """
+    Return the scrapes of the second catalogue: the very same ones where nothing about them changed.
+
+    *before*: those of the first catalogue.
+    """
+    old, new = (_parameters_by_history(each, specs, flags) for each in catalogues)
+    return {
+        name: before[name] if name in before and old.get(name) == new.get(name) else scrape
+        for name, scrape in find_scrapes(catalogues[1], specs, flags).items()
+    }
+
+
+def _parameters_by_history(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
+) -> Mapping[str, Mapping[Reason, Any]]:
+    found: dict[str, dict[Reason, Any]] = {}
+    for reason, scrape in _build_scrapes(catalogue, specs, flags).items():
+        entry = catalogue[reason]
+        found.setdefault(scrape.history or reason, {})[reason] = (entry.probe, entry.parameters)
+    return found
+
+
 def _build_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> dict[Reason, Scrape]:
@@ -68,6 +97,8 @@ def make_scrape_config(
     settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
 ) -> ScrapeConfig:
     """
+    Return how the pages are read.
+
     *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.
     """
     chosen = settings.scrape_mode

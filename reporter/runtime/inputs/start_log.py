@@ -6,7 +6,7 @@ import logging
 from importlib.metadata import version
 
 from reporter import PROGRAM_NAME
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.settings import Settings
 from reporter.stages.probes.specs import SPECS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import WATCH_LOSS_TOLERANCE, NotSynced, WatchLost, WatchState
@@ -32,6 +32,10 @@ class UnreadKind:
     unknown_in_part: frozenset[Reason]
     less_detail: frozenset[Reason]
 
+    @property
+    def costs_anything(self) -> bool:
+        return bool(self.unknown or self.unknown_in_part or self.less_detail)
+
     def as_json(self) -> dict[str, str | list[Reason]]:
         return {
             "why": self.why,
@@ -56,13 +60,17 @@ class UnreadKinds:
         self._store, self._catalogue = store, catalogue
         self._specs, self._sources = specs, sources
 
+    def change_catalogue(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
     def find(self, *, now: datetime) -> Mapping[str, UnreadKind]:
         states = zip(self._store.kinds, self._store.watch_states, strict=True)
-        return {
-            kind.group_resource: self._describe(kind, why)
+        found = {
+            kind.watch_name: self._describe(kind, why)
             for kind, state in states
             if (why := _why_unread(state, now=now))
         }
+        return {name: each for name, each in found.items() if each.costs_anything}
 
     def _describe(self, kind: ResourceKind, why: str) -> UnreadKind:
         return UnreadKind(

@@ -15,7 +15,7 @@ from typing import NoReturn, Protocol
 
 from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, KubeError, NotFound
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
     LeaseAction,
     LeaseTiming,

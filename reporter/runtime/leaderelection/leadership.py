@@ -3,7 +3,7 @@ The interface of leadership, its implementation without leader election, and wor
 """
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from reporter.kube.wire.errors import Unreachable
@@ -93,6 +93,32 @@ async def run_while_leading(leadership: Leadership, work: Coroutine[Any, Any, No
             working.result()
     finally:
         await cancel_all(working, lost)
+
+
+async def run_whenever_leading(
+    leadership: Leadership,
+    work: Callable[[], Coroutine[Any, Any, NoReturn]],
+    *,
+    on_fault: Callable[[Exception], None],
+    stand_down: Callable[[], None],
+    pause_after_fault: float,
+) -> NoReturn:
+    """
+    Run *work* in each term of leadership, and anew after a fault, which ends no other task.
+
+    *stand_down* is called at the end of each term, and after a fault. *pause_after_fault*: seconds.
+    """
+    while True:
+        await leadership.wait_acquired()
+        pause = 0.0
+        try:
+            await run_while_leading(leadership, work())
+        except Exception as err:  # noqa: BLE001  on_fault logs it
+            on_fault(err)
+            pause = pause_after_fault
+        finally:
+            stand_down()
+        await asyncio.sleep(pause)
 
 
 async def write_while_leading(leadership: Leadership, write: Awaitable[T], operation: str) -> T:

@@ -18,7 +18,7 @@ from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.wire.errors import Invalid, KubeError, Refused
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
-from reporter.model.lease_record import LeaseOwner
+from reporter.model.records.lease_record import LeaseOwner
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.settings import Settings
 from reporter.stages.snapshot.snapshot import Snapshot

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto, unique
 
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.lease_record import LeaseRecord
 
 
 MIN_POLL_FACTOR, MAX_POLL_FACTOR = 0.25, 0.45

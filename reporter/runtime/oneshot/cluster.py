@@ -10,7 +10,7 @@ from reporter.kube.watch.lister import list_all
 from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.watch.watch_health import describe_error
 from reporter.kube.wire.errors import KubeError, Unserved
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.runtime.inputs.permissions import crds_to_track
@@ -88,6 +88,8 @@ class _Reading:
         self, kind: ResourceKind, found: DiscoveryResult
     ) -> tuple[WatchState, KubeError | None]:
         version = self.store.served_version(kind)
+        if why := kind.why_misdeclared(namespaced=found.namespaced.get(kind.group_resource)):
+            return NotSynced(why, refused=True), None
         if version is None:
             if kind.group in found.failed_groups:
                 return NotSynced("its API group could not be discovered", refused=True), None

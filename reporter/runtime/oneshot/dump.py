@@ -8,18 +8,17 @@ from datetime import datetime
 from reporter.kube.dump.documents import read_documents
 from reporter.kube.dump.dump import CRDS, Dump, collect, uncovered
 from reporter.kube.wire.errors import ConfigurationError
-from reporter.model.entries import Catalogue
-from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.catalogue.entries import Catalogue
+from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.runtime.oneshot.source import Observations, describe_undecodable, make_store
 from reporter.settings import Settings
 from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.subjects import is_workload_namespace
 from reporter.stages.store.crd_presence import LOSS_CONFIRMED_AFTER
 from reporter.stages.store.store import Store
 
@@ -49,7 +48,7 @@ def read_dump(
     notes = [f"{each.source} was not read: {each.why}" for each in dump.problems]
     missing = uncovered(dump, _system_namespaces(settings, catalogue))
     for kind in store.kinds:
-        notes += _store_kind(store, dump, kind, missing)
+        notes += _store_kind(store, dump, kind, missing, catalogue.subject_definitions)
     return Observations(store.snapshot(), moment, tuple(notes))
 
 
@@ -64,13 +63,18 @@ def discovery_of(
     served = {**dump.served_versions()}
     for kind in kinds:
         if dump.has(kind) and kind.group_resource not in served:
-            served[kind.group_resource] = kind.versions[:1]
+            served[kind.group_resource] = kind.versions[:1] or dump.versions_of(kind)
     unknown = () if CRDS in dump.listed else (crd for crd in crds if crd not in served)
-    return DiscoveryResult(served, frozenset(crd.partition(".")[2] for crd in unknown))
+    failed = frozenset(crd.partition(".")[2] for crd in unknown)
+    return DiscoveryResult(served, failed, dump.scopes())
 
 
 def _store_kind(
-    store: Store, dump: Dump, kind: ResourceKind, missing: frozenset[str]
+    store: Store,
+    dump: Dump,
+    kind: ResourceKind,
+    missing: frozenset[str],
+    rules: SubjectDefinitions,
 ) -> list[str]:
     """
     Store the objects of a kind with its state, and return notes about what is not known.
@@ -82,7 +86,8 @@ def _store_kind(
     result = dump.decode(kind)
     objects, notes = result.objects, describe_undecodable(kind, result.undecodable)
     if kind == NAMESPACES:
-        absent = uncovered(dump, [o.metadata.name for o in objects if _is_workload(o)])
+        is_workload = rules.is_workload_namespace
+        absent = uncovered(dump, [o.metadata.name for o in objects if is_workload(o)])
         objects = tuple(o for o in objects if o.metadata.name not in absent)
         notes += [f"namespace {each}: nothing of it is in the dump" for each in sorted(absent)]
     store.replace(kind, objects, {each.name: each.stub for each in result.undecodable})
@@ -93,13 +98,11 @@ def _state_of(dump: Dump, kind: ResourceKind, missing: frozenset[str]) -> WatchS
     if dump.is_uninstalled(kind):
         return NotServed()
     why = dump.why_absent(kind)
-    if kind == DEPLOYMENTS and missing and not why:
-        why = f"the dump has nothing of namespace {', '.join(sorted(missing))}"
+    only = [kind.namespace] if kind.namespace else []
+    absent = missing if kind == DEPLOYMENTS else uncovered(dump, only)
+    if absent and not why:
+        why = f"the dump has nothing of namespace {', '.join(sorted(absent))}"
     return NotSynced(why, refused=True) if why else Watching()
-
-
-def _is_workload(each: ApiObject) -> bool:
-    return isinstance(each, Namespace) and is_workload_namespace(each)
 
 
 def _system_namespaces(settings: Settings, catalogue: Catalogue) -> frozenset[str]:

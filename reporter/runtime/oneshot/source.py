@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from reporter.catalogue.silences import read_silence_file
 from reporter.kube.watch.watch_events import UndecodableObject
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
 from reporter.settings import Settings
 from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 
@@ -38,11 +38,15 @@ def make_store(settings: Settings, catalogue: Catalogue) -> Store:
     """
     Make an empty store for what the evaluated reasons read.
     """
-    return Store(
+    store = Store(
         kinds_to_watch(catalogue, SPECS, settings.sources),
         crds_to_track(catalogue, SPECS, settings.sources),
         SampleStore(scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)),
+        subjects=catalogue.subject_definitions,
     )
+    if settings.silence_file is not None:
+        store.record_silence_file(read_silence_file(settings.silence_file))
+    return store
 
 
 def describe_undecodable(
@@ -57,21 +61,16 @@ def describe_undecodable(
     ]
 
 
-def evaluate_once(
-    observations: Observations, settings: Settings, catalogue: Catalogue
-) -> Evaluation:
-    """
-    Evaluate everything as the first pass of a process does: clocks start at the writers' times.
-    """
-    evaluator = make_evaluator(settings, catalogue)
-    return evaluator.evaluate(Evaluation(), observations.snapshot, ALL_LAYERS, now=observations.at)
-
-
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
     delays = Delays(grace=settings.startup_grace, settle=settings.settle)
     return Evaluator(
         catalogue,
         PROBES,
         settings.flag_texts,
-        EvaluationSettings(delays, emission=settings.emission, heartbeat=settings.heartbeat),
+        EvaluationSettings(
+            delays,
+            emission=settings.emission,
+            suppression=settings.suppression,
+            heartbeat=settings.heartbeat,
+        ),
     )

@@ -36,6 +36,13 @@ class RollUpKeeper:
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
         self._failed = False
+        self._next_rules: RollUpRules | None = None
+
+    def change_rules(self, rules: RollUpRules) -> None:
+        """
+        Fold the next pass, which is a full one, by other rules. Until then the roll-up stays as it is.
+        """
+        self._next_rules = rules
 
     def view(self) -> StatusView:
         """
@@ -53,9 +60,9 @@ class RollUpKeeper:
         """
         Fold a pass. Yields where other tasks may run.
         """
-        before = self.rollup
+        before, rules = self.rollup, self._next_rules or self._rules
         try:
-            after = yield from fold_steps(before, self._input(finished), self._rules)
+            after = yield from fold_steps(before, self._input(finished), rules)
         except Exception:
             # The status is a view of the findings: a fault of it must not end the announcing of
             # them. Without a roll-up all is Unknown, and the next full pass makes another one.
@@ -65,7 +72,7 @@ class RollUpKeeper:
             self._failed, after = True, before if self._failed else empty
         else:
             self._failed = False
-        self.rollup = after
+        self.rollup, self._rules, self._next_rules = after, rules, None
         if after.revision != before.revision:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
@@ -80,4 +87,5 @@ class RollUpKeeper:
             now=finished.now,
             episodes={key: each.event.episode_start for key, each in episodes.items()},
             packages=self._packages(),
+            has_other_rules=self._next_rules is not None,
         )

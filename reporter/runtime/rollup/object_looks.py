@@ -7,21 +7,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
-from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
+from reporter.model.subjects import Subject
 from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
+from reporter.runtime.rollup.written_statuses import WrittenStatuses
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.objects.wanted import (
-    Json,
     ObjectLook,
-    change_due_at,
     evaluation_interval,
-    is_outdated,
     look_at,
     make_patch,
-    renewal_due_at,
 )
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.store.written_objects import WrittenObjectStore
@@ -30,18 +27,13 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 OBJECTS_BETWEEN_YIELDS = 50
 
 
-Revision: TypeAlias = tuple[int, Mapping[Layer, str]]
+Revision: TypeAlias = tuple[int, Mapping[Subject, str]]
 
 
 class _Kept(NamedTuple):
     found: ProductionStackStatus
     revision: Revision
     look: ObjectLook
-
-
-class _Written(NamedTuple):
-    status: Json | None
-    wanted: Json
 
 
 class ObjectLooks:
@@ -54,7 +46,8 @@ class ObjectLooks:
     ) -> None:
         self._objects, self._rules = objects, rules
         self._kept: dict[NamespacedName, _Kept] = {}
-        self._written: dict[NamespacedName, _Written] = {}
+        self._written = WrittenStatuses()
+        self.written = self._written.add
 
     async def find_pending(
         self, view: StatusView, *, now: datetime
@@ -66,25 +59,21 @@ class ObjectLooks:
         """
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
-        self._written = {name: each for name, each in self._written.items() if name in objects}
+        self._written.keep_only(objects)
         if not view.rollup.revision:
             return [], None
         pending: list[PendingObject] = []
         deadlines: list[datetime] = []
-        interval = evaluation_interval(len(objects))
+        interval, evaluated_at = evaluation_interval(len(objects)), view.rollup.evaluated_at
         for number, (name, found) in enumerate(objects.items(), start=1):
             look = self.look(name, found, view, now=now)
             if look.deadline is not None:
                 deadlines.append(look.deadline)
             if look.wanted is not None:
-                is_change = self._is_change(name, found, look.wanted)
-                evaluated_at = view.rollup.evaluated_at
-                due_at = (
-                    change_due_at(found, look.wanted, now=now)
-                    if is_change
-                    else renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
+                due = self._written.pend(
+                    name, found, look.wanted, interval=interval, evaluated_at=evaluated_at, now=now
                 )
-                pending.append(PendingObject(not is_change, due_at, name))
+                pending.append(due)
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
         return pending, min(deadlines, default=None)
@@ -109,23 +98,10 @@ class ObjectLooks:
         ):
             return kept.look
         memory = kept.look.memory if kept is not None else None
-        look = look_at(found, view, self._rules, memory, now=now)
+        rules = self._rules._replace(rollup=view.rules)
+        look = look_at(found, view, rules, memory, now=now)
         self._kept[name] = _Kept(found, revision, look)
         return look
-
-    def written(self, name: NamespacedName, after: ProductionStackStatus, wanted: Json) -> bool:
-        """
-        Remember what the API server made of a write; return whether it is what was written.
-
-        The CRD of an earlier release drops fields that it does not have. Without this they would be
-        written again and again.
-        """
-        self._written[name] = _Written(after.status, wanted)
-        return not is_outdated(after, wanted)
-
-    def _is_change(self, name: NamespacedName, found: ProductionStackStatus, wanted: Json) -> bool:
-        is_done = self._written.get(name) == _Written(found.status, wanted)
-        return is_outdated(found, wanted) and not is_done
 
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
@@ -136,7 +112,7 @@ def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
     number = rollup.revision
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:
         number = record.revision
-    return number, rollup.evaluation.known_subjects.unknown_layers
+    return number, rollup.evaluation.known_subjects.unknown
 
 
 class RollUpSource(Protocol):

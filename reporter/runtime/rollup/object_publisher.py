@@ -25,7 +25,7 @@ from reporter.model.look_interval import look_interval
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.runtime.leaderelection.leadership import (
     Leadership,
-    run_while_leading,
+    run_whenever_leading,
     write_while_leading,
 )
 from reporter.runtime.process.cancellation import cancel_all
@@ -98,6 +98,8 @@ class Looks(Protocol[T_contra]):
 
 class StatusObjectPublisher(Generic[T]):
     """
+    Writes the status of the objects that a look finds outdated.
+
     *count_write* is called with the result of every request to write a status.
     """
 
@@ -134,25 +136,19 @@ class StatusObjectPublisher(Generic[T]):
         return self._queue.failing
 
     async def run(self) -> NoReturn:
-        while True:
-            await self._leadership.wait_acquired()
-            failed = False
-            try:
-                await run_while_leading(self._leadership, self._publish())
-            except Exception:
-                # The objects are a view of the findings: a fault must not end the announcing of them.
-                if not self._faulty:
-                    logger.exception("status objects cannot be written")
-                failed = True
-            finally:
-                self._queue.forget_backoffs()
-            if failed:
-                await self._pause_after_fault()
+        await run_whenever_leading(
+            self._leadership,
+            self._publish,
+            on_fault=self._on_fault,
+            stand_down=self._queue.forget_backoffs,
+            pause_after_fault=PAUSE_AFTER_FAULT,
+        )
 
-    async def _pause_after_fault(self) -> None:
+    def _on_fault(self, err: Exception) -> None:
+        if not self._faulty:
+            logger.error("status objects cannot be written", exc_info=err)
         self._faulty = True
         self._count_write(WriteObjectResult.FAILED)
-        await asyncio.sleep(PAUSE_AFTER_FAULT)
 
     async def _publish(self) -> NoReturn:
         async with asyncio.TaskGroup() as group:

@@ -3,6 +3,7 @@ The status of a fleet that a running hub answers with.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -14,12 +15,12 @@ from reporter.model.fleet.status import FLEET_SCOPE, ClusterEntry, FleetDocument
 from reporter.model.rollup.states import State
 from reporter.runtime.status.reporter import (
     ANSWER_TIMEOUT,
-    LONG_POLL_TIMEOUT,
     PATH,
     Fetched,
     StatusFetcher,
     read_error,
     read_raw,
+    time_limit,
 )
 from reporter.runtime.status.source import CannotAsk
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
@@ -28,6 +29,8 @@ from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 @dataclass(frozen=True, slots=True)
 class FleetAnswer:
     """
+    The answer of a hub about its clusters, or about one.
+
     *document*: None if the cluster is not answered for; *missing* says so then. *tag*: of its content.
     """
 
@@ -60,8 +63,8 @@ class HubSource:
     Asks a hub about all clusters, or about one.
     """
 
-    def __init__(self, fetcher: StatusFetcher) -> None:
-        self._fetcher = fetcher
+    def __init__(self, fetcher: StatusFetcher, *, answer_timeout: timedelta | None = None) -> None:
+        self._fetcher, self._timeout = fetcher, answer_timeout or ANSWER_TIMEOUT
         self.description = fetcher.description
 
     async def ask(self, cluster: str = "", *, after: FleetAnswer | None = None) -> FleetAnswer:
@@ -73,7 +76,7 @@ class HubSource:
             f"{PATH}/clusters/{quote(cluster, safe='')}" if cluster else PATH,
             (("wait", str(MAX_WAIT_SECONDS)),) if tag else (),
             {"If-None-Match": tag} if tag else {},
-            LONG_POLL_TIMEOUT if tag else ANSWER_TIMEOUT,
+            time_limit(self._timeout, waits=bool(tag)),
         )
         if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
             return after

@@ -3,20 +3,21 @@ The status of a cluster that this process reads itself, or of a dump.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from difflib import get_close_matches
 
 import msgspec
 from msgspec.structs import replace
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import Mode
 from reporter.model.rollup.status import NotJudged, StatusDocument
 from reporter.model.subjects import Subject
+from reporter.model.text.suggest import find_similar
+from reporter.model.text.times import format_time
 from reporter.runtime.oneshot.cluster import Progress, read_cluster
 from reporter.runtime.oneshot.dump import read_dump
 from reporter.runtime.oneshot.source import Observations, make_evaluator
@@ -95,7 +96,7 @@ def answer_from(
         return _answer(view.document(*view.namespaces(), cluster=view.cluster()), not_judged)
     summary = view.namespace_summary(target.namespace)
     if summary is None:
-        alike = _closest(target.namespace, view.rollup.namespaces)
+        alike = find_similar(target.namespace, view.rollup.namespaces)
         if alike and target.name:
             alike = f"{alike}/{target.name}"
         return StatusAnswer(None, missing=f"no workload namespace {target.namespace}", alike=alike)
@@ -105,7 +106,7 @@ def answer_from(
     one = view.inference_set(target.namespace, target.name)
     if one is None:
         there = [each.name for each in view.inference_sets(target.namespace)]
-        close = _closest(target.name, there)
+        close = find_similar(target.name, there)
         alike = f"{target.namespace}/{close}" if close else ""
         return StatusAnswer(None, missing=f"no InferenceSet {target}", alike=alike)
     return _answer(view.document(replace(summary, inference_sets=(one,))), not_judged)
@@ -114,10 +115,6 @@ def answer_from(
 def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> StatusAnswer:
     whole = replace(document, not_judged=not_judged)
     return StatusAnswer(whole, msgspec.to_builtins(whole))
-
-
-def _closest(name: str, there: Iterable[str]) -> str:
-    return next(iter(get_close_matches(name, sorted(there), n=1)), "")
 
 
 def cannot_read_after(err: KubeError) -> CannotAsk:
@@ -197,7 +194,7 @@ class DumpSource:
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )
-        as_of = f"evaluated as of {observations.at.strftime('%Y-%m-%dT%H:%M:%SZ')}"
+        as_of = f"evaluated as of {format_time(observations.at)}"
         observations = dataclasses.replace(observations, notes=(as_of, *observations.notes))
         return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
 

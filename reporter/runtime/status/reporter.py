@@ -22,13 +22,14 @@ from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 
 PATH = "/status/v1"
 ANSWER_TIMEOUT = timedelta(seconds=15)
-LONG_POLL_TIMEOUT = ANSWER_TIMEOUT + timedelta(seconds=MAX_WAIT_SECONDS)
 
 ANSWERS = frozenset(
     {
         HTTPStatus.OK,
         HTTPStatus.NOT_MODIFIED,
         HTTPStatus.BAD_REQUEST,
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
         HTTPStatus.NOT_FOUND,
         HTTPStatus.TOO_MANY_REQUESTS,
         HTTPStatus.SERVICE_UNAVAILABLE,
@@ -76,12 +77,14 @@ class StatusFetcher(Protocol):
 class ReporterSource:
     """
     Asks a reporter; a question with *after* waits there for a change, as long as it lets us.
+
+    *answer_timeout*: of an answer that does not wait; ANSWER_TIMEOUT if None.
     """
 
     may_lag = True
 
-    def __init__(self, fetcher: StatusFetcher) -> None:
-        self._fetcher = fetcher
+    def __init__(self, fetcher: StatusFetcher, *, answer_timeout: timedelta | None = None) -> None:
+        self._fetcher, self._timeout = fetcher, answer_timeout or ANSWER_TIMEOUT
         self.description = fetcher.description
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
@@ -90,7 +93,7 @@ class ReporterSource:
             path_of(target),
             query_of(target, waits=waits),
             {"If-None-Match": after.tag} if after is not None and after.tag else {},
-            LONG_POLL_TIMEOUT if waits else ANSWER_TIMEOUT,
+            time_limit(self._timeout, waits=waits),
         )
         if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
             return after
@@ -98,6 +101,13 @@ class ReporterSource:
 
     async def close(self) -> None:
         await self._fetcher.close()
+
+
+def time_limit(answer_timeout: timedelta, *, waits: bool) -> timedelta:
+    """
+    Return how long a request may take that waits for a change, or that does not.
+    """
+    return answer_timeout + timedelta(seconds=MAX_WAIT_SECONDS if waits else 0)
 
 
 def path_of(target: Target) -> str:

@@ -11,7 +11,7 @@ from reporter.model.rollup.status import NamespaceStatus, StatusDocument
 
 class CannotAsk(Exception):
     """
-    No answer was had; the text says why and what to do.
+    Raised without an answer; the text says why and what to do.
 
     *may_pass*: asking again later may help, as with a server that restarts.
     *retry_after*: how long to wait before, if the server named a time.

@@ -14,12 +14,19 @@ from reporter.model.rollup.status import (
     StatusDocument,
 )
 from reporter.runtime.status.source import StatusAnswer, Target
-from reporter.stages.snapshot.subjects import HARNESS_LABEL
+
+
+WORKLOAD_LABEL = "productionstack.kaito.sh/managed-by=modelharness"
+"""
+The label of workload namespaces of the pack kaito, for people: who asks a reporter reads no pack.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """
+    The state of what was asked about, and what blocks it.
+
     *worst*: the worst state of all that was asked about; *state* itself but for everything.
     """
 
@@ -79,5 +86,4 @@ def describe_missing(answer: StatusAnswer, target: Target) -> str:
         return f"{answer.missing}; did you mean {answer.alike}?"
     if target.name:
         return f"{answer.missing}; status {target.namespace} lists those there are"
-    label = "=".join(HARNESS_LABEL)
-    return f"{answer.missing}; status lists those there are, by their label {label}"
+    return f"{answer.missing}; status lists those there are, by their label {WORKLOAD_LABEL}"

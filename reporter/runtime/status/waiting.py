@@ -42,14 +42,14 @@ class WaitCondition(StrEnum):
 @unique
 class Outcome(StrEnum):
     """
-    The ends of a wait. ENDING: the subject is being deleted. NOT_ASKED: nobody answered in time.
+    The ends of a wait. ENDING: the subject is being deleted. NO_ANSWER: nobody answered in time.
     """
 
     MET = "met"
     FAILED = "failed"
     ENDING = "ending"
     TIMED_OUT = "timed out"
-    NOT_ASKED = "not asked"
+    NO_ANSWER = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Waiter:
             if remaining <= 0:
                 break
             await asyncio.sleep(min(pause.total_seconds(), remaining))
-        outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NOT_ASKED
+        outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NO_ANSWER
         return Waited(outcome, self._last, self._error or ("" if self._is_fresh else UNCONFIRMED))
 
     async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:

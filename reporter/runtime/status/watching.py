@@ -15,7 +15,7 @@ from typing import Any
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.errors import KubeError
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace

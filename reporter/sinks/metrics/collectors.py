@@ -1,42 +1,28 @@
 """
-Collectors that compute their series at each scrape, from the last evaluation and the reflectors.
+Collectors that compute their series at each scrape, from the reflectors and the scraper.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from reporter.model.entries import Catalogue
-from reporter.model.subjects import FindingKey
-from reporter.sinks.metrics.declaration import MetricDeclaration, MetricType
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.declaration import MetricDeclaration, MetricType
+from reporter.sinks.metrics.declarations.reporter import (
     DECODE_ERRORS,
-    FINDING,
-    HELD,
+    KIND_SERVED,
     MISSING_RIGHTS,
     OBJECTS,
     RELISTS,
     SCRAPE_PAGES,
-    SUPPRESSED,
-    UNKNOWN,
+    UNDECODABLE_OBJECTS,
     UNKNOWN_RIGHTS,
     WATCH_LAST_EVENT_AGE,
     WATCH_MISSED,
     WATCH_RESTARTS,
     WATCH_UP,
 )
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.evaluation.states import ReasonState, reason_states
-
-
-FindingLabels: TypeAlias = tuple[str, str, str]
-"""
-The values of FINDING_LABELS.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +31,8 @@ class WatchReport:
     The state of the watch of one kind.
 
     *last_event_age*: seconds since the watch last delivered anything, None before the first time.
+    *undecodable*: objects whose newest version could not be decoded. *served*: False only where
+    discovery finds that the kind is not.
     """
 
     kind: str
@@ -55,60 +43,8 @@ class WatchReport:
     restarts: int
     decode_errors: int
     missed_events: int
-
-
-class FindingCollector(Collector):
-    """
-    The state of every reason, by namespace of its subjects.
-
-    The namespace is "" for the cluster, and for what stands for all subjects of a layer that may
-    exist. A series that was shown once is shown while its layer has subjects in its namespace: an
-    alert resolves on a zero. It goes with the last of them, so that what is deleted costs nothing.
-    """
-
-    def __init__(self, catalogue: Catalogue, evaluation: Callable[[], Evaluation]) -> None:
-        self._evaluation = evaluation
-        entries = catalogue.entries.values()
-        self._seen_series: set[FindingLabels] = {
-            (e.layer, e.reason, "") for e in entries if not e.is_ready_reason
-        }
-
-    def collect(self) -> Iterator[Metric]:
-        evaluation = self._evaluation()
-        states = reason_states(evaluation)
-        self._seen_series.update(_labels_of(key) for key in states)
-        existing = {(subject.layer, subject.namespace) for subject in evaluation.subjects}
-        self._seen_series = {
-            each for each in self._seen_series if not each[2] or (each[0], each[2]) in existing
-        }
-        series = sorted(self._seen_series)
-        yield _finding_family(FINDING, series, _past_hold(evaluation, states))
-        for declaration, state in _STATE_GAUGES:
-            keys = (key for key, each in states.items() if each is state)
-            yield _finding_family(declaration, series, keys)
-
-
-_STATE_GAUGES = (
-    (HELD, ReasonState.HELD),
-    (SUPPRESSED, ReasonState.SUPPRESSED),
-    (UNKNOWN, ReasonState.UNKNOWN),
-)
-
-
-def _past_hold(evaluation: Evaluation, keys: Iterable[FindingKey]) -> Iterator[FindingKey]:
-    finding_states = evaluation.gate.finding_states
-    return (key for key in keys if key in finding_states and finding_states[key].past_hold)
-
-
-def _labels_of(key: FindingKey) -> FindingLabels:
-    return (key.subject.layer, key.reason, key.subject.namespace)
-
-
-def _finding_family(
-    declaration: MetricDeclaration, series: Sequence[FindingLabels], keys: Iterable[FindingKey]
-) -> Metric:
-    ones: AbstractSet[FindingLabels] = {_labels_of(key) for key in keys}
-    return make_family(declaration, ((labels, float(labels in ones)) for labels in series))
+    undecodable: int = 0
+    served: bool = True
 
 
 class WatchCollector(Collector):
@@ -129,6 +65,7 @@ class WatchCollector(Collector):
 
 
 _WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]] = {
+    KIND_SERVED: lambda report: report.served,
     WATCH_UP: lambda report: report.watching,
     WATCH_LAST_EVENT_AGE: lambda report: report.last_event_age,
     OBJECTS: lambda report: report.objects,
@@ -136,6 +73,7 @@ _WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]]
     WATCH_RESTARTS: lambda report: report.restarts,
     WATCH_MISSED: lambda report: report.missed_events,
     DECODE_ERRORS: lambda report: report.decode_errors,
+    UNDECODABLE_OBJECTS: lambda report: report.undecodable,
 }
 
 
@@ -158,6 +96,8 @@ class ScrapeCollector(Collector):
 @dataclass(frozen=True, slots=True)
 class PermissionReport:
     """
+    The result of reviewing permissions.
+
     *is_missing*: by verb and resource. *unknown*: those whose last review had no answer.
     """
 

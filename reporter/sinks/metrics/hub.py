@@ -14,7 +14,7 @@ from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResul
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.model.rollup.states import COUNTED_STATES
 from reporter.sinks.metrics.collectors import WatchReport, make_family
-from reporter.sinks.metrics.hub_declarations import (
+from reporter.sinks.metrics.declarations.hub import (
     HUB_CLUSTERS,
     HUB_DROPPED_SERIES,
     HUB_LAST_SUCCESS,
@@ -31,7 +31,7 @@ from reporter.stages.fleet.shown.document import FleetView
 
 class FleetCollector(Collector):
     """
-    Without samples where the clusters are not known: an alert on silence then sees no zero.
+    Collects the series of clusters; none while these are not known, so that no alert sees a zero.
     """
 
     def __init__(self, view: Callable[[], FleetView]) -> None:

@@ -6,20 +6,23 @@ Every series of the catalogue is there from the start, and trouble that has ende
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 
-from reporter.model.entries import Catalogue
-from reporter.model.event_record import WriteResult
+from prometheus_client.core import Metric
+
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.metrics.samples import ScrapeResult
+from reporter.model.records.event_record import WriteResult
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.model.subjects import FindingKey
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import (
-    FindingCollector,
     ScrapeCollector,
     WatchReport,
 )
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.announcing import MIRROR_WRITES
+from reporter.sinks.metrics.declarations.reporter import (
     EPISODE_DURATION,
     EPISODES,
     EVENT_WRITES,
@@ -31,7 +34,11 @@ from reporter.sinks.metrics.declarations import (
     STATUS_OBJECTS_FAILING,
 )
 from reporter.sinks.metrics.process import ProcessMetrics
+from reporter.sinks.metrics.reload import ReloadMetrics
 from reporter.sinks.metrics.rollups import RollUpCollector
+from reporter.sinks.metrics.silences import SilenceCollector
+from reporter.sinks.metrics.states.collector import StateCollector
+from reporter.sinks.metrics.states.since import Episodes
 from reporter.sinks.metrics.store import StoreMetrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.rollup.records import RollUp
@@ -44,20 +51,32 @@ class Metrics(ProcessMetrics):
 
     def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
         super().__init__(watches)
-        self._evaluation = Evaluation()
-        self.registry.register(FindingCollector(catalogue, lambda: self._evaluation))
+        self._states, self._evaluation = StateCollector(catalogue), Evaluation()
+        self._episode_starts: Callable[[], Episodes] = dict
+        self.registry.register(SilenceCollector(lambda: self._evaluation))
+        self.reloads = ReloadMetrics(self.registry)
         self._scrape_pages = ScrapeCollector()
         self.registry.register(self._scrape_pages)
         self._passes = self._histogram(PASS_DURATION)
         self._last_pass = self._gauge(LAST_PASS)
         self._writes = self._counter(EVENT_WRITES, WriteResult)
         self._scrapes = self._counter(SCRAPES, ScrapeResult)
+        self._mirror_writes = self._counter(MIRROR_WRITES, WriteResult)
         self._leader = self._gauge(LEADER)
         self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
         self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
         announced = (e.reason for e in catalogue.entries.values() if e.is_evaluated)
         self._episodes = self._counter(EPISODES, announced)
         self._episode_duration = self._histogram(EPISODE_DURATION)
+
+    def add_reasons(self, catalogue: Catalogue) -> None:
+        """
+        Show the reasons of another catalogue too. Those that are gone read zero until a restart.
+        """
+        self._states.add_reasons(catalogue)
+        for entry in catalogue.entries.values():
+            if entry.is_evaluated:
+                self._episodes.labels(entry.reason)
 
     def show_rollup(
         self,
@@ -89,16 +108,26 @@ class Metrics(ProcessMetrics):
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
         self._leader.set_function(lambda: float(is_leader()))
 
+    def set_episodes_function(self, episodes: Callable[[], Episodes]) -> None:
+        self._episode_starts = episodes
+
+    def _prepare(self) -> Callable[[], Iterable[Metric]]:
+        return partial(self._states.collect, self._evaluation, self._episode_starts())
+
     def set_scrape_pages_function(self, count_pages: Callable[[], Mapping[str, int]]) -> None:
         self._scrape_pages.count_pages = count_pages
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after
+        self._states.start(after.evaluated_at)
         self._passes.observe(took.total_seconds())
         self._last_pass.set_to_current_time()
 
     def count_write(self, result: str) -> None:
         self._writes.labels(result).inc()
+
+    def count_mirror_write(self, result: str) -> None:
+        self._mirror_writes.labels(result).inc()
 
     def on_episode_begin(self, key: FindingKey) -> None:
         self._episodes.labels(key.reason).inc()

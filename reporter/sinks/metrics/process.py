@@ -2,7 +2,11 @@
 The series that the metrics pages of all commands have, in the text format of Prometheus.
 """
 
-from collections.abc import Callable, Iterable
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
 
 from prometheus_client import (
     CollectorRegistry,
@@ -11,9 +15,12 @@ from prometheus_client import (
     Histogram,
     ProcessCollector,
     disable_created_metrics,
-    generate_latest,
 )
+from prometheus_client.core import Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
+from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
 from reporter.sinks.metrics.collectors import (
     PermissionCollector,
@@ -21,13 +28,35 @@ from reporter.sinks.metrics.collectors import (
     WatchCollector,
     WatchReport,
 )
-from reporter.sinks.metrics.declaration import MetricDeclaration
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.declaration import MetricDeclaration
+from reporter.sinks.metrics.declarations.reporter import (
+    API_REQUESTS,
+    BUILD_INFO,
     CLOCK_SKEW,
     CLOCK_SPREAD,
     CLOSED_CONNECTIONS,
     EVENT_LOOP_LAG,
 )
+
+
+_STATUS_CODES = frozenset(int(each) for each in HTTPStatus)
+
+
+class Exposition(NamedTuple):
+    """
+    The samples of one moment. *encode* formats them, which may be done by another thread.
+    """
+
+    content_type: str
+    encode: Callable[[], bytes]
+
+
+class _Collected(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = tuple(families)
+
+    def collect(self) -> Iterator[Metric]:
+        return iter(self._families)
 
 
 class ProcessMetrics:
@@ -36,13 +65,18 @@ class ProcessMetrics:
     """
 
     def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
-        # A second series, `_created`, for each counter and histogram tells nobody anything here.
+        # The `_created` series of counters and histograms would only add to the page.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.registry.register(WatchCollector(watches))
         self._permissions = PermissionCollector()
         self.registry.register(self._permissions)
+        info = Gauge(
+            BUILD_INFO.full_name, BUILD_INFO.help, BUILD_INFO.labels, registry=self.registry
+        )
+        info.labels(_program_version(), platform.python_version()).set(1)
+        self._api_requests = self._counter(API_REQUESTS, ())
         self._loop_lag = self._histogram(EVENT_LOOP_LAG)
         self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
         self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
@@ -85,5 +119,44 @@ class ProcessMetrics:
     def count_closed_connection(self, cause: ClosedConnection) -> None:
         self._closed_connections.labels(cause).inc()
 
+    def count_api_request(self, verb: str, status: int | None) -> None:
+        """
+        Count a request to the API server. *status*: of the response, None without one.
+        """
+        # A pod behind the API server's proxy may answer with any number.
+        known = str(status) if status in _STATUS_CODES else "other"
+        self._api_requests.labels(verb, "error" if status is None else known).inc()
+
     def render(self) -> bytes:
-        return generate_latest(self.registry)
+        """
+        Return the page in plain text.
+        """
+        return self.expose("").encode()
+
+    def expose(self, accept: str) -> Exposition:
+        """
+        Return the page in the format that an Accept header asks for: OpenMetrics, or plain text.
+        """
+        try:
+            encode, content_type = choose_encoder(accept)
+        except TypeError:  # prometheus_client compares a version of letters with numbers
+            encode, content_type = choose_encoder("")
+        collected, collect_rest = tuple(self.registry.collect()), self._prepare()
+
+        def encode_all() -> bytes:
+            return encode(_Collected((*collected, *collect_rest())))
+
+        return Exposition(content_type, encode_all)
+
+    def _prepare(self) -> Callable[[], Iterable[Metric]]:
+        """
+        Return a function that collects further samples as of now, when the page is formatted.
+        """
+        return tuple
+
+
+def _program_version() -> str:
+    try:
+        return version(PROGRAM_NAME)
+    except PackageNotFoundError:
+        return "unknown"

@@ -13,13 +13,14 @@ from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.model.rollup.status import Replicas
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics.collectors import make_family
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_REPLICAS,
+    ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
 )
 from reporter.stages.rollup.document import sum_replicas
@@ -48,7 +49,7 @@ class Shown(NamedTuple):
 
 class RollUpCollector(Collector):
     """
-    Without samples while this replica does not lead, and before the first pass.
+    Collects the series of the status; none before the first pass and while this replica does not lead.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class RollUpCollector(Collector):
         if self._with_namespaces:
             yield make_family(ROLLUP_PACKAGE_INFO, _packages(namespaces))
         yield make_family(ROLLUP_BLOCKING_INFO, _blockers(shown))
+        yield make_family(ROLLUP_SILENCED_UNTIL, _silenced(shown))
         yield make_family(ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else [])
         yield make_family(ROLLUP_EVALUATED, _evaluated(rollup, cluster))
 
@@ -152,6 +154,14 @@ def _blockers(shown: Iterable[Shown]) -> Samples:
             stalled = "true" if found.stalled else "false"
             labels = found.reason, found.code, found.actionability, stalled
             yield (each.scope, each.name, *labels), 1
+
+
+def _silenced(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        found = each.standing.blocker
+        silence = found.silence if found is not None else None
+        if silence is not None and silence.until is not None:
+            yield (each.scope, each.name), silence.until.timestamp()
 
 
 def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:

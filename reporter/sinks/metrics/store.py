@@ -12,8 +12,8 @@ from prometheus_client.registry import Collector
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase
 from reporter.sinks.metrics.collectors import make_family
-from reporter.sinks.metrics.declaration import MetricDeclaration
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.declaration import MetricDeclaration
+from reporter.sinks.metrics.declarations.reporter import (
     STORE_OBJECTS,
     STORE_REJECTED,
     STORE_UP,
@@ -23,6 +23,8 @@ from reporter.sinks.metrics.declarations import (
 
 class StoreMetrics(Collector):
     """
+    Collects the series of the HealthEvent store.
+
     *objects* returns those of this program. *is_up*: returns whether they are kept.
     """
 

@@ -4,6 +4,7 @@ Render one subject at length: what blocks it, where, what to do, and how that fo
 
 from collections.abc import Iterator, Sequence
 
+from reporter.model.rollup.silenced import SilencedBy
 from reporter.model.rollup.status import Blocking, InferenceSetStatus, Replicas
 from reporter.sinks.log_format import one_line
 from reporter.sinks.tables.ages import format_age
@@ -18,7 +19,8 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
     """
     Yield the lines about one InferenceSet.
     """
-    yield field("InferenceSet", f"{namespace}/{each.name}")
+    kind, _, name = each.name.rpartition("/")
+    yield field(kind or "InferenceSet", f"{namespace}/{name}")
     state = paint(each.state, colour=colour)
     if each.last_known is not None:
         state += f" (last known: {each.last_known})"
@@ -48,6 +50,8 @@ def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[
         source = f", by the {blocking.since_from}" if blocking.since_from is not None else ""
         since = blocking.since.strftime("%Y-%m-%d %H:%M:%S UTC")
         yield field("Since", f"{since} ({format_age(blocking.in_state_seconds)}{source})")
+    if blocking.silenced is not None:
+        yield field("Silenced", _describe_silence(blocking.silenced))
     if blocking.object:
         yield field("Object", blocking.object)
     if blocking.message:
@@ -56,6 +60,13 @@ def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[
         yield field("Remedy", blocking.remedy)
     if blocking.via and with_chain:
         yield from _chain((*blocking.via, reason))
+
+
+def _describe_silence(silenced: SilencedBy) -> str:
+    until = silenced.until.strftime("%Y-%m-%d %H:%M:%S UTC")
+    by = f" by {silenced.by}" if silenced.by else ""
+    why = f": {silenced.why}" if silenced.why else ""
+    return f"until {until}{by}, in {silenced.origin}{why}"
 
 
 def _describe_patience(blocking: Blocking) -> str:
@@ -84,4 +95,4 @@ def field(label: str, text: str, *, is_safe: bool = False) -> str:
     """
     Return a line with a label. *is_safe*: the text is ours, and may have colours.
     """
-    return f"{label + ':':{LABEL_WIDTH}}{text if is_safe else one_line(text)}".rstrip()
+    return f"{label + ': ':{LABEL_WIDTH}}{text if is_safe else one_line(text)}".rstrip()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 from textwrap import wrap
 
-from reporter.model.entries import Catalogue, CatalogueEntry, Scope
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope
 from reporter.model.enums import Reason
 from reporter.sinks.log_format import one_line
 from reporter.sinks.tables.ages import format_age
@@ -18,11 +18,7 @@ WIDTH = 100
 INDENT = "  "
 STEP = "↳ "
 
-SUBJECTS: Mapping[str, str] = {
-    "cluster": "the control plane of the stack",
-    "modelharness": "the Gateway of one workload namespace and its filters",
-    "modeldeployment": "one InferenceSet",
-}
+STACK = "the control plane of the stack"
 NEEDS_CRD = "Its probe needs the missing CRD."
 
 
@@ -48,7 +44,7 @@ class EntryText:
         """
         entry = self._catalogue[reason]
         yield field("Reason", reason)
-        yield field("Layer", f"{entry.layer}: about {SUBJECTS[entry.layer]}")
+        yield field("Layer", f"{entry.layer}: about {self._subject(entry)}")
         yield field("Type", entry.type)
         if entry.is_ready_reason:
             yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
@@ -64,6 +60,12 @@ class EntryText:
         yield from self._list("What to do", self._steps(reason))
         yield from self._list("Suppresses", self._targets(reason))
         yield from self._list("Suppressed by", self._sources(reason))
+
+    def _subject(self, entry: CatalogueEntry) -> str:
+        rule = self._catalogue.subject_definitions.find(entry.layer, entry.subject_kind)
+        if rule is None:
+            return STACK
+        return rule.about or f"one {rule.kind.kind}"
 
     def _holds(self, entry: CatalogueEntry) -> str:
         holds = entry.holds
@@ -87,19 +89,21 @@ class EntryText:
         yield from (f"{number}. {step}" for number, step in steps)
 
     def _targets(self, reason: Reason) -> Iterator[str]:
-        if reason == self._catalogue.missing_crd_reason:
+        catalogue = self._catalogue
+        if catalogue.is_missing_crd_enabled and reason == catalogue.missing_crd_reason:
             yield "every reason whose probe needs the missing CRD"
-        for row in self._catalogue.suppressions:
-            if row.source == reason:
+        for row in catalogue.suppressions:
+            if row.enabled and row.source == reason:
                 yield f"{row.target} ({_where(row.scope)}): {row.why}"
 
     def _sources(self, reason: Reason) -> Iterator[str]:
-        for row in self._catalogue.suppressions:
-            if row.target == reason:
+        catalogue = self._catalogue
+        for row in catalogue.suppressions:
+            if row.enabled and row.target == reason:
                 yield f"{row.source} ({_where(row.scope)}): {row.why}"
         crds = sorted(self._catalogue.required_crds(reason))
-        if crds and self._catalogue.missing_crd_reason:
-            yield f"{self._catalogue.missing_crd_reason}, of {', '.join(crds)}"
+        if crds and catalogue.is_missing_crd_enabled and catalogue.missing_crd_reason:
+            yield f"{catalogue.missing_crd_reason}, of {', '.join(crds)}"
 
     def render_chain(self, reasons: Sequence[str]) -> Iterator[str]:
         """

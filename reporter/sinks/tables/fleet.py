@@ -108,6 +108,8 @@ def _blocking(blocking: FleetBlocking) -> Iterator[str]:
     stalled = " (stalled)" if blocking.stalled else ""
     if blocking.actionability:
         yield field("Acts", blocking.actionability + stalled)
+    if blocking.silenced_until is not None:
+        yield field("Silenced", f"until {blocking.silenced_until:%Y-%m-%d %H:%M:%S} UTC")
     if blocking.message:
         yield field("Message", blocking.message)
     if blocking.remedy:

@@ -14,6 +14,7 @@ from reporter.model.rollup.status import (
     Replicas,
     StatusDocument,
 )
+from reporter.model.text.times import format_time
 from reporter.sinks.tables.ages import format_age
 from reporter.sinks.tables.table import NOTHING
 
@@ -62,7 +63,7 @@ def _wide_cells(subject: AnySubject) -> tuple[str, ...]:
     available = {True: "yes", False: "no", None: NOTHING}[getattr(subject, "available", None)]
     if blocking is None:
         return (available, NOTHING, NOTHING, NOTHING, NOTHING)
-    since = blocking.since.strftime("%Y-%m-%dT%H:%M:%SZ") if blocking.since is not None else ""
+    since = format_time(blocking.since) if blocking.since is not None else ""
     return (available, "yes" if blocking.stalled else "no", since, blocking.code, blocking.object)
 
 
@@ -93,7 +94,8 @@ def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[
     if namespace.harness is not None:
         yield ("Harness", namespace.name, *subject_cells(namespace.harness, wide=wide))
     for each in namespace.inference_sets:
-        yield ("InferenceSet", each.name, *subject_cells(each, wide=wide))
+        kind, _, name = each.name.rpartition("/")
+        yield (kind or "InferenceSet", name, *subject_cells(each, wide=wide))
 
 
 def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from reporter.sinks.log_format import one_line
 
 GAP = "   "
 NOTHING = "-"
+STATE_COLUMN = "STATE"
 
 RESET = "\x1b[0m"
 COLOURS: Mapping[str, str] = MappingProxyType(
@@ -52,9 +53,9 @@ class TextTable:
         """
         Colour the state, at its place: other cells may have the same word.
         """
-        if not self._colour or "STATE" not in self._head:
+        if not self._colour or STATE_COLUMN not in self._head:
             return line
-        index = self._head.index("STATE")
+        index = self._head.index(STATE_COLUMN)
         start = sum(width + len(GAP) for width in self._widths[:index])
         end = start + len(row[index])
         return line[:start] + paint(row[index], colour=True) + line[end:]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from reporter.model.job_results import Container, SidecarPod
+from reporter.model.records.job_results import Container, SidecarPod
 
 
 SIDECAR_CONTAINER = "status-reporter"

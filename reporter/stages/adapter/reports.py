@@ -8,7 +8,7 @@ without a change of the Job: other programs compare them.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from reporter.model.job_results import JobCondition, Terminated
+from reporter.model.records.job_results import JobCondition, Terminated
 from reporter.stages.adapter.observations import InvalidResult, ValidResult
 
 

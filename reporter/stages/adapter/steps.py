@@ -12,7 +12,7 @@ from enum import Enum, unique
 from math import inf
 from typing import TypeAlias
 
-from reporter.model.job_results import Terminated
+from reporter.model.records.job_results import Terminated
 from reporter.stages.adapter.observations import (
     FileObservation,
     InvalidResult,
@@ -173,6 +173,15 @@ def with_stop(
     looks = frozenset(LookAt) if rules.looks_at_stop else frozenset[LookAt]()
     until = now + patience.total_seconds() if rules.looks_at_stop else now
     return replace(state, stop_until=until, owed=state.owed | looks)
+
+
+def with_patience(state: SidecarState, *, until: float) -> SidecarState:
+    """
+    Note until when to look again after a stop signal, if that is known only since.
+    """
+    if state.stop_until is None:
+        return state
+    return replace(state, stop_until=max(state.stop_until, until))
 
 
 # ------------------------------------------------------------ what to do

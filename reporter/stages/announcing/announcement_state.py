@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.grouping import EventGroup
 
@@ -19,7 +19,7 @@ class Episode:
     *event*: the Event as last sent.
     *uncertain*: the server did not answer the last write, so it is sent again under the same name.
     *rewritten_at*: when the content of the Event last changed.
-    *muted*: the key was outranked or suppressed since the Event was last sent.
+    *muted*: the key was outranked, suppressed or silenced since the Event was last sent.
     *restored_since*: for an episode that was read back, when this process began to evaluate, or when its
     key was last Unknown since. *is_unknown*: it was so at the last pass.
     """

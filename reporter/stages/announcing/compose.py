@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from reporter.model.entries import Catalogue
-from reporter.model.event_record import EventRecord
+from reporter.model.catalogue.entries import Catalogue
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
@@ -57,7 +57,7 @@ class EventComposer:
         if sent is not None:
             return replace(sent.event, last_timestamp=now)
         groups = ready_groups(self.announcement_state, self.catalogue).get(key.subject, ())
-        names = {member.name for group in groups for member in group.ready_members}
+        names = {member.object_name for group in groups for member in group.ready_members}
         message_input = MessageInput(
             self.catalogue[key.reason], key.subject, grouped_names=tuple(sorted(names))
         )
@@ -68,9 +68,10 @@ class EventComposer:
     def _new_event(
         self, key: FindingKey, message: str, digest: str, *, now: datetime
     ) -> EventRecord:
+        entry = self.catalogue[key.reason]
         return EventRecord(
             key=key,
-            type=self.catalogue[key.reason].type,
+            type=entry.type,
             involved_object=self._involved_object(key),
             episode_start=now.replace(microsecond=0),
             message=message,
@@ -78,6 +79,7 @@ class EventComposer:
             count=1,
             first_timestamp=now,
             last_timestamp=now,
+            owner=None if entry.is_ready_reason else entry.owner,
         )
 
     def _involved_object(self, key: FindingKey) -> InvolvedObject:
@@ -105,15 +107,17 @@ class EventComposer:
         """
         Return the input for a group: one trouble of its first announceable member as an example.
 
-        Members whose trouble is absent, but has not settled, are not named.
+        Members whose trouble is absent, but has not settled, are not named, nor are silenced ones.
         """
         states = self.evaluation.gate.finding_states
         members = [
             member
             for member in sorted(group.members)
-            if (state := states.get(member_key(key, member))) and state.troubles
+            if (state := states.get(member_key(key, member)))
+            and state.troubles
+            and self.evaluation.silence_of(member_key(key, member)) is None
         ]
-        names = tuple(member.name for member in members)
+        names = tuple(member.object_name for member in members)
         by_member = (
             (member.name, self.reported_troubles(member_key(key, member))) for member in members
         )

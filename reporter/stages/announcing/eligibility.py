@@ -2,21 +2,22 @@
 Decide which findings may be announced now, and which Ready Events are true.
 
 A finding is announceable while its trouble exists, outlived its hold, is known, is not suppressed, is
-the primary of its subject (or orthogonal, or ``--emission=all``) and no group stands for it.
+the primary of its subject (or orthogonal, or ``--emission=all``), no silence is about it and no group
+stands for it. A silence holds back no Ready Event.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.grouping import (
     EventGroup,
     group_key,
     member_key,
-    possible_members_by_namespace,
+    possible_members_by_group,
 )
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 
@@ -30,7 +31,12 @@ def announceable_keys(
     for ranking in evaluation.rankings.values():
         for key in ranking.keys_to_announce(settings.emission):
             finding = evaluation.gate.finding_states[key]
-            if finding.announceable and not finding.why_unknown and not _is_in_group(key, state):
+            if (
+                finding.announceable
+                and not finding.why_unknown
+                and evaluation.silence_of(key) is None
+                and not _is_in_group(key, state)
+            ):
                 yield key
     for key, group in state.groups.items():
         if _is_group_announceable(key, group, evaluation, settings):
@@ -48,23 +54,28 @@ def is_announceable(
     """
     if key in state.groups:
         return _is_group_announceable(key, state.groups[key], evaluation, settings)
-    return _is_member_announceable(key, evaluation, settings) and not _is_in_group(key, state)
+    return is_member_announceable(key, evaluation, settings) and not _is_in_group(key, state)
 
 
 def _is_group_announceable(
     key: FindingKey, group: EventGroup, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
     return any(
-        _is_member_announceable(member_key(key, member), evaluation, settings)
+        is_member_announceable(member_key(key, member), evaluation, settings)
         for member in group.members
     )
 
 
-def _is_member_announceable(
+def is_member_announceable(
     key: FindingKey, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
+    """
+    Return whether a finding may be announced, by itself or as a member of a group.
+    """
     finding = evaluation.gate.finding_states.get(key)
     if finding is None or finding.why_unknown or not finding.announceable:
+        return False
+    if evaluation.silence_of(key) is not None:
         return False
     return key in evaluation.ranking_of(key.subject).keys_to_announce(settings.emission)
 
@@ -79,12 +90,15 @@ def _is_in_group(key: FindingKey, state: AnnouncementState) -> bool:
 
 def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) -> bool:
     """
-    Return whether a key, or a member of its group, is outranked or suppressed.
+    Return whether a key, or a member of its group, is outranked, suppressed or silenced.
     """
     group = state.groups.get(key, EventGroup())
     keys = [member_key(key, member) for member in group.members] or [key]
     return any(
-        k in evaluation.suppressions.suppressed_by or _is_outranked(k, evaluation) for k in keys
+        k in evaluation.suppressions.suppressed_by
+        or evaluation.silence_of(k) is not None
+        or _is_outranked(k, evaluation)
+        for k in keys
     )
 
 
@@ -115,16 +129,16 @@ def due_ready_keys(
         _subjects_with_open_episode(state, catalogue),
         ready_groups(state, catalogue),
     )
-    possible_members = possible_members_by_namespace(
+    possible_members = possible_members_by_group(
         state.groups.values(), evaluation.subjects - _merely_paused(state, evaluation)
     )
     return [
-        FindingKey(subject, catalogue.ready_entry(subject.layer).reason)
+        FindingKey(subject, catalogue.ready_entry(subject.layer, subject.kind).reason)
         for subject in (state.ready_owed if only is None else only)
         if subject in state.ready_owed
         and state.ready_owed[subject] <= now
         and subject not in open_subjects
-        and catalogue.ready_entry(subject.layer).enabled
+        and catalogue.ready_entry(subject.layer, subject.kind).enabled
         and not evaluation.known_subjects.is_unseen(subject)
         and evaluation.not_ready.isdisjoint(
             _represented_subjects(subject, groups.get(subject, ()), possible_members)
@@ -175,12 +189,12 @@ def ready_groups(
 def _represented_subjects(
     subject: Subject,
     groups: Sequence[EventGroup],
-    possible_members: Mapping[str, set[Subject]],
+    possible_members: Mapping[Subject, set[Subject]],
 ) -> frozenset[Subject]:
     """
     Return the subjects that must all be ready for this subject's Ready Event.
     """
     represented = frozenset({subject}).union(*(group.ready_members for group in groups))
     if any(group.restored for group in groups):
-        return represented.union(possible_members.get(subject.namespace, ()))
+        return represented.union(possible_members.get(subject, ()))
     return represented

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 from reporter.stages.announcing.eligibility import due_ready_keys, is_announceable, is_muted
 from reporter.stages.announcing.grouping import (
     EventGroup,
-    possible_members_by_namespace,
+    possible_members_by_group,
     update_groups,
 )
 from reporter.stages.evaluation.clocks import FindingState
@@ -84,7 +84,7 @@ def _mark_muted(
     settings: EvaluationSettings,
 ) -> Episode:
     """
-    Mark an outranked or suppressed episode, so that its next write is a rewrite and no heartbeat.
+    Mark an outranked, suppressed or silenced episode, so that its next write is no heartbeat.
 
     A finding that merely settles is not muted: its Event is still right when the trouble returns.
     """
@@ -114,12 +114,12 @@ def _with_ready_members(
     These are the deleted ones, and those that get a Ready of their own.
     """
     may_be_named = evaluation.subjects - state.ready_owed.keys()
-    possible_members = possible_members_by_namespace(groups.values(), evaluation.subjects)
+    possible_members = possible_members_by_group(groups.values(), evaluation.subjects)
     remaining: dict[FindingKey, EventGroup] = {
         key: replace(group, ready_members=group.ready_members & may_be_named)
         for key, group in groups.items()
         if not group.restored
-        or key.subject.namespace in possible_members
+        or key.subject in possible_members
         or evaluation.known_subjects.is_unseen(key.subject)
     }
     return {
@@ -159,7 +159,7 @@ def _restart_settle(
     Let a restored episode that cannot be evaluated settle anew once it can.
     """
     is_unknown = _is_unknown(key, evaluation) or (
-        not key.subject.name and _has_unknown_member(key, evaluation)
+        key.subject.is_unnamed and _has_unknown_member(key, evaluation)
     )
     if episode.restored_since is None or not (is_unknown or episode.is_unknown):
         return episode

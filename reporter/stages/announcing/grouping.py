@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import FindingState, Gate
@@ -46,7 +46,7 @@ def group_key(key: FindingKey) -> FindingKey:
     """
     Return the key of the Event for all InferenceSets of the namespace.
     """
-    return FindingKey(Subject(key.subject.layer, key.subject.namespace), key.reason, key.item)
+    return FindingKey(key.subject.all_of_kind, key.reason, key.item)
 
 
 def member_key(key: FindingKey, member: Subject) -> FindingKey:
@@ -56,17 +56,17 @@ def member_key(key: FindingKey, member: Subject) -> FindingKey:
     return FindingKey(member, key.reason, key.item)
 
 
-def possible_members_by_namespace(
+def possible_members_by_group(
     groups: Iterable[EventGroup], subjects: Collection[Subject]
-) -> Mapping[str, set[Subject]]:
+) -> Mapping[Subject, set[Subject]]:
     """
-    Return the InferenceSets by namespace if a group is restored, since each may be a member of it.
+    Return the models by the subject of their group if one is restored: each may be a member of it.
     """
-    found: defaultdict[str, set[Subject]] = defaultdict(set)
+    found: defaultdict[Subject, set[Subject]] = defaultdict(set)
     if any(group.restored for group in groups):
         for subject in subjects:
             if subject.layer is Layer.MODELDEPLOYMENT:
-                found[subject.namespace].add(subject)
+                found[subject.all_of_kind].add(subject)
     return found
 
 
@@ -82,8 +82,8 @@ def update_groups(
     Return the groups with members after this pass.
 
     A group begins when the threshold is exceeded and a member without an Event of its own has
-    outlived its hold. It lasts until its last member is clear; members that are suppressed or
-    outranked by now remain members, although they cannot be announced.
+    outlived its hold. It lasts until its last member is clear; members that are suppressed, silenced
+    or outranked by now remain members, although they cannot be announced.
 
     *individual*: keys with a running Event of their own, which is not renewed while there is a group.
     """
@@ -145,7 +145,11 @@ class _GroupedKeys:
             subject = key.subject
             if subject.layer is not Layer.MODELDEPLOYMENT or subject.namespace not in namespaces:
                 continue
-            if key not in self.evaluation.suppressions.suppressed_by and self._counts(key, state):
+            is_hidden = (
+                key in self.evaluation.suppressions.suppressed_by
+                or self.evaluation.silence_of(key) is not None
+            )
+            if not is_hidden and self._counts(key, state):
                 groups[group_key(key)].add(subject)
         return {key: frozenset(members) for key, members in groups.items()}
 

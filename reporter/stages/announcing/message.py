@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 
-from reporter.model.entries import CatalogueEntry
+from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
@@ -53,7 +53,7 @@ class MessageInput:
     *other_reasons*: other findings of the subject, for the "also" suffix.
     *suppressed_reasons*: reasons that are suppressed because of this one, in as many namespaces as
     *suppressed_namespaces*.
-    *grouped_names*: the InferenceSets that a group Event stands for.
+    *grouped_names*: the objects that a group Event stands for.
     *example*: the one of them whose trouble is reported.
     """
 
@@ -175,8 +175,8 @@ def _head(
 
 def _ready_text(message_input: MessageInput) -> str:
     subject = message_input.subject
-    # Only a group's Ready has no InferenceSet name.
-    if subject.layer is not Layer.MODELDEPLOYMENT or subject.name:
+    # Only a group's Ready is about a model without a name.
+    if subject.layer is not Layer.MODELDEPLOYMENT or not subject.is_unnamed:
         return _fill_template(message_input, {}, "")
     verb = "is" if len(message_input.grouped_names) == 1 else "are"
     return f"{_group_prefix(message_input)} {verb} ready again."
@@ -194,11 +194,9 @@ def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: s
 
 
 def _names(message_input: MessageInput) -> Mapping[str, str]:
-    subject = message_input.subject
-    return {
-        "namespace": subject.namespace,
-        "inferenceset": subject.name or message_input.example,
-    }
+    subject, kind = message_input.subject, message_input.entry.object_kind
+    name = subject.object_name or message_input.example
+    return {"namespace": subject.namespace, **({kind.lower(): name} if kind else {})}
 
 
 def _fill_template(message_input: MessageInput, fields: Mapping[str, str], foreign: str) -> str:
@@ -252,8 +250,9 @@ def _find_remedy(entry: CatalogueEntry, reported: ReportedTrouble) -> str:
 
 def _group_prefix(message_input: MessageInput) -> str:
     names, where = message_input.grouped_names, f"Namespace {message_input.subject.namespace}"
+    kind = message_input.entry.object_kind
     if not names:
         # The group was read back, so its members are not known. Its Ready waits for all of them.
-        return f"{where}: all InferenceSets"
+        return f"{where}: all {kind}s"
     plural = "s" if len(names) > 1 else ""
-    return f"{where}: {len(names)} InferenceSet{plural} ({abbreviate_list(names)})"
+    return f"{where}: {len(names)} {kind}{plural} ({abbreviate_list(names)})"

@@ -5,9 +5,9 @@ Apply the outcome of a write to the state of announcing.
 from dataclasses import replace
 from enum import Enum, unique
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType, Layer
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import Subject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
 from reporter.stages.announcing.grouping import EventGroup
+from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.clocks import READ_BACK_WINDOW
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 
@@ -36,16 +37,17 @@ def restore_episodes(
     """
     known = [record for record in records if record.key.reason in catalogue.entries]
     last_ready = _last_ready_by_subject(known)
+    stays = stays_evaluated(catalogue, settings)
     episodes, ready_owed, groups = dict(state.episodes), dict(state.ready_owed), dict(state.groups)
     # Oldest first, so that of several Events of one key the latest episode remains.
     for record in sorted(known, key=lambda each: (each.last_timestamp, each.episode_start)):
         key = record.key
         if not _is_running(record, last_ready.get(key.subject), now=now):
             continue
-        if not catalogue[key.reason].is_evaluated or key.reason in settings.unchecked:
+        if not stays(key):
             continue  # nobody sees it end, so it expires without a Ready
         episodes[key] = Episode(record, restored_since=since)
-        if key.subject.layer is Layer.MODELDEPLOYMENT and not key.subject.name:
+        if key.subject.layer is Layer.MODELDEPLOYMENT and key.subject.is_unnamed:
             # The message names three members only, so the others are not known.
             groups[key] = EventGroup(restored=True)
         if not catalogue[key.reason].orthogonal:

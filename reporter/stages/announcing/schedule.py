@@ -2,8 +2,8 @@
 Decide when the Event of a key is written.
 
 Writes are the first announcement, a change of cause, primary or suffixes, the heartbeat, and Ready.
-Nothing is written for a key that is clear, settling, Unknown, suppressed or outranked: its heartbeat
-waits until the key is announceable again.
+Nothing is written for a key that is clear, settling, Unknown, suppressed, outranked or silenced: its
+heartbeat waits until the key is announceable again.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
@@ -60,7 +60,7 @@ class PendingWrite:
         """
         since = self.due_at.timestamp() if self.is_repeat else 0.0
         subject = self.key.subject
-        return (since, subject.layer.order, self.rank, bool(subject.name), self.key)
+        return (since, subject.layer.order, self.rank, not subject.is_unnamed, self.key)
 
 
 class CachedWrite(NamedTuple):
@@ -118,7 +118,10 @@ class PublishContext:
         """
         Return the next write of one key; None if nothing of it may be written.
         """
-        if self.catalogue[key.reason].is_ready_reason:
+        entry = self.catalogue.entries.get(key.reason)
+        if entry is None:
+            return None  # the catalogue has changed since
+        if entry.is_ready_reason:
             return PendingWrite(key, now, _READY_RANK) if self._is_ready_due(key, now) else None
         if not is_announceable(key, self.announcement_state, self.evaluation, self.settings):
             return None

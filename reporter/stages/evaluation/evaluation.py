@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.enums import Emission, Reason
+from reporter.model.enums import Emission, Reason, SuppressionMode
+from reporter.model.silences import NO_SILENCES, Silence, Silences
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
 from reporter.stages.evaluation.rank import Ranking
@@ -20,11 +21,13 @@ class EvaluationSettings:
     The settings of evaluating and announcing.
 
     *rewrite_interval*: the least time between two rewrites of one Event whose content changed.
+    *suppression*: off evaluates every finding as if nothing depended on anything.
     *unchecked*: reasons that check nothing with the flags of this process.
     """
 
     delays: Delays = field(default_factory=Delays)
     emission: Emission = Emission.PRIMARY
+    suppression: SuppressionMode = SuppressionMode.ON
     heartbeat: timedelta = timedelta(seconds=300)
     rewrite_interval: timedelta = timedelta(seconds=60)
     unchecked: frozenset[Reason] = frozenset()
@@ -40,6 +43,7 @@ class Evaluation:
     another reason than a metrics page.
     *evaluated_at*: the moment of the pass; None before the first one.
     *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
+    *silences*: those that are written, and the keys that they silence.
     """
 
     gate: Gate = EMPTY_GATE
@@ -50,6 +54,7 @@ class Evaluation:
     not_ready: frozenset[Subject] = frozenset()
     evaluated_at: datetime | None = None
     notes: Mapping[FindingKey, tuple[str, ...]] = field(default_factory=dict)
+    silences: Silences = NO_SILENCES
 
     @property
     def subjects(self) -> frozenset[Subject]:
@@ -63,6 +68,12 @@ class Evaluation:
         if state is None or self.evaluated_at is None:
             return state
         return state.advanced(now=self.evaluated_at)
+
+    def silence_of(self, key: FindingKey) -> Silence | None:
+        """
+        Return the silence for whose sake a key is not announced; None if there is none.
+        """
+        return self.silences.silenced.get(key)
 
     def ranking_of(self, subject: Subject) -> Ranking:
         return self.rankings.get(subject, Ranking((), ()))

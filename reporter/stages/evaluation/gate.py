@@ -15,7 +15,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reporter.model.entries import CatalogueEntry
+from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import (

@@ -7,11 +7,12 @@ kind of trouble and on the catalogue entry of the reason.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from reporter.model.entries import CatalogueEntry
+from reporter.model.catalogue.entries import CatalogueEntry
+from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.clocks import (
     ZERO,
@@ -31,11 +32,6 @@ CRASH_SETTLE = timedelta(minutes=10)
 """
 The least settle of a crash. The kubelet backs off for up to five minutes between restarts, so a
 pause of that length must not end the episode of a crash loop.
-"""
-
-MIN_TRANSITION_TIME = datetime(1971, 1, 1, tzinfo=UTC)
-"""
-The earliest believable transition time: the CRDs of Gateway API default it to 1970.
 """
 
 
@@ -118,7 +114,7 @@ class HoldRules:
         hold = self.hold(clock)
         # A process that has just started did not see the trouble begin, so it believes the
         # condition's transition time, if that is sane. Later, the moment of seeing counts.
-        if self.is_first_evaluation and since is not None and MIN_TRANSITION_TIME < since <= now:
+        if self.is_first_evaluation and since is not None and EARLIEST_TIME < since <= now:
             return replace(clock, time_in_kind=now - since)
         # Components that went down together with the API server need a moment to recover. What a
         # human declared (hold zero) does not recover by itself and is not held.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from reporter.model.entries import Catalogue, CatalogueEntry
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
@@ -20,7 +20,6 @@ from reporter.stages.snapshot.lookups import CheckedSnapshot, Gap, check_lookups
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import why_undecodable_subject
 from reporter.stages.snapshot.undecodable import UndecodableIndex
-from reporter.stages.snapshot.unknown_layers import placeholder
 
 
 NO_KEYS: frozenset[FindingKey] = frozenset()
@@ -57,15 +56,16 @@ class ProbeRun:
     *tracked_keys*: the keys that are not clear, by subject and reason. Each of them gets a verdict,
     so that a key that its probe no longer reports becomes Clear.
     *now*: the time of the pass.
-    *unknown_layers*: why the subjects of a layer are not all known, for its placeholder.
+    *unknown*: why the subjects of a rule are not all known, by their placeholder.
+    *prepared_probes*: by layer and kind of the subject.
     """
 
     snapshot: Snapshot
     flags: Mapping[str, str]
-    prepared_probes: Mapping[Layer, tuple[PreparedProbe, ...]]
+    prepared_probes: Mapping[tuple[Layer, str], tuple[PreparedProbe, ...]]
     tracked_keys: Mapping[tuple[Subject, Reason], frozenset[FindingKey]]
     now: datetime
-    unknown_layers: Mapping[Layer, str] = field(default_factory=dict)
+    unknown: Mapping[Subject, str] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
@@ -76,8 +76,8 @@ class ProbeRun:
         """
         return frozenset(
             prepared.entry.reason
-            for layer in {subject.layer for subject in subjects}
-            for prepared in self.prepared_probes[layer]
+            for about in {(subject.layer, subject.kind) for subject in subjects}
+            for prepared in self.prepared_probes.get(about, ())
             if not prepared.why_unknown and not prepared.why_unserved
         )
 
@@ -86,7 +86,7 @@ class ProbeRun:
         verdicts: list[Verdict] = []
         paused = _is_paused(self.snapshot, subject)
         subject_unknown = self._why_subject_unknown(subject)
-        for prepared in self.prepared_probes[subject.layer]:
+        for prepared in self.prepared_probes.get((subject.layer, subject.kind), ()):
             reason = prepared.entry.reason
             keys = self.tracked_keys.get((subject, reason), NO_KEYS)
             why = prepared.why_unknown or subject_unknown
@@ -101,9 +101,8 @@ class ProbeRun:
         return verdicts
 
     def _why_subject_unknown(self, subject: Subject) -> str:
-        if subject.layer in self.unknown_layers and subject == placeholder(subject.layer):
-            return self.unknown_layers[subject.layer]
-        return why_undecodable_subject(self.snapshot, subject)
+        why = self.unknown.get(subject) if self.unknown else None
+        return why or why_undecodable_subject(self.snapshot, subject)
 
     def _run_probe(
         self, prepared: PreparedProbe, subject: Subject, keys: frozenset[FindingKey]
@@ -165,16 +164,16 @@ def prepare_probe_run(
         tracked[key.subject, key.reason].add(key)
     given = _PassInput(snapshot, UndecodableIndex(snapshot.undecodable), flags, now)
     prepared = {
-        layer: tuple(
+        about: tuple(
             _prepare_probe(
                 entry,
                 catalogue.required_crds(entry.reason),
                 probes[entry.probe],
                 given,
             )
-            for entry in catalogue.evaluated_entries(layer)
+            for entry in catalogue.evaluated_entries(*about)
         )
-        for layer in Layer
+        for about in {(entry.layer, entry.subject_kind) for entry in catalogue.entries.values()}
     }
     return ProbeRun(
         snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}, now
@@ -196,28 +195,28 @@ class _PassInput:
 def _prepare_probe(
     entry: CatalogueEntry, required_crds: frozenset[str], probe: Probe, given: _PassInput
 ) -> PreparedProbe:
-    snapshot, now = given.snapshot, given.now
-    if probe.spec.why_source_off(given.flags):
+    snapshot, now, spec = given.snapshot, given.now, probe.spec.bound(entry.parameters)
+    if spec.why_source_off(given.flags):
         return PreparedProbe(entry, probe, "", "", {}, snapshot, is_switched_off=True)
-    with_crd = [kind for kind in probe.spec.required_kinds if kind.group_resource in required_crds]
+    with_crd = [kind for kind in spec.required_kinds if kind.group_resource in required_crds]
     unserved = check_served(snapshot, *with_crd)
-    whys = (snapshot.why_unknown(kind, now=now) for kind in probe.spec.required_kinds)
+    whys = (snapshot.why_unknown(kind, now=now) for kind in spec.required_kinds)
     # A detail source whose kind never synced is not served or switched off: it adds nothing.
     detail_kinds = (
         kind
-        for kinds in probe.spec.kinds_by_source.values()
+        for kinds in spec.kinds_by_source.values()
         for kind in kinds
         if snapshot.has_synced(kind)
     )
-    consulted = _why_unknown(snapshot, probe.spec.consulted_kinds, now=now)
+    consulted = _why_unknown(snapshot, spec.consulted_kinds, now=now)
     return PreparedProbe(
         entry,
         probe,
         next((why for why in whys if why), ""),
         unserved.why if unserved is not None else "",
         _why_unknown(snapshot, detail_kinds, now=now),
-        check_lookups(snapshot, probe.spec, consulted, given.undecodable),
-        is_switched_off=bool(probe.spec.why_not_read(entry.parameters, given.flags)),
+        check_lookups(snapshot, spec, consulted, given.undecodable),
+        is_switched_off=bool(spec.why_not_read(entry.parameters, given.flags)),
     )
 
 
@@ -227,7 +226,7 @@ def _why_unknown(
     """
     Return why kinds cannot be read now, by resource, without those that can.
     """
-    return {each.resource: why for each in kinds if (why := snapshot.why_unknown(each, now=now))}
+    return {each.table: why for each in kinds if (why := snapshot.why_unknown(each, now=now))}
 
 
 def _is_paused(snapshot: Snapshot, subject: Subject) -> bool:

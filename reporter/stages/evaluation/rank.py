@@ -2,19 +2,20 @@
 Rank the findings of a subject and choose the primary one, which is announced.
 
 Candidates are findings that are not suppressed. A finding that has been clear for the settle neither
-outranks others nor is named, although a longer settle of its own may still keep its episode open.
+outranks others nor is named, although a longer settle of its own may still keep its episode open. A
+silenced finding is named, and is not the primary one: otherwise it would hide those of lower rank.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, Reason
 from reporter.model.subjects import FindingKey, Subject
-from reporter.stages.evaluation.clocks import FindingState, Gate
-from reporter.stages.evaluation.suppression import Suppressions
+from reporter.stages.evaluation.clocks import FindingState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,8 @@ class Ranking:
     """
     The order of the candidates of one subject.
 
-    *primary*: the keys of the highest-ranked reason. Several only for missing CRDs, which have one
-    key each.
+    *primary*: the keys of the highest-ranked reason that is not silenced. Several only for missing
+    CRDs, which have one key each; none if all are silenced.
     *ranked*: all candidates that have a rank, highest first.
     *orthogonal*: all candidates without a rank, which are announced on their own.
     """
@@ -36,6 +37,14 @@ class Ranking:
         announced = self.primary if emission is Emission.PRIMARY else self.ranked
         return (*announced, *self.orthogonal)
 
+    def is_outranked(self, key: FindingKey) -> bool:
+        """
+        Return whether the primary finding is another one, of higher rank.
+        """
+        if not self.primary or key in self.primary:
+            return False
+        return key in self.ranked[self.ranked.index(self.primary[0]) :]
+
     def other_reasons(self, key: FindingKey) -> tuple[Reason, ...]:
         """
         Return the reasons for the "also" suffix of a key, sorted; none for an orthogonal key.
@@ -45,9 +54,18 @@ class Ranking:
         return tuple(sorted({k.reason for k in self.ranked} - {key.reason}))
 
 
+class RankingInput(NamedTuple):
+    """
+    The findings of a pass, and which of them are suppressed or silenced.
+    """
+
+    finding_states: Mapping[FindingKey, FindingState]
+    suppressed: Container[FindingKey]
+    silenced: Container[FindingKey]
+
+
 def rank(
-    gate: Gate,
-    suppressions: Suppressions,
+    given: RankingInput,
     catalogue: Catalogue,
     *,
     settle: timedelta,
@@ -63,16 +81,17 @@ def rank(
     if not subjects:
         return before
     candidates: defaultdict[Subject, list[FindingKey]] = defaultdict(list)
-    for key, state in gate.finding_states.items():
+    for key, state in given.finding_states.items():
         if (
             key.subject in subjects
-            and key not in suppressions.suppressed_by
+            and key not in given.suppressed
             and is_candidate(state, settle=settle)
         ):
             candidates[key.subject].append(key)
     unchanged = {subject: each for subject, each in before.items() if subject not in subjects}
     return unchanged | {
-        subject: _rank_subject(keys, catalogue) for subject, keys in candidates.items()
+        subject: _rank_subject(keys, catalogue, given.silenced)
+        for subject, keys in candidates.items()
     }
 
 
@@ -83,13 +102,16 @@ def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
     return state.past_hold and (bool(state.announceable) or state.clear_for < settle)
 
 
-def _rank_subject(keys: Iterable[FindingKey], catalogue: Catalogue) -> Ranking:
+def _rank_subject(
+    keys: Iterable[FindingKey], catalogue: Catalogue, silenced: Container[FindingKey]
+) -> Ranking:
     def order(key: FindingKey) -> tuple[int, FindingKey]:
         return (catalogue[key.reason].rank or 0, key)
 
     ordered = sorted(keys, key=order)
     ranked = tuple(key for key in ordered if not catalogue[key.reason].orthogonal)
-    primary = tuple(key for key in ranked if key.reason == ranked[0].reason)
+    first = next((key.reason for key in ranked if key not in silenced), None)
+    primary = tuple(key for key in ranked if key.reason == first)
     if primary == ranked:
         primary = ranked  # one tuple for both: an outage makes ten thousand rankings
     return Ranking(primary, ranked, tuple(key for key in ordered if key not in ranked))

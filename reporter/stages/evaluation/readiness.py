@@ -4,7 +4,7 @@ Find the subjects that are not ready, whose Ready Event would not be true.
 
 from collections.abc import Mapping
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import Subject
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.probes.probe import Probe

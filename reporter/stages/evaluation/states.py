@@ -2,7 +2,7 @@
 The state of a key in one word, for logs, metrics and the status page.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum, unique
 
 from reporter.model.subjects import FindingKey
@@ -19,18 +19,11 @@ class ReasonState(StrEnum):
     HELD = "held"  # trouble that has not outlived its hold
     ANNOUNCED = "announced"  # the primary finding of its subject, or an orthogonal one
     DUE = "due"  # the same on a replica that does not lead: the leader announces it
+    SILENCED = "silenced"  # it would be, but for a silence: not announced until that ends
     OUTRANKED = "outranked"  # a finding that the primary one names in its suffix
     SUPPRESSED = "suppressed"  # trouble that follows from an upstream that is out
     SETTLING = "settling"  # the trouble is absent, but has not settled
     UNKNOWN = "unknown"  # cannot be evaluated now; the last known state is kept
-
-
-def reason_states(evaluation: Evaluation) -> Mapping[FindingKey, ReasonState]:
-    """
-    Return the state of every key that is not clear.
-    """
-    known = {key: reason_state(evaluation, key) for key in evaluation.gate.finding_states}
-    return {**known, **dict.fromkeys(evaluation.gate.unknown_states, ReasonState.UNKNOWN)}
 
 
 def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
@@ -47,20 +40,22 @@ def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
     if not state.announceable:
         # The trouble that outlived its hold is absent; another one of the same key is still held.
         return ReasonState.SETTLING if state.past_hold else ReasonState.HELD
-    ranking = evaluation.ranking_of(key.subject)
-    announced = key in ranking.primary or key in ranking.orthogonal
-    return ReasonState.ANNOUNCED if announced else ReasonState.OUTRANKED
+    if evaluation.ranking_of(key.subject).is_outranked(key):
+        return ReasonState.OUTRANKED
+    is_silenced = evaluation.silence_of(key) is not None
+    return ReasonState.SILENCED if is_silenced else ReasonState.ANNOUNCED
 
 
-def apply_leadership(
-    states: Mapping[FindingKey, ReasonState], *, leading: bool
-) -> Mapping[FindingKey, ReasonState]:
+def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> ReasonState | None:
     """
-    Return the states as this replica shows them: only a leader calls a finding announced.
+    Return the state of a key, None if it is clear: only a leader calls a finding announced.
     """
-    if leading:
-        return states
-    return {k: ReasonState.DUE if s is ReasonState.ANNOUNCED else s for k, s in states.items()}
+    if key in evaluation.gate.unknown_states:
+        return ReasonState.UNKNOWN
+    if key not in evaluation.gate.finding_states:
+        return None
+    state = reason_state(evaluation, key)
+    return ReasonState.DUE if state is ReasonState.ANNOUNCED and not leading else state
 
 
 class StateTracker:
@@ -88,15 +83,7 @@ class StateTracker:
             yield key, self.state(key)
 
     def state(self, key: FindingKey) -> ReasonState | None:
-        evaluation = self._evaluation
-        if key in evaluation.gate.unknown_states:
-            return ReasonState.UNKNOWN
-        if key not in evaluation.gate.finding_states:
-            return None
-        state = reason_state(evaluation, key)
-        if state is ReasonState.ANNOUNCED and not self._was_leading:
-            return ReasonState.DUE
-        return state
+        return shown_state(self._evaluation, key, leading=self._was_leading)
 
 
 def _all_keys(evaluation: Evaluation) -> set[FindingKey]:
@@ -110,5 +97,6 @@ def _affected_keys(before: Evaluation, after: Evaluation) -> set[FindingKey]:
         changed_keys(before.gate.finding_states, after.gate.finding_states)
         | changed_keys(before.gate.unknown_states, after.gate.unknown_states)
         | (before.suppressions.suppressed_by.keys() ^ after.suppressions.suppressed_by.keys())
+        | (before.silences.silenced.keys() ^ after.silences.silenced.keys())
         | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
     )

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from reporter.model.entries import Catalogue, Scope, Suppression
-from reporter.model.enums import Reason
+from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
+from reporter.model.enums import Reason, SuppressionMode
 from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.clocks import ZERO, Gate
 
@@ -59,16 +59,25 @@ NO_SUPPRESSIONS = Suppressions({}, {})
 
 
 def suppress(
-    before: Suppressions, gate: Gate, catalogue: Catalogue, *, now: datetime, settle: timedelta
+    before: Suppressions,
+    gate: Gate,
+    catalogue: Catalogue,
+    *,
+    now: datetime,
+    settle: timedelta,
+    mode: SuppressionMode = SuppressionMode.ON,
 ) -> Suppressions:
     """
     Return the suppressions after this pass, held and Unknown keys included.
+
+    With *mode* off nothing is suppressed. What is out is known all the same: while the route of an
+    InferenceSet is, it is not available.
     """
     outages = _update_outages(
         before.outages, gate, now=now, settle=settle, sources=_source_reasons(catalogue)
     )
-    if not outages:
-        return NO_SUPPRESSIONS
+    if not outages or mode is SuppressionMode.OFF:
+        return Suppressions(outages, {}) if outages else NO_SUPPRESSIONS
     index = _SourceIndex.build(outages, catalogue)
     suppressed_by = {}
     for key in (*gate.finding_states, *gate.unknown_states):
@@ -96,7 +105,8 @@ class _SourceIndex:
         by_namespace: defaultdict[tuple[str, Reason], list[FindingKey]] = defaultdict(list)
         rows: defaultdict[Reason, list[Suppression]] = defaultdict(list)
         for row in catalogue.suppressions:
-            rows[row.source].append(row)
+            if row.enabled:
+                rows[row.source].append(row)
         for source in sources:
             for row in rows[source.reason]:
                 if row.scope is Scope.CLUSTER:
@@ -104,7 +114,7 @@ class _SourceIndex:
                 else:
                     by_namespace[source.subject.namespace, row.target].append(source)
             # A missing CRD has no rows: it suppresses every reason whose probe requires this CRD.
-            if source.reason == catalogue.missing_crd_reason:
+            if catalogue.is_missing_crd_enabled and source.reason == catalogue.missing_crd_reason:
                 for target, required in catalogue.required_crds_by_reason.items():
                     if source.item in required:
                         cluster_wide[target].append(source)

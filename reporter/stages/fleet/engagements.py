@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.rollup.states import State
+from reporter.model.text.times import parse_zoned_time
 
 
 class Earlier(NamedTuple):
@@ -67,7 +68,7 @@ def _earlier(
     evaluated = status.get("reportedTimestampSeconds")
     if state is None or found.observed_generation != found.metadata.generation:
         return None
-    written = _time(status.get("lastEvaluationTime"))
+    written = parse_zoned_time(status.get("lastEvaluationTime"))
     number = float(evaluated) if isinstance(evaluated, int | float) else None
     last_known = _state(status.get("lastKnown"))
     is_recent = written is not None and abs(now - written) <= max_age
@@ -83,11 +84,3 @@ def _state(text: object) -> State | None:
         return State(text) if isinstance(text, str) else None
     except ValueError:
         return None
-
-
-def _time(text: object) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None

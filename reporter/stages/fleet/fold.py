@@ -123,6 +123,8 @@ def _dropped(
 
 class _Round(NamedTuple):
     """
+    One round of answers.
+
     *before* and *after*: the fleet without and with the sightings of this round.
     """
 

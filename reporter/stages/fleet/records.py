@@ -143,6 +143,8 @@ class FleetRecord(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Fleet:
     """
+    The clusters of a hub, as far as they are known.
+
     *clusters*: by name of their object, or by label if all that are seen are answered for.
 
     *answered*: when the last complete answer about clusters came. *answering_since*: since when such

@@ -105,9 +105,9 @@ def _message_input(key: FindingKey, context: PublishContext) -> MessageInput:
 def _subject_entities(subject: Subject) -> Iterator[Entity]:
     if subject.layer is not Layer.CLUSTER:
         yield Entity(entity_type="Namespace", entity_value=subject.namespace)
-    if subject.name:
-        value = f"{subject.namespace}/{subject.name}"
-        yield Entity(entity_type="InferenceSet", entity_value=value)
+    if subject.object_name:
+        value = f"{subject.namespace}/{subject.object_name}"
+        yield Entity(entity_type=subject.kind or "InferenceSet", entity_value=value)
 
 
 def _cause_entities(troubles: Iterable[Trouble]) -> tuple[Entity, ...]:

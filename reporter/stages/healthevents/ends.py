@@ -55,12 +55,13 @@ class Ends:
     def _end_of(self, key: FindingKey, spec: HealthEventSpec) -> Resolution | None:
         evaluation = self._context.evaluation
         known, gate = evaluation.known_subjects, evaluation.gate
-        is_group = key.subject.layer is Layer.MODELDEPLOYMENT and not key.subject.name
-        if key.subject.layer in known.unknown_layers or evaluation.evaluated_at is None:
+        is_group = key.subject.layer is Layer.MODELDEPLOYMENT and key.subject.is_unnamed
+        if known.why_not_all_known(key.subject) or evaluation.evaluated_at is None:
             return None
-        harness = Subject(Layer.MODELHARNESS, key.subject.namespace)
-        subject = harness if is_group else key.subject
-        if not known.may_include(subject):
+        is_plain_group = is_group and not key.subject.kind
+        whole = Subject(Layer.MODELHARNESS, key.subject.namespace)
+        subject = whole if is_plain_group else key.subject
+        if not (known.may_include(subject) or subject in self._groups_of_kinds):
             return Resolution.GONE
         if known.is_unseen(subject) or key.reason not in gate.evaluated_reasons:
             return None
@@ -69,6 +70,14 @@ class Ends:
         else:
             is_open = key in gate.finding_states or key in gate.unknown_states
         return None if is_open else Resolution.CLEARED
+
+    @cached_property
+    def _groups_of_kinds(self) -> frozenset[Subject]:
+        """
+        The subjects for many of a kind of which there is one; the namespace may be no harness.
+        """
+        subjects = self._context.evaluation.subjects
+        return frozenset(each.all_of_kind for each in subjects if each.kind)
 
     @cached_property
     def _open_in_namespaces(self) -> frozenset[tuple[Reason, str]]:

@@ -2,16 +2,19 @@
 The writes to the objects that are there: each is kept, resolved or deleted.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import msgspec
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase, Resolution
+from reporter.model.rollup.silenced import silenced_by
+from reporter.model.silences import Silence
+from reporter.model.text.times import format_time, parse_zoned_time
 from reporter.stages.healthevents.capacity import StorePlace
 from reporter.stages.healthevents.wanted import WantedEpisode
-from reporter.stages.healthevents.writes import Json, Patch, PlanMemory
-from reporter.stages.rollup.objects.conditions import parse_time
+from reporter.stages.healthevents.writes import SILENCED, Json, Patch, PlanMemory
 
 
 PATCH_INTERVAL = timedelta(minutes=1)
@@ -34,7 +37,7 @@ class HeldDraft:
 
     *leaving*: those that are being deleted or will be. *resolved*: those that may be deleted for others,
     with the end of their episodes. *deadlines*: when time alone changes the plan.
-    *has_course*: objects show other causes and suffixes of their episodes.
+    *has_course*: objects show other causes and suffixes of their episodes. *dropped*: as in PlanInput.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class HeldDraft:
         now: datetime,
         *,
         has_course: bool = True,
+        dropped: Mapping[str, Json],
     ) -> None:
         self.patches: list[Patch] = []
         self.expired: list[HealthEvent] = []
@@ -52,7 +56,7 @@ class HeldDraft:
         self.resolved: list[tuple[datetime, StorePlace]] = []
         self.deadlines: list[datetime] = []
         self._limits, self._settle, self._memory, self._now = limits, settle, memory, now
-        self._has_course = has_course
+        self._has_course, self._dropped = has_course, dropped
         self._clear_since: dict[str, datetime] = {}
         self._patched_at: dict[str, datetime] = {}
 
@@ -67,7 +71,7 @@ class HeldDraft:
 
     def keep(self, found: HealthEvent, episode: WantedEpisode) -> None:
         """
-        Write other causes or suffixes of a running episode, at most once a minute.
+        Write other causes, suffixes or silences of a running episode, at most once a minute.
         """
         name = found.metadata.name
         digest = episode.record.content_digest if self._has_course else ""
@@ -78,7 +82,11 @@ class HeldDraft:
         is_resolved = found.phase is Phase.RESOLVED and episode.names is not None
         is_changed = bool(digest) and digest != _digest(found)
         is_first = bool(digest) and episode.has_suffix and not _status(found).get("contentDigest")
-        if not (is_resolved or is_changed or is_first):
+        has_news = is_resolved or is_changed or is_first
+        silenced = _silence_patch(found, episode.silence if self._has_course else None)
+        if name in self._dropped and silenced == {SILENCED: self._dropped[name]}:
+            silenced = {}
+        if not (has_news or silenced):
             return
         due_at = self._now if last is None else min(last, self._now) + PATCH_INTERVAL
         if due_at > self._now:
@@ -87,7 +95,8 @@ class HeldDraft:
         self._patched_at[name] = self._now
         again = {"occurrences": _occurrences(found) + 1} if is_resolved or is_changed else {}
         reopened = _REOPENED if is_resolved else {}
-        self.patches.append(Patch(found, {**reopened, **again}, episode))
+        status = {**reopened, **again, **silenced}
+        self.patches.append(Patch(found, status, episode if has_news else None))
 
     def resolve(self, found: HealthEvent, end: Resolution | None, *, is_running: bool) -> None:
         """
@@ -105,17 +114,18 @@ class HeldDraft:
             if self._now < since + self._settle:
                 self.deadlines.append(since + self._settle)
                 return
-        ended = {"phase": Phase.RESOLVED.value, "resolution": end.value}
-        self.patches.append(Patch(found, {**ended, "resolvedTime": _as_text(self._now)}))
+        ended: Json = {"phase": Phase.RESOLVED.value, "resolution": end.value}
+        ended |= {**_silence_patch(found, None), "resolvedTime": format_time(self._now)}
+        self.patches.append(Patch(found, ended))
 
     def expire(self, found: HealthEvent) -> None:
         """
         Delete an object whose episode has been over for the retention.
         """
-        resolved_at = parse_time(_status(found).get("resolvedTime"))
+        resolved_at = parse_zoned_time(_status(found).get("resolvedTime"))
         if resolved_at is None:
             # Somebody else has resolved it.
-            self.patches.append(Patch(found, {"resolvedTime": _as_text(self._now)}))
+            self.patches.append(Patch(found, {"resolvedTime": format_time(self._now)}))
             resolved_at = self._now
         due_at = resolved_at + self._limits.retention
         if due_at <= self._now:
@@ -137,6 +147,19 @@ def _status(found: HealthEvent) -> Json:
     return found.status or {}
 
 
+def _silence_patch(found: HealthEvent, silence: Silence | None) -> Json:
+    """
+    Return what has to change so that the status shows this silence; empty if it does.
+    """
+    shown = _status(found).get(SILENCED)
+    wanted = msgspec.to_builtins(silenced_by(silence)) if silence is not None else None
+    if shown == wanted:
+        return {}
+    # A merge patch keeps what it does not name (RFC 7386).
+    gone = dict.fromkeys(shown or {}) if wanted is not None else {}
+    return {SILENCED: {**gone, **wanted} if wanted is not None else None}
+
+
 def _digest(found: HealthEvent) -> str:
     return str(_status(found).get("contentDigest") or found.spec.content_digest)
 
@@ -144,10 +167,3 @@ def _digest(found: HealthEvent) -> str:
 def _occurrences(found: HealthEvent) -> int:
     number = _status(found).get("occurrences")
     return number if isinstance(number, int) else 1
-
-
-def _as_text(moment: datetime) -> str:
-    """
-    Return a time as the API has it, in whole seconds.
-    """
-    return str(msgspec.to_builtins(moment.replace(microsecond=0)))

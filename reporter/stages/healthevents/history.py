@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.health_events import (
@@ -15,7 +16,8 @@ from reporter.model.kinds.productionstack.health_events import (
     Resolution,
     subject_of,
 )
-from reporter.stages.rollup.objects.conditions import parse_time
+from reporter.model.subjects import Subject
+from reporter.model.text.times import parse_zoned_time
 
 
 class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -78,12 +80,17 @@ def select_episodes(
             layer in {None, subject.layer}
             and namespace in {"", subject.namespace}
             # The Event of many InferenceSets may be about each of them.
-            and (not name or subject.layer is Layer.MODELDEPLOYMENT)
-            and name in {"", subject.name, *([name] if not subject.name else [])}
+            and (not name or _may_be_about(subject, name))
         )
         if is_asked_for and (episode.ended is None or episode.ended >= now - since):
             found.append(episode)
     return sorted(found, key=lambda each: (each.began, each.name), reverse=True)
+
+
+def _may_be_about(subject: Subject, name: str) -> bool:
+    if subject.layer is not Layer.MODELDEPLOYMENT or not subject.is_unnamed:
+        return bool(subject.name) and subject.name == name
+    return subject.kind == replace(subject, name=name).kind
 
 
 def group_episodes(episodes: Iterable[PastEpisode]) -> list[PastReason]:
@@ -99,7 +106,7 @@ def group_episodes(episodes: Iterable[PastEpisode]) -> list[PastReason]:
 def _episode(found: HealthEvent, *, now: datetime) -> PastEpisode:
     spec, status = found.spec, found.status or {}
     is_over = found.phase is Phase.RESOLVED
-    ended = (parse_time(status.get("resolvedTime")) or now) if is_over else None
+    ended = (parse_zoned_time(status.get("resolvedTime")) or now) if is_over else None
     lasted = (ended or now) - spec.generated_timestamp
     return PastEpisode(
         name=found.metadata.name,

@@ -7,7 +7,7 @@ its place.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
@@ -16,7 +16,7 @@ from reporter.stages.healthevents.capacity import Capacity, Fit, StorePlace
 from reporter.stages.healthevents.ends import EndFunc
 from reporter.stages.healthevents.held import HeldDraft, place_of
 from reporter.stages.healthevents.wanted import WantedObjects, id_of
-from reporter.stages.healthevents.writes import Create, Patch, PlanMemory, Rejection
+from reporter.stages.healthevents.writes import Create, Json, Patch, PlanMemory, Rejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class PlanInput:
     *settle*: how long an end must last that this process has not seen itself.
     *places*: further objects that exist or are being created, of which only the name is known.
     *has_course*: objects show other causes and suffixes of their episodes, so these are written.
+    *dropped*: the silence of each object that its CRD has no field for.
     """
 
     wanted: WantedObjects
@@ -38,6 +39,7 @@ class PlanInput:
     settle: timedelta
     places: Iterable[StorePlace] = ()
     has_course: bool = True
+    dropped: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,14 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
     Return what to write. *memory*: of the plan before; empty for a new leader.
     """
     wanted = given.wanted
-    draft = HeldDraft(given.limits, given.settle, memory, now, has_course=given.has_course)
+    draft = HeldDraft(
+        given.limits,
+        given.settle,
+        memory,
+        now,
+        has_course=given.has_course,
+        dropped=given.dropped,
+    )
     for name, found in given.held.items():
         episode = wanted.episode_of(name, found.spec)
         if found.is_deleting:

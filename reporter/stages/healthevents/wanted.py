@@ -3,14 +3,16 @@ The objects that the running episodes are to have, one for each, or for each of 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
 
-from reporter.model.event_record import EventRecord
-from reporter.model.kinds.productionstack.health_event_writes import ROOM_PROBE
+from reporter.model.kinds.productionstack.health_event_writes import CAPACITY_PROBE
 from reporter.model.kinds.productionstack.health_events import HealthEventSpec, subject_text
+from reporter.model.records.event_record import EventRecord
+from reporter.model.silences import Silence
 from reporter.model.subjects import FindingKey
 from reporter.stages.announcing.announcement_state import Episode
-from reporter.stages.announcing.grouping import EventGroup
+from reporter.stages.announcing.grouping import EventGroup, member_key
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.clocks import FindingState
 
@@ -35,7 +37,8 @@ class WantedEpisode(NamedTuple):
     *names*: the name of its object on each node, "" for trouble that is bound to none. None while
     there is no trouble, before it has settled: the objects that it has stay, and none is created.
     Empty if no node of it is kept.
-    *importance*: the order in which objects are created, causes first.
+    *importance*: the order in which objects are created, causes first. *silence*: for whose sake its
+    Event is not renewed.
     """
 
     id: EpisodeId
@@ -43,6 +46,7 @@ class WantedEpisode(NamedTuple):
     record: EventRecord
     names: Mapping[str, str] | None
     importance: tuple[int, int, int, FindingKey]
+    silence: Silence | None = None
 
     @property
     def has_suffix(self) -> bool:
@@ -88,6 +92,12 @@ class _Cached(NamedTuple):
     basis: FindingState | EventGroup | None
     wanted: WantedEpisode
 
+    def is_current(
+        self, episode: Episode, basis: FindingState | EventGroup | None, silence: Silence | None
+    ) -> bool:
+        is_same = self.episode is episode and self.basis is basis
+        return is_same and self.wanted.silence == silence
+
 
 class WantedCache:
     """
@@ -112,12 +122,13 @@ class WantedCache:
         has_changed = bool(ended)
         for key, episode in episodes.items():
             entry, basis = context.catalogue[key.reason], _basis(key, context)
-            if entry.is_ready_reason or entry.probe == ROOM_PROBE:
+            if entry.is_ready_reason or entry.probe == CAPACITY_PROBE:
                 continue
-            cached = self._cached.get(key)
-            if cached is None or cached.episode is not episode or cached.basis is not basis:
+            cached, silence = self._cached.get(key), _silence(key, context)
+            if cached is None or not cached.is_current(episode, basis, silence):
                 rank = _UNRANKED if entry.rank is None else entry.rank
                 wanted = _wanted(key, episode.event, basis, self._name_of, rank=rank)
+                wanted = wanted._replace(silence=silence)
                 has_changed |= cached is None or cached.wanted != wanted
                 self._cached[key] = _Cached(episode, basis, wanted)
         if has_changed:
@@ -149,6 +160,21 @@ def _basis(key: FindingKey, context: PublishContext) -> FindingState | EventGrou
     """
     group = context.announcement_state.groups.get(key)
     return group or context.evaluation.gate.finding_states.get(key)
+
+
+def _silence(key: FindingKey, context: PublishContext) -> Silence | None:
+    """
+    Return the silence of an episode; of one of many InferenceSets, the first to end if all are silenced.
+    """
+    group = context.announcement_state.groups.get(key)
+    keys = [member_key(key, each) for each in group.members] if group is not None else [key]
+    found = [context.evaluation.silence_of(each) for each in keys]
+    silences = [each for each in found if each is not None]
+    if not silences or len(silences) < len(found):
+        return None
+    return min(
+        silences, key=lambda each: (each.until or datetime.max.replace(tzinfo=UTC), each.origin)
+    )
 
 
 def _wanted(

@@ -14,6 +14,11 @@ from reporter.stages.healthevents.wanted import WantedEpisode
 
 Json: TypeAlias = dict[str, Any]
 
+SILENCED = "silenced"
+"""
+The field of a status with the silence of its episode.
+"""
+
 
 class Create(NamedTuple):
     """

@@ -6,8 +6,9 @@ A probe does not register itself on import: a new one gets its line here.
 
 from collections.abc import Mapping
 
+from reporter.stages.probes.cel import probe as cel
 from reporter.stages.probes.checks import jobs
-from reporter.stages.probes.cluster import crds, deployments, store_room
+from reporter.stages.probes.cluster import crds, deployments, store_capacity
 from reporter.stages.probes.modeldeployment import (
     endpoint_picker,
     metrics_unavailable,
@@ -44,7 +45,8 @@ PROBES: Mapping[str, Probe] = {
         crds.PROBE,
         deployments.PROBE,
         jobs.PROBE,
-        store_room.PROBE,
+        cel.PROBE,
+        store_capacity.PROBE,
         gateway_class.PROBE,
         gateway_programming.PROBE,
         gateway_data_plane.PROBE,

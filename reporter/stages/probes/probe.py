@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import EMPTY_MAP, Verdict

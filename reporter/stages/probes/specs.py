@@ -4,7 +4,7 @@ The spec of every probe, by its name.
 
 from collections.abc import Mapping
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.stages.probes import PROBES
 
 

@@ -128,7 +128,7 @@ def check_served(snapshot: Snapshot, *kinds: ResourceKind) -> Inconclusive | Non
     The objects of such a kind stay in the snapshot, but nobody updates them any more.
     """
     for kind in kinds:
-        if isinstance(snapshot.tables[kind.resource].watch_state, NotServed):
+        if isinstance(snapshot.tables[kind.table].watch_state, NotServed):
             return Inconclusive(f"{kind.group_resource} are not served")
     return None
 
@@ -144,6 +144,6 @@ def check_decoded(
     """
     if not snapshot.undecodable:
         return None
-    if ObjectRef(kind.group_resource, namespace, name) not in snapshot.undecodable:
+    if ObjectRef(kind.watch_name, namespace, name) not in snapshot.undecodable:
         return None
     return Inconclusive(why_undecodable(kind, (namespace, name)))

@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reporter.model.enums import Layer
+from reporter.model.rollup.silenced import silenced_by
 from reporter.model.rollup.states import COUNTED_STATES, Actionability, Mode, State
 from reporter.model.rollup.status import (
     MAX_CONTRIBUTING,
@@ -24,6 +25,7 @@ from reporter.model.rollup.status import (
     Replicas,
     StatusDocument,
 )
+from reporter.model.subjects import Subject
 from reporter.stages.announcing.message import (
     MessageInput,
     ReportedTrouble,
@@ -42,7 +44,7 @@ from reporter.stages.rollup.records import (
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
 from reporter.stages.rollup.subjects.totals import RankedCause, rank_causes
-from reporter.stages.rollup.unlisted import unlisted_blocking
+from reporter.stages.rollup.unlisted import unlisted_blocking, unlisted_namespaces
 
 
 NOT_STARTED = "No pass was finished yet."
@@ -58,7 +60,7 @@ class StatusView:
     def __init__(
         self, rollup: RollUp, rules: RollUpRules, *, now: datetime, mode: Mode = Mode.WATCHING
     ) -> None:
-        self.rollup, self._rules, self._now, self._mode = rollup, rules, now, mode
+        self.rollup, self.rules, self._now, self._mode = rollup, rules, now, mode
 
     def document(
         self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
@@ -171,29 +173,32 @@ class StatusView:
         record = self.rollup.namespaces.get(namespace)
         if record is not None and name in record.sets:
             return self._inference_set(name, record.sets[name])
-        why = self._why_unlisted(Layer.MODELDEPLOYMENT)
+        subject = self.rules.named_subject(namespace, name)
+        whole = Subject(subject.layer, "", subject.all_of_kind.name)
+        why = self._why_unlisted(whole)
         if not why:
             return None
-        blocking = self._unlisted_blocking(Layer.MODELDEPLOYMENT, why)
+        blocking = self._unlisted_blocking(whole, why)
         return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
     def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
-        why = self._why_unlisted(Layer.MODELHARNESS)
+        whole = unlisted_namespaces(self.rollup.evaluation.known_subjects.unknown)
+        why = self._why_unlisted(whole)
         if not why:
             return None
-        blocking = self._unlisted_blocking(Layer.MODELHARNESS, why)
+        blocking = self._unlisted_blocking(whole, why)
         return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
-    def _unlisted_blocking(self, layer: Layer, why: str) -> Blocking:
-        return unlisted_blocking(self.rollup, layer, why, now=self._now)
+    def _unlisted_blocking(self, whole: Subject, why: str) -> Blocking:
+        return unlisted_blocking(self.rollup, whole, why, now=self._now)
 
-    def _why_unlisted(self, layer: Layer) -> str:
+    def _why_unlisted(self, whole: Subject) -> str:
         """
         Return why subjects may exist that are not known; empty if all are known.
         """
         if self.rollup.cluster is None:
             return NOT_STARTED
-        return self.rollup.evaluation.known_subjects.unknown_layers.get(layer, "")
+        return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
 
     def _inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
         standing, facts = record.standing, record.facts
@@ -210,8 +215,10 @@ class StatusView:
             blocking=self.blocking(standing),
         )
 
-    def _harness(self, record: NamespaceRecord) -> HarnessStatus:
+    def _harness(self, record: NamespaceRecord) -> HarnessStatus | None:
         harness = record.harness
+        if record.is_bare:
+            return None
         return HarnessStatus(
             state=harness.state, last_known=harness.last_known, blocking=self.blocking(harness)
         )
@@ -240,6 +247,7 @@ class StatusView:
             window_seconds=int(blocker.window.total_seconds()),
             stalled=blocker.stalled,
             pattern=blocker.pattern,
+            silenced=silenced_by(blocker.silence),
         )
 
     def _texts(self, blocker: Blocker) -> tuple[str, str]:
@@ -250,7 +258,7 @@ class StatusView:
             return blocker.why, ""
         if not blocker.troubles:
             return "", ""
-        entry = self._rules.entry(blocker.key)
+        entry = self.rules.entry(blocker.key)
         troubles = tuple(ReportedTrouble(each, ZERO) for each in blocker.troubles)
         first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         whole = MessageInput(entry, blocker.key.subject, troubles)

@@ -13,6 +13,7 @@ from reporter.model.rollup.status import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.rollup.causes.blockers import BlockerFinder
 from reporter.stages.rollup.causes.findings import NO_FINDINGS, SubjectFindings, collect_findings
+from reporter.stages.rollup.causes.other_rules import without_causes
 from reporter.stages.rollup.records import ClusterRecord, NamespaceRecord, RollUp, Standing
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.components import list_components
@@ -53,6 +54,8 @@ def fold_steps(
     """
     Return the roll-up after this pass. Yields where other tasks may run.
     """
+    if given.has_other_rules:
+        before = without_causes(before)
     touched = find_touched(before, given, rules)
     found = collect_findings(given.evaluation, touched.subjects, rules)
     yield
@@ -118,8 +121,10 @@ class _Draft:
             if not number % SETS_PER_BATCH:
                 yield
             is_gone = subject in self._touched.gone
-            if subject.layer is Layer.MODELHARNESS:
-                if not is_gone:
+            if subject.layer is Layer.MODELHARNESS and not subject.name:
+                if is_gone:
+                    draft.remove_harness()
+                else:
                     is_ending = subject in self._touched.terminating
                     draft.update_harness(
                         subject, found.get(subject, NO_FINDINGS), is_terminating=is_ending
@@ -129,8 +134,7 @@ class _Draft:
             else:
                 draft.update_set(subject, found.get(subject, NO_FINDINGS), self._sets)
         after = draft.finish()
-        is_there = Subject(Layer.MODELHARNESS, name) not in self._touched.gone
-        self._put_namespace(name, before, after if is_there else None)
+        self._put_namespace(name, before, after)
 
     def _put_namespace(
         self, name: str, before: NamespaceRecord | None, after: NamespaceRecord | None
@@ -162,7 +166,7 @@ class _Draft:
         for each in old.keys() | new.keys():
             record = new.get(each)
             if record is not old.get(each):
-                subject = Subject(Layer.MODELDEPLOYMENT, name, each)
+                subject = self._rules.named_subject(name, each)
                 self._put_deadline(subject, record.standing if record is not None else None)
 
     def _put_deadline(self, subject: Subject, standing: Standing | None) -> None:
@@ -182,10 +186,8 @@ class _Draft:
 
     def update_cluster(self, found: SubjectFindings) -> None:
         before, given = self._cluster, self._given
-        unknown_layers = given.evaluation.known_subjects.unknown_layers
-        unlisted = tuple(
-            UnlistedLayer(layer=each, why=why) for each, why in unknown_layers.items()
-        )
+        unknown = given.evaluation.known_subjects.unknown
+        unlisted = tuple(UnlistedLayer(layer=each.layer, why=why) for each, why in unknown.items())
         components = before.components if before is not None else ()
         standing = before.standing if before is not None else None
         if standing is None or CLUSTER_SUBJECT in self._touched.subjects:

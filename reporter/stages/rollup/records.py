@@ -17,6 +17,7 @@ from reporter.model.kinds.kaito.inference_sets import InferenceSet
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.rollup.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
 from reporter.model.rollup.status import ComponentStatus, Package, Replicas, UnlistedLayer
+from reporter.model.silences import Silence
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.stages.evaluation.evaluation import Evaluation
@@ -31,6 +32,7 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
     *why*: a text of its own, where no trouble has one. *window*: how long it may take.
     *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
     *troubles*: what its text is rendered from, so that another text is another blocker.
+    *silence*: for whose sake the cause is not announced.
     """
 
     code: str
@@ -48,6 +50,7 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
     via: tuple[Reason, ...] = ()
     deadline: datetime | None = None
     troubles: tuple[Trouble, ...] = ()
+    silence: Silence | None = None
 
     @property
     def reason(self) -> str:
@@ -74,6 +77,8 @@ class Standing(Struct, frozen=True, kw_only=True, gc=False):
 class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
     """
     The progress of an InferenceSet, with the objects that it was counted from.
+
+    *has_replicas*: False for a subject of another kind, of which nobody counts replicas.
     """
 
     inference_set: InferenceSet | None
@@ -83,6 +88,7 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
     observed_generation: int | None = None
     generation: int | None = None
     is_stale: bool = False
+    has_replicas: bool = True
 
     @property
     def is_paused(self) -> bool:
@@ -91,7 +97,7 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
 
 class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
-    One InferenceSet.
+    One InferenceSet, or another subject with a name.
 
     *is_evaluated*: False for a new one that the pass has not reached yet.
     *is_cut_off*: what its route depends on is out.
@@ -146,7 +152,7 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
 
 Group = Mapping[str, Blocker]
 """
-Blockers by name of the InferenceSet; "" is the harness.
+Blockers by name of the subject; "" is the harness.
 """
 
 NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
@@ -158,6 +164,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     One workload namespace. *standing*: the worst of its harness and sets.
 
     *unlisted*: why it may have further sets, in any state; empty if all are known.
+    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
     """
 
     standing: Standing
@@ -168,6 +175,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     package: Package | None = None
     is_evaluated: bool = True
     unlisted: str = ""
+    is_bare: bool = False
     revision: int = 0
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.entries import Catalogue, CatalogueEntry
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.rollup.status import Package
 from reporter.model.subjects import FindingKey, Subject
@@ -35,6 +35,8 @@ The probes whose trouble makes an InferenceSet unavailable although its replicas
 @dataclass(frozen=True, slots=True)
 class RollUpRules:
     """
+    The rules of a roll-up that do not change between two passes.
+
     *flags* holds the flags by name, for components whose place they give. *grace*: the startup grace.
     """
 
@@ -44,6 +46,17 @@ class RollUpRules:
 
     def entry(self, key: FindingKey) -> CatalogueEntry:
         return self.catalogue[key.reason]
+
+    def named_subject(self, namespace: str, name: str) -> Subject:
+        """
+        Return the subject of this name, in the layer that makes subjects of its kind.
+        """
+        subject = Subject(Layer.MODELDEPLOYMENT, namespace, name)
+        harness = Subject(Layer.MODELHARNESS, namespace, name)
+        is_harness = bool(subject.kind) and bool(
+            self.catalogue.subject_definitions.find(Layer.MODELHARNESS, subject.kind)
+        )
+        return harness if is_harness else subject
 
     def reads_pages(self, key: FindingKey) -> bool:
         """
@@ -107,7 +120,8 @@ class RollUpInput:
 
     *looked_at*: the subjects whose probes ran in it. *dirty*: those of objects that changed, also if
     they do not exist or were not reached. *episodes*: since when each key is announced. *packages*:
-    those that status objects name, by namespace.
+    those that status objects name, by namespace. *has_other_rules*: the pass before was rolled up by
+    others.
     """
 
     evaluation: Evaluation
@@ -117,3 +131,4 @@ class RollUpInput:
     now: datetime
     episodes: Mapping[FindingKey, datetime]
     packages: Mapping[str, Package] = field(default_factory=dict)
+    has_other_rules: bool = False

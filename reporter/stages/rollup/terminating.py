@@ -2,51 +2,50 @@
 The subjects that are being deleted: they are evaluated no longer, but still there.
 """
 
-from collections.abc import Iterator
-
-from reporter.model.enums import Layer
+from reporter.model.catalogue.subject_definitions import (
+    TERMINATING,
+    NamespaceScope,
+    SubjectDefinition,
+    has_labels,
+)
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import Subject
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import (
-    HARNESS_LABEL,
-    has_subject,
-    is_workload_namespace,
-)
 
 
 def find_terminating(snapshot: Snapshot) -> frozenset[Subject]:
     """
-    Return workload namespaces and InferenceSets that are being deleted, with all of such a namespace.
+    Return the subjects whose objects are being deleted, with all of such a namespace.
     """
-    if NAMESPACES.resource not in snapshot.tables:
+    if NAMESPACES.table not in snapshot.tables:
         return frozenset()
-    ending = frozenset(_terminating_namespaces(snapshot))
-    found = {Subject(Layer.MODELHARNESS, name) for name in ending}
-    if INFERENCE_SETS.resource not in snapshot.tables:
-        return frozenset(found)
-    for each in snapshot.all(INFERENCE_SETS):
-        meta = each.metadata
-        is_ending = meta.namespace in ending or not has_subject(each)
-        if (
-            isinstance(each, InferenceSet)
-            and is_ending
-            and _was_workload(snapshot, meta.namespace)
-        ):
-            found.add(Subject(Layer.MODELDEPLOYMENT, meta.namespace, meta.name))
+    ending = {each.metadata.name for each in snapshot.all(NAMESPACES) if TERMINATING.are_on(each)}
+    found: set[Subject] = set()
+    for rule in snapshot.subject_definitions.all:
+        if rule.kind.table in snapshot.tables:
+            found.update(
+                subject
+                for each in snapshot.all(rule.kind)
+                if (rule.ended.are_on(each) or rule.namespace_of(each) in ending)
+                and (subject := rule.possible_subject(each))
+                and _was_in_scope(snapshot, rule, subject)
+            )
     return frozenset(found)
 
 
-def _terminating_namespaces(snapshot: Snapshot) -> Iterator[str]:
-    label, value = HARNESS_LABEL
-    for each in snapshot.all(NAMESPACES):
-        is_labelled = isinstance(each, Namespace) and each.metadata.label(label) == value
-        if is_labelled and isinstance(each, Namespace) and not is_workload_namespace(each):
-            yield each.metadata.name
-
-
-def _was_workload(snapshot: Snapshot, namespace: str) -> bool:
-    label, value = HARNESS_LABEL
-    found = snapshot.peek(NAMESPACES, Namespace, "", namespace)
-    return found is not None and found.metadata.label(label) == value
+def _was_in_scope(snapshot: Snapshot, rule: SubjectDefinition, subject: Subject) -> bool:
+    """
+    Return whether the namespace counted for the rule before anything of it was deleted.
+    """
+    if rule.scope is NamespaceScope.ALL:
+        return True
+    namespace = snapshot.peek(NAMESPACES, Namespace, "", subject.namespace)
+    if rule.scope is NamespaceScope.LABELLED:
+        return namespace is not None and has_labels(namespace, rule.namespace_labels)
+    harnesses = snapshot.subject_definitions.harnesses_of(rule.pack)
+    of_namespaces = [each for each in harnesses if each.is_of_namespaces]
+    if not of_namespaces:
+        return True
+    return namespace is not None and any(
+        has_labels(namespace, each.labels) for each in of_namespaces
+    )

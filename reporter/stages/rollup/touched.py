@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from reporter.model.entries import Scope
+from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import Layer
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.diff import changed_keys
@@ -42,7 +42,8 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
     terminating = before.terminating
     if _may_end(before, given):
         terminating = find_terminating(given.snapshot)
-    if before.cluster is None or known.unknown_layers != known_before.unknown_layers:
+    is_all_new = before.cluster is None or given.has_other_rules
+    if is_all_new or known.unknown != known_before.unknown:
         there = known.all | terminating
         gone = (known_before.all | before.terminating) - there
         return Touched(there, there, gone, terminating)
@@ -84,6 +85,7 @@ def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) ->
         changed_keys(old.gate.finding_states, new.gate.finding_states)
         | changed_keys(old.gate.unknown_states, new.gate.unknown_states)
         | different_keys(before.episodes, given.episodes)
+        | different_keys(old.silences.silenced, new.silences.silenced)
     )
     suppressed = _with_dependents(keys, old.suppressions, new.suppressions)
     yield from (key.subject for key in keys | suppressed)

@@ -1,34 +1,44 @@
 """
-The cause of a subject that is asked for by name, and may exist although its layer cannot be listed.
+Subjects that may exist although they are not known, as what makes them cannot be listed.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import Actionability, Pattern, SinceFrom
 from reporter.model.rollup.status import Blocking
+from reporter.model.subjects import Subject
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.rules import LAYER_WINDOWS
 from reporter.stages.rollup.subjects.standings import NOT_LISTED
-from reporter.stages.snapshot.unknown_layers import placeholder
+from reporter.stages.snapshot.unknown_layers import placeholder, unlisted_in_namespaces
 
 
-def unlisted_blocking(rollup: RollUp, layer: Layer, why: str, *, now: datetime) -> Blocking:
+def unlisted_namespaces(unknown: Mapping[Subject, str]) -> Subject:
     """
-    Return what blocks it as of *now*. Beyond the window, somebody has to let the layer be listed.
-
-    Since when is not known before the first pass, or if no reason of the layer is evaluated.
+    Return what would make a namespace known that is not: harnesses, or subjects of a pack.
     """
-    whole = placeholder(layer)
+    harness = placeholder(Layer.MODELHARNESS)
+    of_packs = {each: why for each, why in unknown.items() if each.kind}
+    return harness if harness in unknown else unlisted_in_namespaces(of_packs) or harness
+
+
+def unlisted_blocking(rollup: RollUp, whole: Subject, why: str, *, now: datetime) -> Blocking:
+    """
+    Return what blocks it as of *now*. Beyond the window, somebody has to let *whole* be listed.
+
+    Since when is not known before the first pass, or if no reason about *whole* is evaluated.
+    """
     unknown = rollup.evaluation.gate.unknown_states
     since = min(
         (each.since for key, each in unknown.items() if key.subject == whole), default=None
     )
-    lasted, window = now - (since or now), LAYER_WINDOWS[layer]
+    lasted, window = now - (since or now), LAYER_WINDOWS[whole.layer]
     stalled = lasted >= window
     return Blocking(
         code=NOT_LISTED,
-        layer=layer,
+        layer=whole.layer,
         message=why,
         actionability=Actionability.PLATFORM if stalled else Actionability.TRANSIENT,
         since=since,

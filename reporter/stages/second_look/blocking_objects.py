@@ -9,6 +9,7 @@ from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.rollup.states import Actionability, State
+from reporter.model.subjects import is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.kaito.inference_sets import (
     is_serving,
@@ -68,8 +69,12 @@ def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
                 continue
             if blocker.object is not None and (blocker.is_pointer or not member):
                 yield blocker.object
-            elif member:
+            elif not member:
+                continue
+            elif not is_qualified(member):
                 yield _of_set(name, member, record.sets[member], blocker.object)
+            elif blocker.object is not None:
+                yield blocker.object
 
 
 def _of_set(namespace: str, name: str, record: SetRecord, cause: ObjectRef | None) -> ObjectRef:

@@ -2,6 +2,7 @@
 The cached objects that a second look compares with what the API server has.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,7 +72,10 @@ class Cache:
     """
 
     def __init__(self, kinds: Iterable[ResourceKind], snapshot: Snapshot) -> None:
-        self._kinds = {kind.group_resource: kind for kind in kinds}
+        self._kinds: defaultdict[str, list[ResourceKind]] = defaultdict(list)
+        for kind in kinds:
+            # A cause names the resource, of which a catalogue may declare several kinds.
+            self._kinds[kind.group_resource].append(kind)
         self._snapshot = snapshot
 
     def kind_of(self, ref: ObjectRef) -> ResourceKind | None:
@@ -80,13 +84,15 @@ class Cache:
 
         Without a watch a list follows anyway, and kinds such as nodes are never watched.
         """
-        kind = self._kinds.get(ref.resource)
-        if kind is None or not ref.name:
+        watched = [each for each in self._kinds.get(ref.resource, ()) if self._is_open(each)]
+        if not watched or not ref.name:
             return None
-        table = self._snapshot.tables[kind.resource]
-        return kind if isinstance(table.watch_state, Watching) else None
+        return next((each for each in watched if self.content(each, ref) is not None), watched[0])
+
+    def _is_open(self, kind: ResourceKind) -> bool:
+        return isinstance(self._snapshot.tables[kind.table].watch_state, Watching)
 
     def content(self, kind: ResourceKind, ref: ObjectRef) -> Content:
-        if ref in self._snapshot.undecodable:
+        if ObjectRef(kind.watch_name, ref.namespace, ref.name) in self._snapshot.undecodable:
             return Undecodable.UNDECODABLE
-        return self._snapshot.tables[kind.resource].objects.get((ref.namespace, ref.name))
+        return self._snapshot.tables[kind.table].objects.get((ref.namespace, ref.name))

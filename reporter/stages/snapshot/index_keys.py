@@ -21,7 +21,7 @@ def index_func(kind: ResourceKind) -> Callable[[Any], tuple[str, ...]]:
     """
     Return the function that gives the keys under which an object of this kind is found.
     """
-    return _pod_keys if kind.resource == PODS.resource else kind.index_keys
+    return _pod_keys if kind.table == PODS.resource else kind.index_keys
 
 
 def _pod_keys(pod: Pod) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple, TypeVar
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
@@ -49,14 +49,14 @@ class CheckedSnapshot(Snapshot):
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         self._note_kind(kind)
-        if ObjectRef(kind.group_resource, namespace, name) in self.undecodable:
+        if ObjectRef(kind.watch_name, namespace, name) in self.undecodable:
             self._note_undecodable(kind, (namespace, name))
         return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
         self._note_kind(kind)
-        if kind.resource in self.deciding or kind.resource in self.detail:
-            stored = self.tables[kind.resource].objects
+        if kind.table in self.deciding or kind.table in self.detail:
+            stored = self.tables[kind.table].objects
             for name in self.undecodable_objects.find(kind, stored, key):
                 self._note_undecodable(kind, name)
         return Snapshot.by_index(self, kind, type_, key)
@@ -70,18 +70,26 @@ class CheckedSnapshot(Snapshot):
         return gaps
 
     def _note_kind(self, kind: ResourceKind) -> None:
-        why = self.unknown_kinds.get(kind.resource)
+        why = self.unknown_kinds.get(kind.table)
         if why:
             self.gaps.append(Gap(is_detail=False, why=why))
 
     def _note_undecodable(self, kind: ResourceKind, name: NamespacedName) -> None:
-        is_detail = kind.resource in self.detail
-        if is_detail or kind.resource in self.deciding:
+        is_detail = kind.table in self.detail
+        if is_detail or kind.table in self.deciding:
             self.gaps.append(Gap(is_detail, why_undecodable(kind, name)))
 
 
 def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
     return f"{kind.kind} {sanitize('/'.join(filter(None, name)))} could not be decoded"
+
+
+def has_no_version(snapshot: Snapshot, kind: ResourceKind, ref: ObjectRef) -> bool:
+    """
+    Return whether no version of an undecodable object was ever decoded.
+    """
+    table = snapshot.tables.get(kind.table)
+    return table is not None and table.objects.get((ref.namespace, ref.name)) is None
 
 
 def check_lookups(
@@ -98,8 +106,8 @@ def check_lookups(
     values = {each.name: getattr(snapshot, each.name) for each in fields(Snapshot)}
     return CheckedSnapshot(
         **values,
-        deciding=frozenset(kind.resource for kind in spec.deciding_kinds),
-        detail=frozenset(kind.resource for kind in spec.detail_kinds),
+        deciding=frozenset(kind.table for kind in spec.deciding_kinds),
+        detail=frozenset(kind.table for kind in spec.detail_kinds),
         unknown_kinds=unknown_kinds,
         undecodable_objects=undecodable,
     )

@@ -7,22 +7,23 @@ Ready in them. A crash loop in which it never is has one cause and is one troubl
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.model.kinds.core.pods import ContainerStatus, Pod, was_ready
+from reporter.model.kinds.core.pods import (
+    ContainerStatus,
+    Pod,
+    container_statuses,
+    was_ready,
+)
+from reporter.model.text.times import EARLIEST_TIME
 
 
 MAX_RESTARTS = 10
 """
 The number of restarts that are remembered of a container.
-"""
-
-MIN_TIME = datetime(1971, 1, 1, tzinfo=UTC)
-"""
-The earliest believable time: a container that never ran is said to have started in 1970.
 """
 
 
@@ -58,7 +59,7 @@ def track_restarts(
 
     *old*: the version before, None if this is the first that is seen of any pod of that name.
     """
-    restarted = [status for status in _statuses(pod) if status.restart_count]
+    restarted = [status for status in container_statuses(pod) if status.restart_count]
     if not restarted:
         return None
     uid, start = pod.metadata.uid, None
@@ -101,9 +102,5 @@ def _read_starts(status: ContainerStatus) -> Iterator[datetime]:
     current = state.running or state.terminated
     runs = [(status.restart_count - (current is not None), last), (status.restart_count, current)]
     for number, run in runs:
-        if number > 0 and run is not None and run.started_at and run.started_at > MIN_TIME:
+        if number > 0 and run is not None and run.started_at and run.started_at > EARLIEST_TIME:
             yield run.started_at
-
-
-def _statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
-    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))

@@ -4,7 +4,7 @@ Find the metrics pages to read: those of pods that a scrape selects, in workload
 
 from collections.abc import Callable, Collection, Iterator
 
-from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.metrics.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.index_keys import loading_pods_key
@@ -45,7 +45,7 @@ class TargetFinder:
         The iterator yields None where a caller with other work should let that run.
         """
         before, self._last = self._last, self._snapshot()
-        if before is not None and _has_same_pods(before, self._last):
+        if before is not None and (not self._scrapes or _has_same_pods(before, self._last)):
             return None
         return find_scrape_targets(self._last, self._scrapes)
 
@@ -69,7 +69,7 @@ def _selected_pods(snapshot: Snapshot, selector: PodSelector) -> Iterator[Pod | 
     namespaces = {
         each.metadata.name
         for each in snapshot.all(NAMESPACES)
-        if isinstance(each, Namespace) and is_workload_namespace(each)
+        if is_workload_namespace(snapshot, each)
     }
     if selector.index_key is not None:
         for namespace in sorted(namespaces):

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+from reporter.model.catalogue.subject_definitions import NO_SUBJECTS, SubjectDefinitions
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import ScrapeHistory
+from reporter.model.metrics.scrapes import Gist, KeptHistory
 from reporter.model.observations import (
     WATCH_LOSS_TOLERANCE,
     CRDPresence,
@@ -22,6 +24,7 @@ from reporter.model.observations import (
     WatchLost,
     WatchState,
 )
+from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.stages.snapshot.failed_pods import FailedPods
@@ -39,12 +42,14 @@ class TableSnapshot:
     All objects are of the kind's type.
 
     *subjects_token* is the same object as long as the kind stands for the same subjects.
+    *was_current*: the definitions of current that an object has met at any time.
     """
 
     objects: FrozenMap[NamespacedName, ApiObject]
     index: FrozenMap[str, tuple[Any, ...]]
     watch_state: WatchState
     subjects_token: object
+    was_current: FrozenMap[NamespacedName, frozenset[str]] = field(default_factory=empty_map)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,15 @@ class Snapshot:
     *pod_restarts*: by namespace and name, of model pods with a container that restarted.
     *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.
     *store_rejections*: how many episodes have no place among the HealthEvents, by the limit.
+    *silence_file*: the file of silences as it was read last.
+    *subject_definitions*: which objects make subjects.
     """
 
     tables: Mapping[str, TableSnapshot]
     presences: Mapping[str, CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: Mapping[ObjectRef, ApiObject | None]
-    scrape_histories: FrozenMap[tuple[str, str, str], ScrapeHistory] = field(
+    scrape_histories: FrozenMap[tuple[str, str, str], KeptHistory] = field(
         default_factory=empty_map
     )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
@@ -77,11 +84,13 @@ class Snapshot:
     pod_restarts: FrozenMap[NamespacedName, RestartHistory] = field(default_factory=empty_map)
     labelled_deployments: FrozenMap[str, ObjectRef] = field(default_factory=empty_map)
     store_rejections: Mapping[StoreLimit, int] = field(default_factory=dict)
+    silence_file: SilenceFile = NO_SILENCE_FILE
+    subject_definitions: SubjectDefinitions = NO_SUBJECTS
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.
         key = (namespace, name)
-        found = self.tables[kind.resource].objects.shards[hash(key) % SHARDS].get(key)
+        found = self.tables[kind.table].objects.shards[hash(key) % SHARDS].get(key)
         return found if isinstance(found, type_) else None
 
     def peek(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
@@ -96,12 +105,12 @@ class Snapshot:
 
         *type_*: the kind's type, which type checkers cannot derive from the kind.
         """
-        shards = self.tables[kind.resource].index.shards
+        shards = self.tables[kind.table].index.shards
         found: tuple[T, ...] | None = shards[hash(key) % SHARDS].get(key)
         return found or ()
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
-        return self.tables[kind.resource].objects.values()
+        return self.tables[kind.table].objects.values()
 
     def scrape_history(self, pod: Pod, history_name: str) -> ScrapeHistory | None:
         """
@@ -109,9 +118,20 @@ class Snapshot:
 
         *history_name*: the one that the scrape gives, else the reason whose probe asks for it.
         """
+        found = self._kept_history(pod, history_name)
+        return found.history if found is not None else None
+
+    def scrape_gist(self, pod: Pod, history_name: str, gist: Gist) -> object:
+        """
+        Return a gist of what was read in the pod's current run; None before any attempt.
+        """
+        found = self._kept_history(pod, history_name)
+        return found.gists.get(gist) if found is not None else None
+
+    def _kept_history(self, pod: Pod, history_name: str) -> KeptHistory | None:
         key = (pod.metadata.namespace, pod.metadata.name, history_name)
         found = self.scrape_histories.get(key)
-        return found if found is not None and found.run.is_of(pod) else None
+        return found if found is not None and found.history.run.is_of(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
         return self.provisioning_errors.get(
@@ -125,14 +145,14 @@ class Snapshot:
         """
         Return whether an optional kind is watched, served and was listed, so that absence counts.
         """
-        table = self.tables.get(kind.resource)
+        table = self.tables.get(kind.table)
         return table is not None and isinstance(table.watch_state, Watching | WatchLost)
 
     def why_unknown(self, kind: ResourceKind, *, now: datetime) -> str:
         """
         Return why the stored objects of this kind must not be evaluated, "" if they may.
         """
-        match self.tables[kind.resource].watch_state:
+        match self.tables[kind.table].watch_state:
             case Watching() | NotServed():
                 return ""
             case NotSynced():
@@ -146,14 +166,15 @@ class Snapshot:
         """
         Return why the kind was never listed, so that an object's absence means nothing; else "".
         """
-        state = self.tables[kind.resource].watch_state
+        state = self.tables[kind.table].watch_state
         if not isinstance(state, NotSynced):
             return ""
         return f"{kind.group_resource} not listed yet" + (f": {state.why}" if state.why else "")
 
-    def unknown_from(self, kind: ResourceKind) -> datetime | None:
+    def unknown_moments(self) -> Iterator[datetime]:
         """
-        Return when the kind becomes unknown if its watch does not reopen; None while it is open.
+        Yield when each kind without a watch becomes unknown if its watch does not reopen.
         """
-        state = self.tables[kind.resource].watch_state
-        return state.since + WATCH_LOSS_TOLERANCE if isinstance(state, WatchLost) else None
+        for table in self.tables.values():
+            if isinstance(table.watch_state, WatchLost):
+                yield table.watch_state.since + WATCH_LOSS_TOLERANCE

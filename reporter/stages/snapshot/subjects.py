@@ -1,50 +1,65 @@
 """
 The subjects that exist in a snapshot.
 
-A subject without a name stands for every subject of its layer: in its namespace, or everywhere.
+A subject without a name stands for every subject of its layer and kind: in its namespace, or everywhere.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
+from reporter.model.catalogue.subject_definitions import (
+    TERMINATING,
+    Labels,
+    NamespaceScope,
+    SubjectDefinition,
+    has_labels,
+)
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import ApiObject, Metadata, NamespacedName
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.stages.snapshot.lookups import why_undecodable
+from reporter.stages.snapshot.lookups import has_no_version, why_undecodable
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.unknown_layers import find_unknown_layers, placeholder
+from reporter.stages.snapshot.unknown_layers import find_unknown_subjects
 
-
-HARNESS_LABEL = ("productionstack.kaito.sh/managed-by", "modelharness")
-"""
-The label that makes a namespace a workload namespace, whose Gateway and models are evaluated.
-"""
 
 ALL_LAYERS = frozenset(
     {CLUSTER_SUBJECT, Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)}
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subjects:
     """
     The subjects of one moment.
 
-    *unknown_layers*: why the subjects of a layer are not all known; *all* has its placeholder then.
+    *unknown*: why the subjects of a rule are not all known, by their placeholder; *all* has it then.
 
-    *table_tokens* and *undecodable* tell whether another snapshot has the same subjects. The tokens
-    stand for the tables, which are not kept: that would hold old versions of objects in memory.
+    *table_tokens* and *undecodable* show whether another snapshot has the same subjects. The tokens
+    stand for the tables, which would keep old versions of objects in memory.
     """
 
     all: frozenset[Subject] = frozenset()
-    unknown_layers: Mapping[Layer, str] = field(default_factory=dict)
+    unknown: Mapping[Subject, str] = field(default_factory=dict)
     table_tokens: tuple[object, ...] = ()
     undecodable: Mapping[ObjectRef, ApiObject | None] = field(default_factory=dict)
+
+    @cached_property
+    def unknown_layers(self) -> Mapping[Layer, str]:
+        """
+        The reasons why the plain subjects of a layer are not all known, by layer.
+        """
+        return {each.layer: why for each, why in self.unknown.items() if not each.kind}
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """
+        The namespaces that a subject of any kind is or is in, as far as they are known.
+        """
+        return frozenset(each.namespace for each in self.all)
 
     def may_include(self, subject: Subject) -> bool:
         """
@@ -52,120 +67,159 @@ class Subjects:
         """
         return subject in self.all or self.is_unseen(subject)
 
+    def why_not_all_known(self, subject: Subject) -> str:
+        """
+        Return why there may be more subjects of this layer and kind than are known.
+        """
+        if not self.unknown:
+            return ""
+        return self.unknown.get(Subject(subject.layer, "", subject.all_of_kind.name), "")
+
     def is_unseen(self, subject: Subject) -> bool:
         """
         Return whether the subject may exist although it is not known.
         """
-        return subject.layer in self.unknown_layers and subject not in self.all
+        return bool(self.why_not_all_known(subject)) and subject not in self.all
 
 
 def refresh_subjects(snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:
     """
     Return the subjects of the snapshot; *before* itself if they are the same.
     """
-    kinds = (NAMESPACES.resource, INFERENCE_SETS.resource)
     tokens = tuple(
-        snapshot.tables[kind].subjects_token for kind in kinds if kind in snapshot.tables
+        snapshot.tables[kind.table].subjects_token
+        for kind in snapshot.subject_definitions.kinds
+        if kind.table in snapshot.tables
     )
-    unknown = find_unknown_layers(snapshot, now=now)
+    unknown = find_unknown_subjects(snapshot, now=now)
     same = bool(before.all) and (tokens, snapshot.undecodable, unknown) == (
         before.table_tokens,
         before.undecodable,
-        before.unknown_layers,
+        before.unknown,
     )
     if same:
         return before
-    found = find_subjects(snapshot).union(map(placeholder, unknown))
+    found = find_subjects(snapshot).union(unknown)
     return Subjects(found, unknown, tokens, snapshot.undecodable)
 
 
 def find_subjects(snapshot: Snapshot) -> frozenset[Subject]:
     """
-    Return the cluster, each workload namespace and each InferenceSet in one.
+    Return the cluster, and each subject that an object makes by a rule.
 
-    Objects that are being deleted are no subjects.
+    An object that is being deleted makes no subject, nor does anything in such a namespace.
     """
     found = {CLUSTER_SUBJECT}
-    if NAMESPACES.resource in snapshot.tables:
-        for each in (*snapshot.all(NAMESPACES), *_never_decoded(snapshot, NAMESPACES)):
-            if isinstance(each, Namespace) and is_workload_namespace(each):
-                found.add(Subject(Layer.MODELHARNESS, each.metadata.name))
-    if INFERENCE_SETS.resource in snapshot.tables:
-        for each in snapshot.all(INFERENCE_SETS):
-            meta = each.metadata
-            harness = Subject(Layer.MODELHARNESS, meta.namespace)
-            if isinstance(each, InferenceSet) and harness in found and not _is_deleting(each):
-                found.add(Subject(Layer.MODELDEPLOYMENT, meta.namespace, meta.name))
-        found |= {
-            Subject(Layer.MODELDEPLOYMENT, each.metadata.namespace, each.metadata.name)
-            for each in _never_decoded(snapshot, INFERENCE_SETS)
-            if Subject(Layer.MODELHARNESS, each.metadata.namespace) in found
-        }
+    for rule in snapshot.subject_definitions.all:
+        if rule.kind.table in snapshot.tables:
+            in_scope = namespaces_in_scope(snapshot, rule, found)
+            found.update(
+                subject
+                for each in (*snapshot.all(rule.kind), *_never_decoded(snapshot, rule))
+                if (subject := rule.subject_of(each)) and subject.namespace in in_scope
+            )
     return frozenset(found)
 
 
-def _never_decoded(snapshot: Snapshot, kind: ResourceKind) -> Iterator[ApiObject]:
+class _Everywhere:
+    """
+    All namespaces but those that are being deleted.
+    """
+
+    def __init__(self, terminating: frozenset[str]) -> None:
+        self._terminating = terminating
+
+    def __contains__(self, namespace: object) -> bool:
+        return namespace not in self._terminating
+
+
+def namespaces_in_scope(
+    snapshot: Snapshot, rule: SubjectDefinition, found: Iterable[Subject]
+) -> "frozenset[str] | _Everywhere":
+    """
+    Return the namespaces whose objects make subjects of a rule. *found*: those of upper layers.
+    """
+    if rule.is_of_namespaces:
+        return _Everywhere(frozenset())
+    if rule.scope is NamespaceScope.ALL:
+        return _Everywhere(frozenset(_namespaces(snapshot, terminating=True)))
+    if rule.scope is NamespaceScope.LABELLED:
+        labels = rule.namespace_labels
+        return frozenset(_namespaces(snapshot, labels, terminating=False))
+    kinds = {each.subject_kind for each in snapshot.subject_definitions.harnesses_of(rule.pack)}
+    return frozenset(
+        each.namespace for each in found if each.layer is Layer.MODELHARNESS and each.kind in kinds
+    )
+
+
+def _namespaces(snapshot: Snapshot, labels: Labels = (), *, terminating: bool) -> Iterator[str]:
+    if NAMESPACES.table in snapshot.tables:
+        for each in snapshot.all(NAMESPACES):
+            if TERMINATING.are_on(each) is terminating and has_labels(each, labels):
+                yield each.metadata.name
+
+
+def _never_decoded(snapshot: Snapshot, rule: SubjectDefinition) -> Iterator[ApiObject]:
     """
     Yield the stubs of the objects of which no version could be decoded.
 
-    They exist, so their subjects stay and their episodes do not end. A namespace whose labels cannot
-    be decoded either is taken for a workload namespace.
+    They exist, so their subjects stay and their episodes do not end. If the labels cannot be decoded
+    either, the object counts as one with the labels of the rule; if only its labels name its subject,
+    all subjects of the rule are unknown.
     """
     for ref, stub in snapshot.undecodable.items():
-        name = (ref.namespace, ref.name)
-        if (
-            ref.resource == kind.group_resource
-            and snapshot.tables[kind.resource].objects.get(name) is None
-        ):
-            labels = dict([HARNESS_LABEL])
-            meta = Metadata(name=ref.name, namespace=ref.namespace, labels=labels)
-            yield stub if stub is not None else kind.type(metadata=meta)
+        if ref.resource == rule.kind.watch_name and has_no_version(snapshot, rule.kind, ref):
+            meta = Metadata(name=ref.name, namespace=ref.namespace, labels=dict(rule.labels))
+            yield stub if stub is not None else rule.kind.type(metadata=meta)
 
 
 def why_undecodable_subject(snapshot: Snapshot, subject: Subject) -> str:
     """
-    Return why nothing but the name of a subject is known; empty if more is known.
+    Return why only the name of a subject is known; empty if more is known.
     """
     if not snapshot.undecodable or not subject.namespace:
         return ""
-    objects = ((NAMESPACES, "", subject.namespace), (INFERENCE_SETS, *_name_of(subject)))
+    rule = snapshot.subject_definitions.find(subject.layer, subject.kind)
+    objects = [(NAMESPACES, "", subject.namespace)]
+    if rule is not None and subject.object_name:
+        objects += (
+            [(rule.kind, *name) for name in _named_by_labels(snapshot, rule, subject)]
+            if rule.is_named_by_labels
+            else [(rule.kind, subject.namespace, subject.object_name)]
+        )
     for kind, namespace, name in objects:
-        table = snapshot.tables.get(kind.resource)
-        ref = ObjectRef(kind.group_resource, namespace, name)
-        if ref in snapshot.undecodable and table and table.objects.get((namespace, name)) is None:
+        ref = ObjectRef(kind.watch_name, namespace, name)
+        if ref in snapshot.undecodable and has_no_version(snapshot, kind, ref):
             return why_undecodable(kind, (namespace, name))
     return ""
 
 
-def _name_of(subject: Subject) -> NamespacedName:
-    return (subject.namespace, subject.name)
-
-
-def has_subject(each: ApiObject) -> bool:
+def _named_by_labels(
+    snapshot: Snapshot, rule: SubjectDefinition, subject: Subject
+) -> list[NamespacedName]:
     """
-    Return whether a subject exists because of this object; false for kinds that are no subjects.
+    Return the undecodable objects whose labels name a subject; none if a decoded one names it too.
     """
-    if isinstance(each, Namespace):
-        return is_workload_namespace(each)
-    return isinstance(each, InferenceSet) and not _is_deleting(each)
-
-
-def is_workload_namespace(namespace: Namespace) -> bool:
-    """
-    Return whether the namespace has the harness label and is not being deleted.
-    """
-    label, value = HARNESS_LABEL
-    deleting = namespace.metadata.deletion_timestamp is not None
-    terminating = namespace.status.phase == "Terminating"
-    return namespace.metadata.label(label) == value and not deleting and not terminating
-
-
-def _is_deleting(inference_set: InferenceSet) -> bool:
-    deleting = (
-        c.type == "InferenceSetDeleting" and c.status == "True"
-        for c in inference_set.status.conditions or ()
+    found = sorted(
+        (ref.namespace, ref.name)
+        for ref, stub in snapshot.undecodable.items()
+        if ref.resource == rule.kind.watch_name
+        and stub is not None
+        and rule.possible_subject(stub) == subject
     )
-    return inference_set.metadata.deletion_timestamp is not None or any(deleting)
+    if not found or any(
+        rule.possible_subject(each) == subject for each in snapshot.all(rule.kind)
+    ):
+        return []
+    return found
+
+
+def is_workload_namespace(snapshot: Snapshot, namespace: ApiObject) -> bool:
+    """
+    Return whether the namespace itself is a subject, and is not being deleted.
+    """
+    rules = snapshot.subject_definitions
+    return isinstance(namespace, Namespace) and rules.is_workload_namespace(namespace)
 
 
 def expand_placeholders(
@@ -173,16 +227,31 @@ def expand_placeholders(
 ) -> frozenset[Subject]:
     """
     Return the dirty subjects that exist, and all those that an unnamed dirty one stands for.
+
+    One without a kind stands for those of every kind.
     """
-    whole = {s for s in dirty if s.layer is Layer.MODELDEPLOYMENT and not s.name}
-    layers = {s.layer for s in dirty if s.layer is not Layer.CLUSTER and not s.namespace}
-    if not whole and not layers:
+    groups = [s for s in dirty if s.is_unnamed and _stands_for_many(s)]
+    if not groups:
         return dirty & subjects
-    namespaces = {s.namespace for s in whole}
+    layers = {s.layer for s in groups if not s.namespace and not s.kind}
+    others = {(s.layer, s.namespace, s.kind) for s in groups if s.namespace or s.kind}
     return frozenset(
         s
         for s in subjects
-        if s in dirty
-        or s.layer in layers
-        or (s.layer is Layer.MODELDEPLOYMENT and s.namespace in namespaces)
+        if s in dirty or s.layer in layers or (others and not others.isdisjoint(_groups_of(s)))
     )
+
+
+def _stands_for_many(unnamed: Subject) -> bool:
+    if unnamed.layer is Layer.MODELHARNESS:
+        # A namespace is a harness itself.
+        return not unnamed.namespace or bool(unnamed.kind)
+    return unnamed.layer is Layer.MODELDEPLOYMENT
+
+
+def _groups_of(subject: Subject) -> tuple[tuple[Layer, str, str], ...]:
+    """
+    Return layer, namespace and kind of the unnamed subjects that stand for this one.
+    """
+    layer, namespace, kind = subject.layer, subject.namespace, subject.kind
+    return ((layer, namespace, ""), (layer, namespace, kind), (layer, "", kind))

@@ -42,9 +42,9 @@ class UndecodableIndex:
 
         *stored*: the last versions of the kind's objects that could be decoded.
         """
-        by_key = self.by_key.get(kind.resource)
+        by_key = self.by_key.get(kind.table)
         if by_key is None:
-            by_key = self.by_key[kind.resource] = self._collect(kind, stored)
+            by_key = self.by_key[kind.table] = self._collect(kind, stored)
         if not by_key:
             return ()
         prefix = key[: key.rfind("/") + 1]
@@ -56,7 +56,7 @@ class UndecodableIndex:
     ) -> Mapping[str, tuple[NamespacedName, ...]]:
         names: defaultdict[str, set[NamespacedName]] = defaultdict(set)
         for ref, stub in self.stubs.items():
-            if ref.resource == kind.group_resource:
+            if ref.resource == kind.watch_name:
                 name = (ref.namespace, ref.name)
                 for key in _possible_keys(kind, name, stub, stored.get(name)):
                     names[key].add(name)

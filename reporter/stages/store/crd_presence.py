@@ -24,6 +24,13 @@ class CRDPresences:
     def __init__(self, crds: Iterable[str]) -> None:
         self.by_resource: Mapping[str, CRDPresence] = {crd: CRDPresence() for crd in crds}
 
+    def set_resources(self, crds: Iterable[str]) -> None:
+        """
+        Track these resources alone. What is known of one that is tracked already is kept.
+        """
+        known = self.by_resource
+        self.by_resource = {crd: known.get(crd, CRDPresence()) for crd in crds}
+
     def record(self, result: DiscoveryResult | None, why: str, *, now: datetime) -> bool:
         """
         Update every presence and return whether any changed; None is a failure, with *why*.
@@ -44,7 +51,7 @@ class CRDPresences:
         presence = self.by_resource.get(kind.group_resource)
         if presence is None:
             return kind.versions[0]
-        return next((v for v in kind.versions if v in (presence.versions or ())), None)
+        return next(iter(kind.readable_versions(presence.versions or ())), None)
 
     @property
     def has_unconfirmed_loss(self) -> bool:
@@ -60,11 +67,16 @@ def update_presence(
     if crd.partition(".")[2] in result.failed_groups:
         return replace(before, why_unknown="discovery of its API group failed")
     versions = result.served_versions.get(crd, ())
+    namespaced = result.namespaced.get(crd)
     if before.versions is not None and before.versions == versions:
-        return replace(before, missing_since=None, why_unknown="")
+        return replace(before, missing_since=None, why_unknown="", namespaced=namespaced)
     if versions and set(versions) >= set(before.versions or ()):
         return CRDPresence(
-            versions, since=now, why_unknown="", ever_served=before.ever_served | set(versions)
+            versions,
+            since=now,
+            why_unknown="",
+            ever_served=before.ever_served | set(versions),
+            namespaced=namespaced,
         )
     if before.missing_since is None:
         return replace(before, missing_since=now, why_unknown="")
@@ -75,6 +87,7 @@ def update_presence(
         since=before.missing_since,
         why_unknown="",
         ever_served=before.ever_served | set(versions),
+        namespaced=namespaced,
     )
 
 

@@ -14,7 +14,7 @@ from reporter.model.metrics.samples import (
     ScrapeHistory,
     add_scrape_failure,
 )
-from reporter.model.metrics.scrapes import Scrape
+from reporter.model.metrics.scrapes import KeptHistory, Scrape
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 
@@ -33,15 +33,24 @@ class SampleStore:
 
     def __init__(self, scrapes: Mapping[str, Scrape]) -> None:
         self._scrapes = scrapes
-        self._histories: CowMap[HistoryKey, ScrapeHistory] = CowMap()
-        self._gists: dict[HistoryKey, object] = {}
+        self._histories: CowMap[HistoryKey, KeptHistory] = CowMap()
         self._last_read_at: datetime | None = None
+
+    def set_scrapes(self, scrapes: Mapping[str, Scrape]) -> None:
+        """
+        Keep the histories of scrapes that stay the same object, and forget the others.
+        """
+        changed = {name for name, each in self._scrapes.items() if scrapes.get(name) is not each}
+        for key in tuple(self._histories.keys()):
+            if key[2] in changed:
+                self._histories.pop(key)
+        self._scrapes = scrapes
 
     def record_scrape(
         self, pod: Pod, history_name: str, scrape: ScrapedMetrics, *, now: Pod | None
     ) -> bool:
         """
-        Add a scrape and return whether the gist of the history changed.
+        Add a scrape and return whether a gist of the history changed.
 
         A scrape of an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
@@ -67,6 +76,7 @@ class SampleStore:
         """
         return (
             now is not None
+            and history_name in self._scrapes
             and self.is_selected(now, history_name)
             and ContainerRun.of_pod(pod).is_of(now)
         )
@@ -78,36 +88,33 @@ class SampleStore:
         """
         Forget the histories of earlier runs, and of scrapes that no longer select this pod.
         """
-        if not self._gists:
-            return
         for history_name in self._scrapes:
-            history = self._histories.get(_history_key(pod, history_name))
-            if history is not None and (
-                not history.run.is_of(pod) or not self.is_selected(pod, history_name)
+            kept = self._histories.get(_history_key(pod, history_name))
+            if kept is not None and (
+                not kept.history.run.is_of(pod) or not self.is_selected(pod, history_name)
             ):
-                self._forget(_history_key(pod, history_name))
+                self._histories.pop(_history_key(pod, history_name))
 
     def forget(self, namespace: str, name: str) -> None:
         for history_name in self._scrapes:
-            self._forget((namespace, name, history_name))
+            key = (namespace, name, history_name)
+            # To pop a key that is not there would copy its shard.
+            if self._histories.get(key) is not None:
+                self._histories.pop(key)
 
-    def snapshot(self) -> FrozenMap[HistoryKey, ScrapeHistory]:
+    def snapshot(self) -> FrozenMap[HistoryKey, KeptHistory]:
         return self._histories.freeze()
-
-    def _forget(self, key: HistoryKey) -> None:
-        if key in self._gists:
-            self._histories.pop(key)
-            del self._gists[key]
 
     def _history_of(self, pod: Pod, history_name: str) -> ScrapeHistory:
         found = self._histories.get(_history_key(pod, history_name))
-        return found or ScrapeHistory(ContainerRun.of_pod(pod))
+        return found.history if found is not None else ScrapeHistory(ContainerRun.of_pod(pod))
 
     def _set_history(self, pod: Pod, history_name: str, history: ScrapeHistory) -> bool:
-        key, gist = _history_key(pod, history_name), self._scrapes[history_name].gist(history)
-        changed = key not in self._gists or self._gists[key] != gist
-        self._histories[key], self._gists[key] = history, gist
-        return changed
+        key = _history_key(pod, history_name)
+        gists = {each: each(history) for each in self._scrapes[history_name].gists}
+        before = self._histories.get(key)
+        self._histories[key] = KeptHistory(history, gists)
+        return before is None or before.gists != gists
 
 
 def _history_key(pod: Pod, history_name: str) -> HistoryKey:

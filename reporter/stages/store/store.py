@@ -4,19 +4,17 @@ The store of all observations: watches and scrapes write to it, passes read immu
 The store decides nothing: a change updates it and marks the affected subjects dirty.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
-from types import MappingProxyType
 
+from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
@@ -24,9 +22,10 @@ from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
 from reporter.stages.store.dirty import DirtySubjects
 from reporter.stages.store.history.history import ObjectHistory
+from reporter.stages.store.reports import Reports
 from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.table import Table
-from reporter.stages.store.undecodable import UndecodableObjects
+from reporter.stages.store.table import collect_deleted_uids, find_object, prepare_tables
+from reporter.stages.store.undecodable import NO_STUBS, UndecodableObjects
 from reporter.stages.store.watch_states import WatchStates
 
 
@@ -35,15 +34,13 @@ BATCH_SIZE = 500
 The number of objects of a list that are stored at a time: some ten milliseconds.
 """
 
-EMPTY: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
-
 
 class Store:
     """
     The tables of all kinds, the presence of CRDs and the samples of pods.
 
     *crds*: the resources (``resource.group``) whose presence discovery reports.
-    *scrapes*: the store of scraped samples.
+    *scrapes*: the store of scraped samples, as *samples*. *subjects*: what makes subjects.
     """
 
     def __init__(
@@ -51,35 +48,52 @@ class Store:
         kinds: Iterable[ResourceKind],
         crds: Iterable[str] = (),
         scrapes: SampleStore | None = None,
+        *,
+        subjects: SubjectDefinitions,
     ) -> None:
-        self.kinds = tuple(kinds)
-        self._tables = {kind.resource: Table(kind) for kind in self.kinds}
-        self._presences = CRDPresences(crds)
-        self._watch_states = WatchStates(self.kinds, self._presences)
-        self._samples = scrapes or SampleStore({})
-        self._history = ObjectHistory()
-        self._undecodable = UndecodableObjects()
+        self.kinds, self._definitions = tuple(kinds), subjects
+        self._tables = prepare_tables(self.kinds, subjects)()
+        self._presences = presences = CRDPresences(crds)
+        self._watch_states = states = WatchStates(self.kinds, presences)
+        self.samples = scrapes or SampleStore({})
+        self._history, self._undecodable = ObjectHistory(), UndecodableObjects()
         self._deleted_uids: dict[ObjectRef, str] | None = None
-        self._rejected: Mapping[StoreLimit, int] = {}
-        self._dirty = DirtySubjects()
-        self.subscribe, self._mark_dirty = self._dirty.subscribe, self._dirty.mark
+        dirty = DirtySubjects()
+        self.subscribe, self._mark_dirty, self.take_dirty = dirty.subscribe, dirty.mark, dirty.take
+        self._reports = Reports(self._mark_dirty)
+        self.record_store_rejections = self._reports.record_store_rejections
+        self.record_silence_file = self._reports.record_silence_file
+        self.served_version, self.kinds_waited_for = presences.served_version, states.waited_for
 
-    def take_dirty(self) -> frozenset[Subject]:
+    def prepare_kinds(
+        self, kinds: tuple[ResourceKind, ...], crds: Iterable[str], subjects: SubjectDefinitions
+    ) -> Callable[[], None]:
         """
-        Return the subjects that were marked dirty since the last call.
+        Return a function that stores objects of these kinds alone, and tracks these CRDs alone.
         """
-        return self._dirty.take()
+        tables = prepare_tables(kinds, subjects, self._tables)
+
+        def commit() -> None:
+            before, self.kinds = self.kinds, kinds
+            self._tables, self._definitions = tables(), subjects
+            for kind in (each for each in before if each.table not in self._tables):
+                self._undecodable.forget_all(kind)
+                self._history.forget_all(kind)
+            self._watch_states.set_kinds(kinds)
+            self._presences.set_resources(crds)
+            self._deleted_uids = None
+            self._mark_dirty(ALL_LAYERS)
+
+        return commit
 
     def replace(
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        undecodable: Mapping[NamespacedName, ApiObject | None] = EMPTY,
+        undecodable: Mapping[NamespacedName, ApiObject | None] = NO_STUBS,
     ) -> None:
         """
-        Store a complete list; objects that are not in it are deleted.
-
-        *undecodable*: names in the list whose objects could not be decoded, with their stubs.
+        Store a complete list; objects that are not in it are deleted. *undecodable*: with their stubs.
         """
         for _ in self.replace_in_batches(kind, objects, undecodable):
             pass
@@ -88,7 +102,7 @@ class Store:
         self,
         kind: ResourceKind,
         objects: Iterable[ApiObject],
-        undecodable: Mapping[NamespacedName, ApiObject | None] = EMPTY,
+        undecodable: Mapping[NamespacedName, ApiObject | None] = NO_STUBS,
     ) -> Iterator[None]:
         """
         Store a complete list, yielding after each batch so that other tasks can run.
@@ -96,7 +110,7 @@ class Store:
         New objects are stored before old ones are deleted, so that none seems to be missing meanwhile.
         """
         marked = self._undecodable.names_of(kind)
-        deleted = {*self._tables[kind.resource].objects.keys(), *marked} - set(undecodable)
+        deleted = {*self._tables[kind.table].objects.keys(), *marked} - set(undecodable)
         remaining = iter(objects)
         while batch := tuple(islice(remaining, BATCH_SIZE)):
             deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
@@ -115,7 +129,7 @@ class Store:
         Store a new or changed object.
         """
         name = (new.metadata.namespace, new.metadata.name)
-        table = self._tables[kind.resource]
+        table = self._tables[kind.table]
         old = table.objects.get(name)
         self._prepare_upsert(kind, old, new)
         if table.upsert(name, new):
@@ -125,7 +139,7 @@ class Store:
         """
         Store objects; the same as `upsert` for each, but those of a first list are inserted together.
         """
-        table = self._tables[kind.resource]
+        table = self._tables[kind.table]
         added: dict[NamespacedName, ApiObject] = {}
         stored: list[ApiObject] = []
         for each in objects:
@@ -148,27 +162,27 @@ class Store:
         """
         Update all but the table of the kind.
         """
-        table = self._tables[kind.resource]
+        table = self._tables[kind.table]
         if table.deleted_uids or self._undecodable:
-            ref = ObjectRef(kind.group_resource, new.metadata.namespace, new.metadata.name)
+            ref = ObjectRef(kind.watch_name, new.metadata.namespace, new.metadata.name)
             if table.deleted_uids.pop(ref, None) is not None:
                 self._deleted_uids = None
             self._unmark_undecodable(ref)
         self._history.on_upsert(old, new)
         if isinstance(new, Pod):
-            self._samples.forget_if_outdated(new)
+            self.samples.forget_if_outdated(new)
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
         Remove an object; do nothing if it is not known.
         """
-        table = self._tables[kind.resource]
+        table = self._tables[kind.table]
         old = table.delete((namespace, name))
-        ref = ObjectRef(kind.group_resource, namespace, name)
+        ref = ObjectRef(kind.watch_name, namespace, name)
         if not self._unmark_undecodable(ref) and old is None:
             return
         if isinstance(old, Pod):
-            self._samples.forget(namespace, name)
+            self.samples.forget(namespace, name)
         if old is not None:
             self._history.on_delete(old, self._is_workspace_absent)
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
@@ -179,8 +193,8 @@ class Store:
         """
         Return whether it is certain that there is no such Workspace.
         """
-        table, state = self._tables.get(WORKSPACES.resource), self._watch_states.of(WORKSPACES)
-        return isinstance(state, Watching) and table is not None and not table.objects.get(name)
+        is_watched = isinstance(self._watch_states.of(WORKSPACES), Watching)
+        return is_watched and find_object(self._tables, WORKSPACES, name) is None
 
     def mark_undecodable(
         self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None = None
@@ -190,19 +204,16 @@ class Store:
 
         *stub*: the object with its metadata alone; None if even that is not known.
         """
-        if self._undecodable.mark(ObjectRef(kind.group_resource, namespace, name), stub):
+        if self._undecodable.mark(ObjectRef(kind.watch_name, namespace, name), stub):
             self._mark_dirty(ALL_LAYERS)
 
     def _unmark_undecodable(self, ref: ObjectRef) -> bool:
         """
-        Remove the mark of an object and return whether it had one.
-
-        All that were Unknown because of it may be known again, in any layer.
+        Remove the mark of an object, without which others may be known again; return whether it had one.
         """
-        if not self._undecodable.forget(ref):
-            return False
-        self._mark_dirty(ALL_LAYERS)
-        return True
+        if was_marked := self._undecodable.forget(ref):
+            self._mark_dirty(ALL_LAYERS)
+        return was_marked
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
         if self._watch_states.set(kind, state):
@@ -217,11 +228,23 @@ class Store:
         changed = self._presences.record(result, why, now=now)
         if result is not None:
             changed |= self._watch_states.record_discovery(result)
+        for kind in filter(self._watch_states.is_gone, self.kinds):
+            changed |= self._forget_all(kind)
         if changed:
             self._mark_dirty(ALL_LAYERS)
 
+    def _forget_all(self, kind: ResourceKind) -> bool:
+        """
+        Forget the objects of a kind that is gone; return whether there were any.
+        """
+        if not self._undecodable.forget_all(kind) and not len(self._tables[kind.table].objects):
+            return False
+        self._tables |= prepare_tables((kind,), self._definitions)()
+        self._deleted_uids = None
+        return True
+
     def get_pod(self, namespace: str, name: str) -> Pod | None:
-        found = self._tables[PODS.resource].objects.get((namespace, name))
+        found = find_object(self._tables, PODS, (namespace, name))
         return found if isinstance(found, Pod) else None
 
     def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None:
@@ -229,33 +252,13 @@ class Store:
         Add samples to a history of the pod; *pod* is as it was before the request.
         """
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
-        if self._samples.record_scrape(pod, history_name, scrape, now=now):
+        if self.samples.record_scrape(pod, history_name, scrape, now=now):
             self._mark_dirty(PODS.affects(pod))
 
     def record_scrape_failure(self, pod: Pod, history_name: str, failure: FailedScrape) -> None:
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
-        if self._samples.record_scrape_failure(pod, history_name, failure, now=now):
+        if self.samples.record_scrape_failure(pod, history_name, failure, now=now):
             self._mark_dirty(PODS.affects(pod))
-
-    def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
-        """
-        Record how many episodes have no place among the HealthEvents, by the limit.
-        """
-        if rejected != self._rejected:
-            self._rejected = rejected
-            self._mark_dirty((CLUSTER_SUBJECT,))
-
-    def served_version(self, kind: ResourceKind) -> str | None:
-        """
-        Return the version in which to watch a kind, None while unknown or if no known one is served.
-        """
-        return self._presences.served_version(kind)
-
-    def kinds_waited_for(self) -> Mapping[str, str]:
-        """
-        Return the kinds that were not listed and that the API server itself did not refuse, with why.
-        """
-        return self._watch_states.waited_for()
 
     @property
     def watch_states(self) -> tuple[WatchState, ...]:
@@ -274,26 +277,24 @@ class Store:
     def snapshot(self) -> Snapshot:
         return Snapshot(
             tables={
-                kind.resource: self._tables[kind.resource].snapshot(self._watch_states.of(kind))
+                kind.table: self._tables[kind.table].snapshot(self._watch_states.of(kind))
                 for kind in self.kinds
             },
             presences=self._presences.by_resource,
             deleted_uids=self._collect_deleted_uids(),
             undecodable=self._undecodable.snapshot(),
-            scrape_histories=self._samples.snapshot(),
+            scrape_histories=self.samples.snapshot(),
             provisioning_errors=self._history.provisioning_errors.snapshot(),
             pod_failures=self._history.pod_failures.snapshot(),
             pod_restarts=self._history.pod_restarts.snapshot(),
             labelled_deployments=self._history.labelled_deployments.snapshot(),
-            store_rejections=self._rejected,
+            store_rejections=self._reports.rejected,
+            silence_file=self._reports.silence_file,
+            subject_definitions=self._definitions,
         )
 
     def _collect_deleted_uids(self) -> dict[ObjectRef, str]:
         # Cached until a deletion, as a pass over one subject must not pay for thousands of them.
         if self._deleted_uids is None:
-            self._deleted_uids = {
-                ref: uid
-                for table in self._tables.values()
-                for ref, uid in table.deleted_uids.items()
-            }
+            self._deleted_uids = collect_deleted_uids(self._tables)
         return self._deleted_uids

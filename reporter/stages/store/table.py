@@ -3,8 +3,11 @@ The objects of one kind by name and by index key, and the UIDs of deleted ones.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
+from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import WatchState
@@ -12,7 +15,6 @@ from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import CowMap
 from reporter.stages.snapshot.index_keys import index_func
 from reporter.stages.snapshot.snapshot import TableSnapshot
-from reporter.stages.snapshot.subjects import has_subject
 
 
 MAX_DELETED = 10_000
@@ -21,21 +23,29 @@ The number of deleted objects that are remembered of each kind; the oldest are f
 """
 
 
+NEVER_CURRENT: frozenset[str] = frozenset()
+
+
 class Table:
     """
     The objects of one kind.
 
     *deleted_uids*: the UIDs of objects that were deleted, if the kind tracks deletions.
     *subjects_token*: replaced each time that the kind may stand for other subjects.
+    *was_current*: the definitions of current that an object has met at any time before it is deleted.
+    *subject_identity*: returns what of an object decides about subjects; None if nothing does.
     """
 
-    def __init__(self, kind: ResourceKind) -> None:
+    def __init__(
+        self, kind: ResourceKind, subject_identity: Callable[[Any], object] | None = None
+    ) -> None:
         self.deleted_uids: dict[ObjectRef, str] = {}
         self.objects: CowMap[NamespacedName, ApiObject] = CowMap()
         self.index: CowMap[str, tuple[ApiObject, ...]] = CowMap()
+        self.was_current: CowMap[NamespacedName, frozenset[str]] = CowMap()
         self.subjects_token = object()
         self.kind = kind
-        self._index_func = index_func(kind)
+        self._index_func, self._subject_identity = index_func(kind), subject_identity
 
     def upsert(self, name: NamespacedName, new: ApiObject) -> bool:
         """
@@ -45,10 +55,15 @@ class Table:
         if old == new:
             return False
         self.objects[name] = new
+        self._remember_current(name, old, new)
         self._update_index(name, old, new)
-        if old is None or has_subject(old) != has_subject(new):
+        if old is None or self._makes_other_subjects(old, new):
             self.subjects_token = object()
         return True
+
+    def _makes_other_subjects(self, old: ApiObject, new: ApiObject) -> bool:
+        identity = self._subject_identity
+        return identity is not None and identity(old) != identity(new)
 
     def insert(self, new: Mapping[NamespacedName, ApiObject]) -> None:
         """
@@ -56,9 +71,15 @@ class Table:
 
         A first list has thousands, so each index key is written once instead of once for each object.
         """
-        added: dict[str, list[ApiObject]] = {}
         for name, each in new.items():
             self.objects[name] = each
+            self._remember_current(name, None, each)
+        self._insert_into_index(new.values())
+        self.subjects_token = object()
+
+    def _insert_into_index(self, new: Iterable[ApiObject]) -> None:
+        added: dict[str, list[ApiObject]] = {}
+        for each in new:
             for key in {*self._index_func(each)}:
                 added.setdefault(key, []).append(each)
         for key, objects in added.items():
@@ -66,13 +87,28 @@ class Table:
             if len(objects) > 1:
                 objects.sort(key=_namespaced_name)
             self.index[key] = tuple(objects)
-        self.subjects_token = object()
+
+    def take_over(self, before: "Table") -> None:
+        """
+        Start with the objects of a table whose kind was read in another way.
+
+        They are not evaluated, but their subjects stay until a list replaces them.
+        """
+        self.objects = before.objects
+        if self.kind.remember_current is not None:
+            self.was_current = before.was_current
+        self._insert_into_index(self.objects.freeze().values())
+
+    def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:
+        self._subject_identity, self.subjects_token = identity, object()
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
         """
         Remove an object and return it, None if there was none.
         """
         old = self.objects.pop(name)
+        if self.was_current.get(name) is not None:
+            self.was_current.pop(name)
         self._update_index(name, old, None)
         self.subjects_token = object()
         return old
@@ -83,10 +119,22 @@ class Table:
         """
         if not self.kind.tracks_deletions:
             return False
-        self.deleted_uids[ObjectRef(self.kind.group_resource, *name)] = uid
+        self.deleted_uids[ObjectRef(self.kind.watch_name, *name)] = uid
         if len(self.deleted_uids) > MAX_DELETED:
             del self.deleted_uids[next(iter(self.deleted_uids))]
         return True
+
+    def _remember_current(
+        self, name: NamespacedName, old: ApiObject | None, new: ApiObject
+    ) -> None:
+        if self.kind.remember_current is None:
+            return
+        kept = self.was_current.get(name)
+        if old is not None and old.metadata.uid != new.metadata.uid:
+            kept = None  # another object of that name
+        after = self.kind.remember_current(new, kept or NEVER_CURRENT)
+        if after != (self.was_current.get(name) or NEVER_CURRENT):
+            self.was_current[name] = after
 
     def _update_index(
         self, name: NamespacedName, old: ApiObject | None, new: ApiObject | None
@@ -109,9 +157,62 @@ class Table:
         Return an immutable view. *watch_state*: the state as far as it is confirmed.
         """
         return TableSnapshot(
-            self.objects.freeze(), self.index.freeze(), watch_state, self.subjects_token
+            self.objects.freeze(),
+            self.index.freeze(),
+            watch_state,
+            self.subjects_token,
+            self.was_current.freeze(),
         )
 
 
 def _namespaced_name(each: ApiObject) -> NamespacedName:
     return (each.metadata.namespace, each.metadata.name)
+
+
+NO_TABLES: Mapping[str, Table] = MappingProxyType({})
+
+
+def prepare_tables(
+    kinds: Iterable[ResourceKind],
+    subjects: SubjectDefinitions,
+    before: Mapping[str, Table] = NO_TABLES,
+) -> Callable[[], dict[str, Table]]:
+    """
+    Return a function that returns the tables of these kinds. Until it is called, *before* stays as it is.
+
+    They are those of *before*, or new ones that take over what they replace.
+    """
+    tables: dict[str, Table] = {}
+    identities = {}
+    for kind in kinds:
+        old, identities[kind.table] = before.get(kind.table), subjects.identity_func(kind)
+        if old is not None and old.kind == kind:
+            tables[kind.table] = old
+            continue
+        tables[kind.table] = Table(kind, identities[kind.table])
+        if old is not None:
+            tables[kind.table].take_over(old)
+
+    def commit() -> dict[str, Table]:
+        for name, table in tables.items():
+            table.set_subject_identity(identities[name])
+        return tables
+
+    return commit
+
+
+def find_object(
+    tables: Mapping[str, Table], kind: ResourceKind, name: NamespacedName
+) -> ApiObject | None:
+    """
+    Return an object; None also for one of a kind that is not watched.
+    """
+    table = tables.get(kind.table)
+    return table.objects.get(name) if table is not None else None
+
+
+def collect_deleted_uids(tables: Mapping[str, Table]) -> dict[ObjectRef, str]:
+    found: dict[ObjectRef, str] = {}
+    for table in tables.values():
+        found.update(table.deleted_uids)
+    return found

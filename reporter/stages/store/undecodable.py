@@ -2,11 +2,15 @@
 The objects whose newest version could not be decoded.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
+
+
+NO_STUBS: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
 
 class UndecodableObjects:
@@ -36,8 +40,17 @@ class UndecodableObjects:
         self._stubs.pop(ref, None)
         return was_undecodable
 
-    def names_of(self, kind: ResourceKind) -> Iterable[NamespacedName]:
-        return [(r.namespace, r.name) for r in self._stubs if r.resource == kind.group_resource]
+    def forget_all(self, kind: ResourceKind) -> bool:
+        """
+        Return whether any object of the kind was undecodable.
+        """
+        names = self.names_of(kind)
+        for name in names:
+            self.forget(ObjectRef(kind.watch_name, *name))
+        return bool(names)
+
+    def names_of(self, kind: ResourceKind) -> Sequence[NamespacedName]:
+        return [(r.namespace, r.name) for r in self._stubs if r.resource == kind.watch_name]
 
     def snapshot(self) -> dict[ObjectRef, ApiObject | None]:
         return dict(self._stubs)

@@ -29,6 +29,13 @@ class WatchStates:
         self._states: dict[ResourceKind, WatchState] = {kind: NotSynced() for kind in kinds}
         self._contradicted: frozenset[ResourceKind] = frozenset()
 
+    def set_kinds(self, kinds: Iterable[ResourceKind]) -> None:
+        """
+        Keep the states of these kinds alone. Those that are new were not listed yet.
+        """
+        self._states = {kind: self._states.get(kind, NotSynced()) for kind in kinds}
+        self._contradicted &= self._states.keys()
+
     def set(self, kind: ResourceKind, state: WatchState) -> bool:
         """
         Set the state that a reflector reports and return whether it is another one.
@@ -56,13 +63,25 @@ class WatchStates:
     def of(self, kind: ResourceKind) -> WatchState:
         """
         Return the state of a kind as far as it is confirmed.
+
+        One with another scope than it is declared with is not read, also if it was listed before.
         """
-        return confirm_unserved(
-            kind,
-            self._states.get(kind, NotSynced()),
-            self._presences.by_resource.get(kind.group_resource),
-            contradicted=kind in self._contradicted,
-        )
+        presence = self._presences.by_resource.get(kind.group_resource)
+        namespaced = presence.namespaced if presence is not None else None
+        if why := kind.why_misdeclared(namespaced=namespaced):
+            return NotSynced(why, refused=True)
+        state = self._states.get(kind, NotSynced())
+        return confirm_unserved(kind, state, presence, contradicted=kind in self._contradicted)
+
+    def is_gone(self, kind: ResourceKind) -> bool:
+        """
+        Return whether a declared kind is certainly not served, so that none of its objects is left.
+
+        A missing kind of the program's own is trouble, about which its objects are kept.
+        """
+        presence = self._presences.by_resource.get(kind.group_resource)
+        is_absent = presence is not None and presence.is_known and not presence.versions
+        return kind.is_declared and is_absent and isinstance(self._states.get(kind), NotServed)
 
     def waited_for(self) -> Mapping[str, str]:
         """
@@ -73,7 +92,7 @@ class WatchStates:
         states = {kind: self.of(kind) for kind in self._states}
         lists_any = any(isinstance(state, Watching | WatchLost) for state in states.values())
         return {
-            kind.group_resource: state.why or "being listed"
+            kind.watch_name: state.why or "being listed"
             for kind, state in states.items()
             if isinstance(state, NotSynced)
             and not (state.refused or (state.failing and lists_any))
@@ -102,7 +121,7 @@ def confirm_unserved(
         return NotSynced(f"answered with 404 Not Found, and {presence.why_unknown}")
     if not presence.versions:
         return state
-    if not set(kind.versions) & set(presence.versions):
+    if not kind.readable_versions(presence.versions):
         return NotSynced(
             f"served as {', '.join(presence.versions)} only,"
             f" this release reads {' and '.join(kind.versions)}",

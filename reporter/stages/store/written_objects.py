@@ -2,6 +2,7 @@
 Objects that this program writes to, apart from the store of what is evaluated: they wake no pass.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Generic, TypeVar
@@ -12,6 +13,11 @@ from reporter.model.observations import NotServed, NotSynced, WatchState
 
 
 BATCH_SIZE = 500
+
+RECENTLY_DELETED = 1000
+"""
+The deleted objects that are remembered: far more than are created at the same time.
+"""
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -32,6 +38,7 @@ class WrittenObjectStore(Generic[T]):
         self.watch_state: WatchState = NotSynced()
         self._objects: dict[NamespacedName, T] = {}
         self._undecodable: set[NamespacedName] = set()
+        self._deleted_uids: deque[str] = deque(maxlen=RECENTLY_DELETED)
         self.revision = 0
         self._on_change: Callable[[], None] = lambda: None
 
@@ -102,7 +109,10 @@ class WrittenObjectStore(Generic[T]):
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
         was_unread = self._read_again((namespace, name))
-        if self._objects.pop((namespace, name), None) is not None or was_unread:
+        deleted = self._objects.pop((namespace, name), None)
+        if deleted is not None:
+            self._deleted_uids.append(deleted.metadata.uid)
+        if deleted is not None or was_unread:
             self._changed()
 
     def mark_undecodable(
@@ -132,10 +142,10 @@ class WrittenObjectStore(Generic[T]):
 
     def created(self, new: T) -> None:
         """
-        Store an object that this process has created, unless the watch has shown it already.
+        Store an object that this process has created, unless the watch has shown it, or its end, already.
         """
         name = (new.metadata.namespace, new.metadata.name)
-        if name not in self._objects:
+        if name not in self._objects and new.metadata.uid not in self._deleted_uids:
             self._objects[name] = new
             self._changed()
 

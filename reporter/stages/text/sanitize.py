@@ -7,7 +7,7 @@ their texts, and a terminal interprets escape sequences.
 
 import re
 
-from reporter.model.redact import redact
+from reporter.model.text.redact import redact
 
 
 # ECMA-48 control sequences (CSI), operating system commands (OSC) and two-byte escapes.

@@ -12,22 +12,22 @@ import pytest
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events import EventClient
-from reporter.model.entries import ProbeSpec
+from reporter.kube.objects.events.client import EventClient
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Emission, Layer
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes.probe import Probe
-from reporter.stages.snapshot.subjects import Subjects
 from tests.support.background import running_beside
-from tests.support.builders import a_catalogue, a_key, a_store, an_entry
+from tests.support.builders import a_catalogue, a_key, an_entry
+from tests.support.reason_states import reason_states
+from tests.support.subject_store import a_subject_store
 
 
 ISTIO, BBR, KAITO = a_key("clusterIstio"), a_key("clusterBBR"), a_key("clusterKaito")
@@ -116,9 +116,7 @@ def involved_for(_, subject: Subject) -> InvolvedObject:
     return InvolvedObject("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
 
 
-def an_evaluator(
-    catalogue, verdicts: dict, subjects=(), *, settings=None, requires=()
-) -> Evaluator:
+def an_evaluator(catalogue, verdicts: dict, *, settings=None, requires=()) -> Evaluator:
     """
     Build an evaluator whose one probe returns *verdicts*: a verdict, the cause of Unknown, or
     Clear by default.
@@ -131,12 +129,7 @@ def an_evaluator(
         return [Clear(request.key()) if verdict is None else verdict]
 
     probe = Probe(ProbeSpec("none", object, required_kinds=requires), evaluate)
-
-    class FixedSubjects(Evaluator):
-        def refresh_subjects(self, snapshot, before, *, now):
-            return Subjects(frozenset({CLUSTER_SUBJECT, *subjects}))
-
-    return FixedSubjects(catalogue, {"none": probe}, {}, settings or EvaluationSettings())
+    return Evaluator(catalogue, {"none": probe}, {}, settings or EvaluationSettings())
 
 
 class PublisherFixture:
@@ -151,11 +144,10 @@ class PublisherFixture:
         self.results: Counter[str] = Counter()
         self.verdicts: dict = {}
         self.task: asyncio.Task | None = None
-        self.store = a_store()
+        self.store = a_subject_store(changes.get("subjects", ()))
         evaluator = an_evaluator(
             changes.get("catalogue", CATALOGUE),
             self.verdicts,
-            changes.get("subjects", ()),
             settings=changes.get("settings"),
         )
         self.announcements = Announcements(
@@ -220,7 +212,7 @@ class PublisherFixture:
     def writes(self) -> int:
         return self.requests("POST") + self.requests("PATCH")
 
-    async def until(self, condition: Callable[[], bool], *, within: float = 5) -> None:
+    async def until(self, condition: Callable[[], bool], *, within: float = 60) -> None:
         try:
             async with asyncio.timeout(within):
                 while not condition():
@@ -231,14 +223,12 @@ class PublisherFixture:
                 f"{self.event_counts} {self.results} {reason_states(self.controller.evaluation)}"
             ) from None
 
-    async def wait_for_events(self, *events: str, within: float = 5) -> None:
+    async def wait_for_events(self, *events: str) -> None:
         """
         Wait until these are the Events in the cluster and no write is in flight.
         """
         in_flight = self.publisher._queue._in_flight
-        await self.until(
-            lambda: self.event_counts == sorted(events) and not in_flight, within=within
-        )
+        await self.until(lambda: self.event_counts == sorted(events) and not in_flight)
 
     async def wait_for_writes(self, number: int) -> None:
         await self.until(lambda: self.writes == number)
@@ -252,7 +242,7 @@ class PublisherFixture:
         before.
         """
         still = 0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while still < 6:
                 before = self.writes, self.requests("GET"), +self.results
                 await asyncio.sleep(0.02)

@@ -17,12 +17,12 @@ import pytest_asyncio
 from reporter import PROGRAM_NAME
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.event_format import encode_event
-from reporter.kube.objects.event_names import LABEL_PREFIX, event_name
-from reporter.kube.objects.events import EVENTS_PATH, EventClient
+from reporter.kube.objects.events.client import EVENTS_PATH, EventClient
+from reporter.kube.objects.events.format import encode_event
+from reporter.kube.objects.events.names import LABEL_PREFIX, event_name
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound
 from reporter.model.enums import EventType, Layer, Reason
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 

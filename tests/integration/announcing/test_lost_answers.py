@@ -14,7 +14,7 @@ from reporter.embedded.http.faults.rules import (
 from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.events import EventClient
+from reporter.kube.objects.events.client import EventClient
 from tests.integration.announcing.lossy_connection import (
     LossyConnection,
     ShortTimeoutApi,

@@ -4,7 +4,6 @@ Events are written only by the process that holds the lease at that moment.
 
 import asyncio
 import socket
-import time
 
 from reporter.embedded.http.faults.rules import (
     Hang,
@@ -12,8 +11,8 @@ from reporter.embedded.http.faults.rules import (
 )
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events import EventClient
-from reporter.model.event_record import EventRecord
+from reporter.kube.objects.events.client import EventClient
+from reporter.model.records.event_record import EventRecord
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from tests.integration.announcing.publisher_fixture import (
     BBR,
@@ -23,6 +22,7 @@ from tests.integration.announcing.publisher_fixture import (
 )
 from tests.integration.leaderelection.test_elector import api, server
 from tests.support.builders import an_active_verdict
+from tests.support.stall_free_loop import take_seconds
 
 
 __all__ = ["api", "server"]
@@ -117,11 +117,11 @@ async def test_a_process_that_was_paused_while_it_connected_sends_nothing_when_i
     sink = SlowEventClient(api)
     async with running_publisher(server, api, sink=sink) as fixture:
         await fixture.wait_idle()
-        fixture.leadership.until = asyncio.get_running_loop().time() + 0.1
+        fixture.leadership.until = asyncio.get_running_loop().time() + 60
         fixture.set_verdicts(an_active_verdict(BBR))
         await sink.connecting.wait()
         sink.far.send(b".")
-        time.sleep(0.2)  # noqa: ASYNC251  a process that is stopped
+        take_seconds(61)  # as a process that is stopped
         await fixture.wait_idle()
         assert fixture.writes == 0
     sink.near.close()

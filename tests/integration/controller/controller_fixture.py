@@ -3,12 +3,12 @@ A controller whose probes return what the test sets, with a clock that the test 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.entries import HoldDurations
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.subjects import Subject
@@ -17,16 +17,17 @@ from reporter.runtime.controller.controller import Controller
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
 from reporter.stages.store.store import Store
 from tests.integration.announcing.publisher_fixture import BBR, an_evaluator, involved_for
 from tests.support.background import running_beside
 from tests.support.builders import (
     a_catalogue,
     a_deployment,
-    a_store,
     an_entry,
 )
+from tests.support.reason_states import reason_states
+from tests.support.stubs.api_servers import until
+from tests.support.subject_store import a_subject_store
 
 
 NEVER = timedelta(hours=1)
@@ -36,13 +37,16 @@ MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 class SettableClock(Clock):
     """
-    A clock that the test sets; with *stopped* it does not advance.
+    A clock that the test sets; with *stopped* it does not advance. It counts no stalls.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.ahead = timedelta(0)
         self.stopped: datetime | None = None
+
+    def seconds(self) -> float:
+        return asyncio.get_running_loop().time()
 
     def now(self):
         return self.stopped or super().now() + self.ahead
@@ -78,7 +82,6 @@ class ControllerFixture:
         evaluator = an_evaluator(
             a_catalogue(*entries),
             self.verdicts,
-            changes.get("subjects", ()),
             settings=EvaluationSettings(Delays(settle=SOON)),
             requires=changes.get("requires", ()),
         )
@@ -102,20 +105,20 @@ class ControllerFixture:
         self.store.upsert(DEPLOYMENTS, a_deployment("any", replicas=number))
 
     async def wait_for_passes(self, before: int) -> None:
-        await self.until(lambda: self.passes.number > before, within=1)
+        await self.until(lambda: self.passes.number > before)
 
-    async def until(self, condition: Callable[[], bool], *, within: float = 3) -> None:
-        async with asyncio.timeout(within):
-            while not condition():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+    async def until(self, condition: Callable[[], bool]) -> None:
+        await until(condition)
 
 
 @asynccontextmanager
-async def running(store: Store | None = None, **changes) -> AsyncIterator[ControllerFixture]:
+async def running(
+    store: Store | None = None, *, subjects: Collection[Subject] = (), **changes
+) -> AsyncIterator[ControllerFixture]:
     """
     Run the controller; with everything listed, its first pass is over.
     """
-    run = ControllerFixture(store or a_store(), **changes)
+    run = ControllerFixture(store or a_subject_store(subjects), **changes)
     async with running_beside(run.controller.run(), "controller"):
         if store is None:
             await run.until(lambda: run.passes.number > 0)

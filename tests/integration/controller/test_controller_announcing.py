@@ -4,7 +4,7 @@ A result of the publisher makes the next pass necessary.
 
 import asyncio
 
-from reporter.model.event_record import EventRecord
+from reporter.model.records.event_record import EventRecord
 from reporter.stages.announcing.outcome import WriteOutcome
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
@@ -23,12 +23,12 @@ async def a_record(run: ControllerFixture) -> EventRecord:
     """
     run.verdicts[BBR] = an_active_verdict(BBR)
     run.change(1)
-    await run.until(lambda: run.reason_state == "announced", within=1)
+    await run.until(lambda: run.reason_state == "announced")
     record = run.announcements.publish_context().compose_event(BBR, now=run.clock.now())
     assert record is not None
     del run.verdicts[BBR]
     run.change(2)
-    await run.until(lambda: run.reason_state == "clear", within=2)
+    await run.until(lambda: run.reason_state == "clear")
     return record
 
 
@@ -38,7 +38,7 @@ async def test_what_was_read_back_at_a_start_gets_its_ready_by_time_alone():
     async with running() as run:
         run.announcements.restored([record])
         assert due(run) == []
-        await run.until(lambda: due(run) == ["clusterReady"], within=2)
+        await run.until(lambda: due(run) == ["clusterReady"])
 
 
 async def test_what_was_read_back_by_who_saw_it_settle_gets_its_ready_at_once():
@@ -54,4 +54,4 @@ async def test_what_settled_while_it_was_written_gets_its_ready_at_once():
         record = await a_record(run)
         await asyncio.sleep(0.3)
         run.announcements.write_finished(record, WriteOutcome.WRITTEN)
-        await run.until(lambda: due(run) == ["clusterReady"], within=1)
+        await run.until(lambda: due(run) == ["clusterReady"])

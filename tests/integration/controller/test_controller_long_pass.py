@@ -12,12 +12,17 @@ from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import ControllerFixture, due
 from tests.support.builders import (
     a_key,
-    a_store,
     an_active_verdict,
 )
+from tests.support.stall_free_loop import take_seconds
+from tests.support.subject_store import a_subject_store
 
 
 MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:04}") for i in range(900))
+STEP = 0.01
+"""
+Seconds that each step of a pass takes.
+"""
 
 
 def step_until(steps: Iterator[None], condition: Callable[[], bool]) -> bool:
@@ -28,7 +33,7 @@ def step_until(steps: Iterator[None], condition: Callable[[], bool]) -> bool:
 
 
 async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
-    run = ControllerFixture(a_store(), subjects=MODELS)
+    run = ControllerFixture(a_subject_store(MODELS))
     run.controller.run_pass(full=True)
     steps = run.controller._pass_steps(full=True)
     next(steps)
@@ -41,7 +46,7 @@ async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
 
 
 async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again():
-    run = ControllerFixture(a_store(), subjects=MODELS)
+    run = ControllerFixture(a_subject_store(MODELS))
     run.verdicts[BBR] = an_active_verdict(BBR)
     run.controller.run_pass(full=True)
     steps = run.controller._pass_steps(full=True)
@@ -55,7 +60,7 @@ async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again(
 
 
 async def test_the_first_pass_is_not_cut():
-    run = ControllerFixture(a_store(), subjects=MODELS)
+    run = ControllerFixture(a_subject_store(MODELS))
     steps = run.controller._pass_steps(full=True)
     next(steps)
     for number, _ in enumerate(steps):
@@ -65,12 +70,13 @@ async def test_the_first_pass_is_not_cut():
 
 
 async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
-    run = ControllerFixture(a_store(), subjects=MODELS)
+    run = ControllerFixture(a_subject_store(MODELS))
     run.controller.run_pass(full=True)
     last = a_key("inferencesetPods", MODELS[-1])
     run.verdicts[last] = an_active_verdict(last)
     for number, _ in enumerate(run.controller._pass_steps(full=True)):
         run.change(number)
+        take_seconds(STEP)
     assert last in run.controller.evaluation.gate.finding_states
     batches = len(MODELS) // SUBJECTS_PER_BATCH + 1
     assert run.passes.number <= 2 + 2 * (batches // MIN_BATCHES)

@@ -12,7 +12,6 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
-from reporter.stages.evaluation.states import reason_states
 from reporter.stages.store.store import Store
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
@@ -23,6 +22,8 @@ from tests.support.builders import (
     a_deployment,
     an_active_verdict,
 )
+from tests.support.catalogue_fixture import SUBJECTS
+from tests.support.reason_states import reason_states
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ from tests.support.builders import (
 async def test_nothing_is_evaluated_before_every_kind_was_listed_or_is_unavailable(
     last: WatchState,
 ):
-    store = Store(DEFAULT_KINDS)
+    store = Store(DEFAULT_KINDS, subjects=SUBJECTS)
     async with running(store) as run:
         run.verdicts[BBR] = an_active_verdict(BBR)
         for kind in DEFAULT_KINDS:
@@ -45,7 +46,7 @@ async def test_nothing_is_evaluated_before_every_kind_was_listed_or_is_unavailab
         assert (run.controller.has_synced, run.passes.number) == (False, 0)
         assert not run.controller.pass_times.first_finished.is_set()
         store.set_watch_state(PODS, last)
-        await run.until(lambda: run.reason_state == "announced", within=9)
+        await run.until(lambda: run.reason_state == "announced")
         assert run.controller.has_synced
 
 
@@ -59,7 +60,7 @@ async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
         before = run.passes.number
         await run.wait_for_passes(before)
         assert run.reason_state == "announced"
-        await run.until(lambda: run.reason_state == "unknown", within=2)
+        await run.until(lambda: run.reason_state == "unknown")
         assert (
             "connection refused" in run.controller.evaluation.gate.finding_states[BBR].why_unknown
         )
@@ -79,7 +80,7 @@ async def test_a_pass_a_moment_before_a_kind_is_unknown_is_followed_by_one_after
         run.passes.then = it_is_past
         lost = unknown_at - timedelta(seconds=30)
         run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
-        await run.until(lambda: run.reason_state == "unknown", within=2)
+        await run.until(lambda: run.reason_state == "unknown")
 
 
 async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_again():
@@ -89,7 +90,7 @@ async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_ag
         await run.until(lambda: run.reason_state == "announced")
         lost = run.clock.now() - timedelta(seconds=31)
         run.store.set_watch_state(DEPLOYMENTS, WatchLost(lost, "connection refused"))
-        await run.until(lambda: run.reason_state == "unknown", within=1)
+        await run.until(lambda: run.reason_state == "unknown")
         del run.verdicts[BBR]
         run.clock.ahead = timedelta(hours=2)
         run.store.set_watch_state(NAMESPACES, WatchLost(run.clock.now(), "any change"))
@@ -97,8 +98,8 @@ async def test_what_is_unknown_is_neither_cleared_nor_raised_until_it_is_seen_ag
         await run.wait_for_passes(before)
         assert run.reason_state == "unknown"
         run.store.set_watch_state(DEPLOYMENTS, Watching())
-        await run.until(lambda: run.reason_state == "settling", within=1)
-        await run.until(lambda: run.reason_state == "clear", within=2)
+        await run.until(lambda: run.reason_state == "settling")
+        await run.until(lambda: run.reason_state == "clear")
 
 
 async def test_a_watch_that_comes_back_in_time_changes_nothing():

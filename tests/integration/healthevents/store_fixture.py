@@ -13,7 +13,7 @@ import msgspec
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.event_names import health_event_name, node_event_name
+from reporter.kube.objects.events.names import health_event_name, node_event_name
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
@@ -65,21 +65,24 @@ class StoreParts(NamedTuple):
 PartsFunc = Callable[[PublisherFixture, RestClient, StoreLimits], StoreParts]
 
 
-def own_parts(events: PublisherFixture, api: RestClient, limits: StoreLimits) -> StoreParts:
+def own_parts(
+    events: PublisherFixture,
+    api: RestClient,
+    limits: StoreLimits,
+    client_type: type[HealthEventClient] = HealthEventClient,
+) -> StoreParts:
     """
     Return the parts of ``--store=healthevents``.
     """
     kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
     objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
     announcements = events.announcements
-    client = HealthEventClient(api, kind, HealthEvent)
-    return StoreParts(
-        kind,
-        objects,
-        objects,
-        StorePlanner(objects, announcements, limits, health_event_name),
-        HealthEventWriter(client, objects, announcements, kind),
+    client = client_type(api, kind, HealthEvent)
+    writer = HealthEventWriter(client, objects, announcements, kind)
+    planner = StorePlanner(
+        objects, announcements, limits, health_event_name, dropped=lambda: writer.dropped
     )
+    return StoreParts(kind, objects, objects, planner, writer)
 
 
 def node_parts(events: PublisherFixture, api: RestClient, limits: StoreLimits) -> StoreParts:

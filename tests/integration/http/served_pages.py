@@ -2,18 +2,29 @@
 The HTTP endpoints on free addresses, and a client of them.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import aiohttp
 
 from reporter.runtime.http.server import HttpServer, Pages
 from reporter.settings.parsers import BindAddress
+from reporter.sinks.metrics import Exposition
 from tests.support.ports import free_port
 
 
+PLAIN_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def a_page(body: bytes) -> Callable[[str], Exposition]:
+    return lambda _: Exposition(PLAIN_TEXT, lambda: body)
+
+
 ALWAYS_OK = Pages(
-    metrics=lambda: b"a 1\n", status=lambda: iter(("{}\n",)), livez=lambda: "", readyz=lambda: ""
+    metrics=a_page(b"a 1\n"),
+    status=lambda: iter(("{}\n",)),
+    livez=lambda: "",
+    readyz=lambda: "",
 )
 
 

@@ -14,7 +14,7 @@ from datetime import timedelta
 from reporter.runtime.http.connections.connection import Connection
 from reporter.runtime.http.connections.limits import STOP_TIMEOUT, ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
-from tests.integration.http.served_pages import ALWAYS_OK, free
+from tests.integration.http.served_pages import ALWAYS_OK, a_page, free
 from tests.integration.http.test_http_connections import (
     LIVEZ,
     SHORT,
@@ -30,7 +30,7 @@ LONG = ConnectionTimeouts(*[timedelta(minutes=1)] * 3)
 
 
 async def test_a_request_that_follows_early_does_not_end_the_response_before_it():
-    page = replace(ALWAYS_OK, metrics=lambda: b"a 1\n" * 2**22)
+    page = replace(ALWAYS_OK, metrics=a_page(b"a 1\n" * 2**22))
     request = LIVEZ.replace(b"livez", b"metrics")
     async with counted(page, timeouts=replace(LONG, request=SHORT.request)) as (served, closed):
         reader, writer = await asyncio.open_connection(*served.metrics)
@@ -69,7 +69,7 @@ async def test_addresses_whose_clients_do_not_read_stop_together():
             yield "x" * 2**16
 
     metrics, health, status = (free() for _ in range(3))
-    pages = replace(ALWAYS_OK, status=endless, metrics=lambda: b"a 1\n" * 2**23)
+    pages = replace(ALWAYS_OK, status=endless, metrics=a_page(b"a 1\n" * 2**23))
     server = HttpServer(pages, metrics=metrics, health=health, status=status)
     await server.start()
     with ExitStack() as stack:

@@ -254,7 +254,7 @@ async def test_the_roll_up_follows_each_pass(reporter: Reporter):
     (found,) = namespace.inference_sets
     assert (found.name, found.replicas.desired, found.replicas.ready) == ("qwen", 1, 0)
     assert found.state is not State.CURRENT
-    async with asyncio.TaskGroup() as group, asyncio.timeout(5):
+    async with asyncio.TaskGroup() as group, asyncio.timeout(60):
         group.create_task(reporter._rollup.next_change())
         await asyncio.sleep(0)
         reporter._store.delete(INFERENCE_SETS, "team-a", "qwen")

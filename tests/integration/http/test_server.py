@@ -4,6 +4,7 @@ The HTTP endpoints and their addresses.
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -14,7 +15,9 @@ from aiohttp import web
 
 from reporter.runtime.http.connections.limits import ConnectionTimeouts
 from reporter.runtime.http.server import HttpServer
+from reporter.sinks.metrics import Exposition, Metrics
 from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 async def test_metrics_are_served_in_the_text_format_of_prometheus():
@@ -22,6 +25,41 @@ async def test_metrics_are_served_in_the_text_format_of_prometheus():
         status, kind, text = await served.get(served.metrics, "/metrics")
         assert (status, text) == (200, "a 1\n")
         assert kind == "text/plain; version=0.0.4; charset=utf-8"
+
+
+async def test_metrics_are_served_as_openmetrics_where_that_is_asked_for():
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    async with (
+        serving(replace(ALWAYS_OK, metrics=metrics.expose)) as served,
+        aiohttp.ClientSession() as session,
+    ):
+        url = f"http://{served.metrics}/metrics"
+        accept = {"Accept": "application/openmetrics-text;version=1.0.0"}
+        async with session.get(url, headers=accept) as response:
+            assert response.headers["Content-Type"].startswith("application/openmetrics-text")
+            assert (await response.text()).endswith("# EOF\n")
+        async with session.get(url) as response:
+            assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+
+
+async def test_other_pages_are_served_while_metrics_are_formatted():
+    begun, end = threading.Event(), threading.Event()
+
+    def slow() -> bytes:
+        begun.set()
+        assert end.wait(60)
+        return b"a 1\n"
+
+    page = lambda _: Exposition("text/plain", slow)  # noqa: E731
+    async with serving(replace(ALWAYS_OK, metrics=page)) as served:
+        waiting = asyncio.create_task(served.get(served.metrics, "/metrics"))
+        try:
+            await asyncio.to_thread(begun.wait, 60)
+            assert (await served.get(served.health, "/livez"))[0] == 200
+            assert not waiting.done()
+        finally:
+            end.set()
+        assert (await waiting)[2] == "a 1\n"
 
 
 @pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
@@ -91,7 +129,7 @@ async def test_who_does_not_read_the_status_to_its_end_is_left():
     async with serving(replace(ALWAYS_OK, status=endless), timeouts=timeouts) as served:
         _, writer = await asyncio.open_connection(served.health.host, served.health.port)
         writer.write(b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await left.wait()
         writer.transport.abort()
         assert made < 1_000
@@ -128,7 +166,8 @@ async def test_a_page_that_fails_ends_nothing():
     def broken() -> bytes:
         raise RuntimeError("broken")
 
-    async with serving(replace(ALWAYS_OK, metrics=broken)) as served:
+    page = lambda _: Exposition("text/plain", broken)  # noqa: E731
+    async with serving(replace(ALWAYS_OK, metrics=page)) as served:
         assert (await served.get(served.metrics, "/metrics"))[0] == 500
         assert (await served.get(served.health, "/livez"))[0] == 200
 
@@ -173,7 +212,7 @@ async def test_a_handler_ends_with_its_connection():
     async with serving(replace(ALWAYS_OK, status_v1={"/status/v1": wait})) as served:
         _, writer = await asyncio.open_connection(*served.health)
         writer.write(b"GET /status/v1?wait=30 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await began.wait()
             writer.transport.abort()
             await ended.wait()

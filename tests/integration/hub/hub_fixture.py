@@ -15,7 +15,7 @@ import aiohttp
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.cli.configuration import load_hub_settings
+from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.embedded.server import EmbeddedServer
 from reporter.hub.query.client import QueryClient
 from reporter.hub.query.credentials import QueryCredentials
@@ -153,8 +153,9 @@ async def running_hub(
         f"--metrics-bind-address={free()}",
         f"--health-probe-bind-address={free()}",
         "--retry-period-seconds=0.2",
-        "--renew-deadline-seconds=2",
-        "--lease-duration-seconds=3",
+        # It is released at the end, and expires on no machine that stands still for a while.
+        "--renew-deadline-seconds=40",
+        "--lease-duration-seconds=60",
         *flags,
     )
     environ = {"POD_NAMESPACE": NAMESPACE, "POD_NAME": name}

@@ -2,7 +2,6 @@
 A hub over real sockets: objects, pages, metrics, and what is not known.
 """
 
-import asyncio
 import json
 from datetime import timedelta
 
@@ -10,10 +9,13 @@ import msgspec
 
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.states import State
-from reporter.sinks.metrics.hub_declarations import HUB_METRICS
-from tests.integration.hub.hub_fixture import KIND, create, running_hub
+from reporter.sinks.metrics.declarations.hub import HUB_METRICS
+from tests.integration.hub.hub_fixture import KIND, RunningHub, create, running_hub
 from tests.support import kstatus
 from tests.support.stubs.metrics_engine import body
+
+
+ROUNDS = "hub_round_duration_seconds_count"
 
 
 async def test_objects_get_the_state_of_their_cluster(server, engine, tmp_path):
@@ -42,14 +44,20 @@ async def test_what_is_current_is_not_written_again_and_again(server, engine, tm
     create(server, "prod")
     async with running_hub(server, engine, tmp_path) as hub:
         await hub.until(lambda: hub.line("prod") == "Current")
-        written = await hub.metric("hub_object_writes_total", result="written")
-        rounds = await hub.metric("hub_round_duration_seconds_count")
+        written, rounds = writes(server), await hub.metric(ROUNDS) or 0
 
         async def is_later() -> bool:
-            return (await hub.metric("hub_round_duration_seconds_count") or 0) > rounds + 10
+            return (await hub.metric(ROUNDS) or 0) > rounds + 10
 
         await hub.until(is_later)
+        assert writes(server) == written
         assert await hub.metric("hub_object_writes_total", result="written") == written
+
+
+def writes(server) -> int:
+    return sum(
+        method == "PATCH" and f"/{KIND.resource}/" in path for method, path in server.requests
+    )
 
 
 async def test_pages_of_the_fleet(server, engine, tmp_path):
@@ -69,15 +77,19 @@ async def test_pages_of_the_fleet(server, engine, tmp_path):
         assert [e["name"] for e in (await hub.document("?state=Failed"))["clusters"]] == ["west"]
         status, text, _ = await hub.get("/status/v1/clusters/east")
         assert (status, json.loads(text)["state"]) == (404, "NotFound")
-        _, _, headers = await hub.get("/status/v1")
-        status, _, _ = await hub.get("/status/v1", **{"If-None-Match": headers["ETag"]})
-        assert status == 304
+        await hub.until(lambda: is_not_modified(hub))
         status, text, _ = await hub.get("/status")
         assert json.loads(text)["process"]["leading"] is True
         status, text, _ = await hub.get("/")
         assert "Production stack status" in text
         assert (await hub.get("/readyz"))[:2] == (200, "ok\n")
         assert (await hub.get("/livez"))[0] == 200
+
+
+async def is_not_modified(hub: RunningHub) -> bool:
+    _, _, headers = await hub.get("/status/v1")
+    status, _, _ = await hub.get("/status/v1", **{"If-None-Match": headers["ETag"]})
+    return status == 304
 
 
 async def test_the_namespaces_of_one_cluster_are_asked_for_on_demand(server, engine, tmp_path):
@@ -136,6 +148,11 @@ async def test_an_engine_that_fails_is_named(server, engine, tmp_path):
     engine.replies["evaluated"] = body({"status": "error", "error": "no space left"}, 500)
     create(server, "prod")
     async with running_hub(server, engine, tmp_path) as hub:
+
+        async def has_asked() -> bool:
+            return bool(await hub.metric(ROUNDS))
+
+        await hub.until(has_asked)
         _, text, _ = await hub.get("/readyz")
         assert text.startswith("ok\nnot answered: clusters: HTTP 500")
         assert "no space left" in text
@@ -195,10 +212,13 @@ async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engi
         await hub.until(lambda: hub.line("west").startswith("Failed"))
     seen: set[str] = set()
     async with running_hub(server, engine, tmp_path, name="hub-1") as successor:
-        for _ in range(20):
+
+        async def has_led_a_while() -> bool:
             seen.add(successor.line("prod"))
             assert successor.status("prod")["inferenceSets"] == {"total": 3, "current": 3}
-            await asyncio.sleep(0.05)
+            return (await successor.metric(ROUNDS) or 0) > 5
+
+        await successor.until(has_led_a_while)
         first, _ = (await successor.document())["clusters"]
         assert first["state"] == "Current"
     assert seen == {"Current"}

@@ -2,6 +2,7 @@
 Queries over real sockets: what is sent, and what is no complete answer.
 """
 
+import os
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -85,6 +86,20 @@ async def test_files_that_cannot_be_used_are_named_and_nothing_is_sent(tmp_path,
         err = await failure(engine.url, *flags)
     assert err.result is QueryResult.REFUSED
     assert why in str(err)
+    assert not engine.requests
+
+
+async def test_headers_are_read_from_a_regular_file_alone(tmp_path):
+    path = tmp_path / "headers"
+    path.write_text("X-Scope-OrgID: fleet\n")
+    async with (
+        running_engine() as engine,
+        client_of(engine.url, f"--hub-headers-file={path}") as client,
+    ):
+        path.unlink()
+        os.mkfifo(path)
+        with pytest.raises(QueryFailed, match="it is not a regular file"):
+            await client.ask("up", time_limit=LIMIT)
     assert not engine.requests
 
 

@@ -8,11 +8,12 @@ import pytest_asyncio
 
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.job.sidecar_fixture import a_job, a_pod
+from tests.support.ports import free_port
 
 
 @pytest_asyncio.fixture
 async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
+    async with EmbeddedServer(port=free_port()) as server:
         server.cluster.upsert(a_job())
         server.cluster.upsert(a_pod())
         yield server

@@ -10,7 +10,13 @@ import pytest_asyncio
 from reporter.kube.objects.job_status import JobStatusClient
 from reporter.kube.objects.sidecar_pod import SidecarPodReader
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound, Unreachable
-from reporter.model.job_results import Container, JobCondition, JobOwner, SidecarPod, Terminated
+from reporter.model.records.job_results import (
+    Container,
+    JobCondition,
+    JobOwner,
+    SidecarPod,
+    Terminated,
+)
 from tests.integration.job.sidecar_fixture import JOB, NAMESPACE, POD, a_condition, a_job, a_pod
 from tests.support.stubs.api_servers import a_json_response, a_kubeconfig, connected, serving
 
@@ -83,7 +89,9 @@ NULLS = {
 }
 ODD = {
     "metadata": {
-        "ownerReferences": [{"kind": "Job", "name": "j", "uid": "u", "controller": None}]
+        "ownerReferences": [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": None}
+        ]
     },
     "spec": {"initContainers": [{"name": "init", "restartPolicy": None}]},
     "status": {
@@ -110,6 +118,22 @@ async def test_a_pod_with_nulls_is_read(tmp_path, body, expected):
 
     async with serving(answer) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         assert await SidecarPodReader(api, NAMESPACE, POD).read() == expected
+
+
+async def test_a_job_of_another_api_group_is_no_owner(tmp_path):
+    owner = {"kind": "Job", "name": "j", "uid": "u", "controller": True}
+
+    async def answer(request):
+        version = request.path.rpartition("/")[2]
+        owners = [{**owner, "apiVersion": f"{version}/v1"}]
+        return a_json_response({"metadata": {"ownerReferences": owners}})
+
+    async with serving(answer) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        found = [
+            (await SidecarPodReader(api, NAMESPACE, group).read()).owner
+            for group in ("batch", "batch.volcano.sh")
+        ]
+    assert found == [JobOwner("j", "u"), None]
 
 
 async def test_an_answer_that_is_no_object_is_a_failure_that_may_pass(tmp_path):

@@ -81,6 +81,18 @@ async def test_a_native_sidecar_sees_an_end_that_is_written_after_its_stop_signa
     assert sidecar.summary()[1] == "AdapterMissingResults"
 
 
+async def test_a_native_sidecar_that_is_stopped_before_it_has_read_its_pod_sees_it_too(
+    server, tmp_path
+):
+    server.cluster.upsert(a_pod(native=True))
+    async with running(server, tmp_path) as sidecar:
+        sidecar.stop.receive()  # before its task runs
+        await sidecar.wait_asked("GET", PODS, times=2)
+        server.cluster.upsert(a_pod(native=True, exitCode=0, reason="Completed"))
+        assert await sidecar.exit_code() == 0
+    assert sidecar.summary()[1] == "AdapterMissingResults"
+
+
 @pytest.mark.parametrize(("native", "stays"), [("true", True), ("false", False)])
 async def test_a_variable_decides_over_the_pod(server, tmp_path, native, stays):
     server.cluster.upsert(a_pod(native=not stays))

@@ -17,8 +17,13 @@ ALWAYS = RefreshPolicy(
     token_reload_interval=timedelta(0),
     expiry_margin=timedelta(0),
     min_plugin_interval=timedelta(0),
+    max_wait=timedelta(minutes=1),
 )
-SELDOM = RefreshPolicy(token_reload_interval=timedelta(hours=1), min_plugin_interval=timedelta(0))
+SELDOM = RefreshPolicy(
+    token_reload_interval=timedelta(hours=1),
+    min_plugin_interval=timedelta(0),
+    max_wait=timedelta(minutes=1),
+)
 DATE = "Fri, 01 May 2026 12:00:00 GMT"
 
 

@@ -5,7 +5,7 @@ A store, short timings and a scripted API server for the tests of reflectors.
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 
 from aiohttp import web
@@ -16,6 +16,7 @@ from reporter.kube.watch.timing import WatchTiming
 from reporter.kube.wire.backoff import BackoffParameters
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.observations import NotSynced, Watching, WatchState
+from tests.support.builders import NOON
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
@@ -41,8 +42,12 @@ FAST_TIMING = WatchTiming(
 
 
 class LocalClock:
+    """
+    The clock of the event loop, which counts no stalls.
+    """
+
     def now(self) -> datetime:
-        return datetime.now(UTC)  # noqa: TID251
+        return NOON + timedelta(seconds=asyncio.get_running_loop().time())
 
 
 class FakeStore:
@@ -93,6 +98,7 @@ class FakeDiscovery:
     def __init__(self) -> None:
         self.refresh_requests = 0
         self.unserved = self.failing = False
+        self.misdeclared = ""
         self._answer = asyncio.Event()
 
     def request_refresh(self) -> None:
@@ -110,6 +116,9 @@ class FakeDiscovery:
 
     def is_group_failing(self, kind) -> bool:
         return self.failing
+
+    def why_misdeclared(self, kind) -> str:
+        return self.misdeclared
 
 
 def a_deployment(name, version="1", **spec):

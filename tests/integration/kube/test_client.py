@@ -21,6 +21,7 @@ from reporter.kube.wire.errors import (
     Unserved,
 )
 from tests.integration.kube.credentials_fixture import ALWAYS, a_plugin, printing
+from tests.support.ports import refusing_port
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,
@@ -139,11 +140,10 @@ async def test_an_answer_that_is_no_success_is_an_error(tmp_path, answer, expect
 
 
 async def test_a_server_that_is_not_there_has_not_got_the_request(tmp_path):
-    async with serving(never_answer) as server:
-        gone = server.url
-    async with connected(a_kubeconfig(tmp_path, gone)) as api:
-        with pytest.raises(Unreachable) as caught:
-            await api.call("POST", "/api/v1/namespaces/a/events", body={})
+    with refusing_port() as port:
+        async with connected(a_kubeconfig(tmp_path, f"http://127.0.0.1:{port}")) as api:
+            with pytest.raises(Unreachable) as caught:
+                await api.call("POST", "/api/v1/namespaces/a/events", body={})
     assert caught.value.may_have_applied is False
 
 

@@ -29,6 +29,7 @@ from tests.integration.kube.fetcher_fixture import (
     reading_directly,
 )
 from tests.support.loading_pods import a_loading_pod
+from tests.support.ports import refusing_port
 from tests.support.stubs.api_servers import (
     abort_connection,
     serving,
@@ -174,7 +175,7 @@ async def test_a_page_that_takes_too_long_is_given_up():
             await response.write(b"a 1\n")
             await asyncio.sleep(0.02)
 
-    async with at_pod(trickle, timeout=timedelta(seconds=0.3)) as (_, pages), asyncio.timeout(10):
+    async with at_pod(trickle, timeout=timedelta(seconds=0.3)) as (_, pages), asyncio.timeout(60):
         assert (await failure(pages))[0] == ScrapeResult.TIMED_OUT
 
 
@@ -265,10 +266,10 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch):
 
 
 async def test_a_port_at_which_nothing_listens_refuses():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    async with reading_directly(port, is_allowed=lambda _: True) as pages:
-        assert await failure(pages) == (ScrapeResult.REFUSED, f"nothing listens at port {port}")
+    with refusing_port() as port:
+        async with reading_directly(port, is_allowed=lambda _: True) as pages:
+            refused = ScrapeResult.REFUSED, f"nothing listens at port {port}"
+            assert await failure(pages) == refused
 
 
 async def test_dropped_packets_differ_from_a_refusal():

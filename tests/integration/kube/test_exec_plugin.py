@@ -8,6 +8,7 @@ import os
 import signal
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -159,7 +160,7 @@ async def test_a_plugin_that_hangs_before_the_token_ends_delays_no_request(tmp_p
         kubeconfig = a_kubeconfig(tmp_path, server.url, user=user)
         async with (
             connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=EARLY) as api,
-            asyncio.timeout(20),
+            asyncio.timeout(60),
         ):
             assert await who(api) == "one"
             a_plugin(tmp_path, "exec sleep 600")
@@ -174,12 +175,10 @@ async def test_a_plugin_that_hangs_after_the_token_ended_delays_one_request_for_
         kubeconfig = a_kubeconfig(tmp_path, server.url, user=user)
         async with (
             connected(kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=EARLY) as api,
-            asyncio.timeout(20),
+            asyncio.timeout(60),
         ):
             assert await who(api) == "one"
-            go = tmp_path / "go"
-            wait = f"echo x >> {tmp_path}/runs; until [ -e {go} ]; do sleep 0.05; done\n"
-            a_plugin(tmp_path, wait + printing(token="two"))
+            go = a_plugin_that_waits(tmp_path)
             for _ in range(50):
                 with pytest.raises(Refused, match=r"no new credentials within 0\.2 s"):
                     await who(api)
@@ -197,16 +196,27 @@ async def test_a_request_that_is_given_up_does_not_end_the_plugin(tmp_path):
             kubeconfig, environ={"PATH": "/usr/bin:/bin"}, refresh_policy=ALWAYS
         ) as api:
             assert await who(api) == "one"
-            a_plugin(tmp_path, f"echo x >> {tmp_path}/runs; sleep 1\n" + printing(token="two"))
+            go = a_plugin_that_waits(tmp_path)
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
                     await who(api)
+            go.touch()
             await until_accepted(api, "two")
             assert (tmp_path / "runs").read_text() == "x\n"
 
 
+def a_plugin_that_waits(folder: Path) -> Path:
+    """
+    Make a plugin that counts its runs and prints token "two" once the returned file exists.
+    """
+    go = folder / "go"
+    wait = f"echo x >> {folder}/runs; until [ -e {go} ]; do sleep 0.05; done\n"
+    a_plugin(folder, wait + printing(token="two"))
+    return go
+
+
 async def until_accepted(api, token):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             with suppress(Refused):
                 assert await who(api) == token

@@ -135,11 +135,36 @@ async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
         await until_answered(run, is_watched(run))
 
 
+async def test_a_kind_that_is_declared_with_another_scope_is_named_once_and_not_listed(
+    tmp_path, caplog
+):
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"))],
+        watches=[a_watch_response(then="end"), a_watch_response()],
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        run.discovery.misdeclared = "overlay.yaml:1: Thing is declared with namespaces"
+        await until(lambda: isinstance(run.store.watch_states[-1], NotSynced) and caplog.text)
+        refused = run.store.watch_states[-1]
+        asked = len(run.server.requests)
+        for _ in range(3):
+            run.discovery.complete()
+            await asyncio.sleep(0.01)
+        assert refused == NotSynced(
+            "overlay.yaml:1: Thing is declared with namespaces", refused=True
+        )
+        assert len(run.server.requests) == asked
+        run.discovery.misdeclared, listed = "", len(cluster.listed)
+        await until_answered(run, is_watched(run))
+        assert len(cluster.listed) == listed + 1, "it is listed anew"
+    assert caplog.text.count("Thing is declared with namespaces") == 1
+
+
 async def until_answered(run, condition):
     """
     Repeat the answer of discovery, as the real one does.
     """
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             run.discovery.complete()
             await asyncio.sleep(0.01)

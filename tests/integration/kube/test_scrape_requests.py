@@ -4,7 +4,7 @@ Several probes that request different pods, ports and families.
 
 from dataclasses import replace
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.metrics.scrapes import Scrape
@@ -38,7 +38,7 @@ def queue_spec(port: int) -> ProbeSpec:
             families=(WAITING,),
             pods=READY,
             port=port,
-            gist=lambda history: history.scrapes and history.scrapes[-1].max_value(WAITING),
+            gists=(lambda history: history.scrapes and history.scrapes[-1].max_value(WAITING),),
         ),
     )
 

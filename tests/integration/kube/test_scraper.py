@@ -139,8 +139,8 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
     interval = timedelta(seconds=0.5)  # far too short for so many, so that they queue
     try:
         async with scraping(tmp_path, *pods, port=port, interval=interval, evaluating=False):
-            await until(lambda: len(asked) == len(pods), within=60)
-            await until(lambda: min(asked.values()) > 1, within=30)
+            await until(lambda: len(asked) == len(pods))
+            await until(lambda: min(asked.values()) > 1)
     finally:
         await runner.cleanup()
     assert 64 < most <= 512
@@ -174,10 +174,9 @@ async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_n
             await until(lambda: len(asked) > 300)
             run.store.upsert(PODS, pods[2])
             before = asked["127.0.7.1"]
-            await until(lambda: asked["127.0.7.3"] > 2)
-            assert asked["127.0.7.1"] - before >= 2
+            await until(lambda: asked["127.0.7.3"] > 2 and asked["127.0.7.1"] - before >= 2)
             assert len(asked) < len(hanging)
-            await until(lambda: asked["127.0.7.2"] > 0, within=60)
+            await until(lambda: asked["127.0.7.2"] > 0)
 
 
 @pytest.mark.parametrize(

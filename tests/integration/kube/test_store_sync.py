@@ -22,6 +22,8 @@ from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import NotServed, Watching, WatchLost
 from reporter.stages.store.store import Store
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
+from tests.support.catalogue_fixture import SUBJECTS
+from tests.support.ports import free_port
 from tests.support.stubs.api_servers import connected, until
 
 
@@ -53,14 +55,15 @@ class StoreSync:
 
 @pytest.fixture
 async def synced_store(tmp_path):
-    async with EmbeddedServer() as server, running_sync(server, tmp_path) as following:
+    at = free_port()  # which is still free after an outage
+    async with EmbeddedServer(port=at) as server, running_sync(server, tmp_path) as following:
         yield following
 
 
 @asynccontextmanager
 async def running_sync(server, folder):
     kinds = (*BUILT_IN, WORKSPACES)
-    store = Store(kinds, [WORKSPACES.group_resource])
+    store = Store(kinds, [WORKSPACES.group_resource], subjects=SUBJECTS)
     kubeconfig = str(server.write_kubeconfig(folder / "kubeconfig"))
     async with connected(kubeconfig) as api, asyncio.TaskGroup() as group:
         context = WatchContext(api, LocalClock(), FAST_TIMING, Random(5))

@@ -27,11 +27,12 @@ from reporter.stages.store.store import Store
 from tests.integration.leaderelection.test_elector import (
     FAST_TIMING,
     api,
-    await_within,
+    bounded,
     server,
-    until,
 )
 from tests.support.builders import a_deployment
+from tests.support.catalogue_fixture import SUBJECTS
+from tests.support.stubs.api_servers import until
 
 
 __all__ = ["api", "server"]
@@ -56,7 +57,7 @@ def our_owner(uid: str) -> dict[str, str]:
 
 @pytest.fixture
 def store() -> Store:
-    return Store(DEFAULT_KINDS)
+    return Store(DEFAULT_KINDS, subjects=SUBJECTS)
 
 
 def deploy(store: Store, uid: str) -> None:
@@ -85,7 +86,7 @@ async def leading_with_ownership(
         asyncio.create_task(ownership.run(elector, interval=0.05)),
     ]
     try:
-        await await_within(1, elector.wait_acquired())
+        await bounded(elector.wait_acquired())
         yield elector
         assert [task for task in tasks if task.done()] == []
         assert elector.holds_lease()
@@ -136,9 +137,9 @@ async def test_a_lease_that_another_left_gets_its_owner_and_keeps_all_else(
     lease_left_by_another(server, FOREIGN)
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
-        await until(lambda: owners(server) == [FOREIGN, our_owner("uid-1")], within=2)
+        await until(lambda: owners(server) == [FOREIGN, our_owner("uid-1")])
         before = renewed(server)
-        await until(lambda: renewed(server) > before, within=2)
+        await until(lambda: renewed(server) > before)
         assert owners(server) == [FOREIGN, our_owner("uid-1")]
     kept = server.cluster.get(LEASE, *WHERE)
     assert kept["metadata"]["labels"] == {"team": "a"}
@@ -156,9 +157,9 @@ async def test_a_deployment_that_was_made_anew_takes_the_place_of_the_old_one(
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
-        await until(lambda: owners(server) == [our_owner("uid-1")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-1")])
         deploy(store, "uid-2")
-        await until(lambda: owners(server) == [our_owner("uid-2")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-2")])
 
 
 async def test_a_lease_that_is_deleted_comes_back_with_its_owner(
@@ -166,9 +167,9 @@ async def test_a_lease_that_is_deleted_comes_back_with_its_owner(
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
-        await until(lambda: owners(server) == [our_owner("uid-1")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-1")])
         server.cluster.delete(LEASE, *WHERE)
-        await until(lambda: owners(server) is not None, within=2)
+        await until(lambda: owners(server) is not None)
         assert owners(server) == [our_owner("uid-1")]
 
 
@@ -177,10 +178,10 @@ async def test_what_is_created_after_its_deployment_is_gone_is_left_for_the_garb
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
-        await until(lambda: owners(server) == [our_owner("uid-1")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-1")])
         store.delete(DEPLOYMENTS, WHERE[0], NAME)
         server.cluster.delete(LEASE, *WHERE)
-        await until(lambda: owners(server) is not None, within=2)
+        await until(lambda: owners(server) is not None)
         assert owners(server) == [our_owner("uid-1")]
 
 
@@ -188,7 +189,9 @@ async def test_a_follower_knows_the_owner_of_a_lease_that_it_has_to_create(
     server: EmbeddedServer, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
-    async with leading_with_ownership(ownership_of(api, Store(DEFAULT_KINDS)), SLOW):
+    async with leading_with_ownership(
+        ownership_of(api, Store(DEFAULT_KINDS, subjects=SUBJECTS)), SLOW
+    ):
         ownership = ownership_of(api, store)
         follower = Elector(ownership.lock, SLOW, identity="b", wall_clock=Clock().now)
         looking = asyncio.create_task(ownership.run(follower, interval=0.05))
@@ -197,7 +200,7 @@ async def test_a_follower_knows_the_owner_of_a_lease_that_it_has_to_create(
         store.delete(DEPLOYMENTS, WHERE[0], NAME)
         server.cluster.delete(LEASE, *WHERE)
         following = asyncio.create_task(follower.run())
-        await await_within(1, follower.wait_acquired())
+        await bounded(follower.wait_acquired())
         following.cancel()
         assert owners(server) == [our_owner("uid-1")]
 
@@ -209,13 +212,13 @@ async def test_a_refusal_is_logged_once_and_costs_neither_the_lead_nor_more_requ
     async with leading_with_ownership(ownership_of(api, store), SLOW):
         denial = server.deny("update", "coordination.k8s.io", "leases")
         deploy(store, "uid-1")
-        await until(lambda: "is not deleted with deployment" in caplog.text, within=2)
+        await until(lambda: "is not deleted with deployment" in caplog.text)
         asked = owning_writes(server)
         await asyncio.sleep(0.5)
         assert owning_writes(server) == asked == 1
         server.allow(denial)
         deploy(store, "uid-2")
-        await until(lambda: owners(server) == [our_owner("uid-2")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-2")])
     logged = [
         each for each in caplog.records if "is not deleted with deployment" in each.getMessage()
     ]
@@ -233,7 +236,7 @@ async def test_a_webhook_that_cannot_be_called_for_a_moment_is_asked_again(
         )
         server.faults.add(failing, method="PUT", path="leases", times=1)
         deploy(store, "uid-1")
-        await until(lambda: owners(server) == [our_owner("uid-1")], within=2)
+        await until(lambda: owners(server) == [our_owner("uid-1")])
 
 
 async def test_an_owner_that_is_right_costs_no_request(
@@ -253,16 +256,16 @@ async def test_without_the_name_of_a_deployment_the_lease_is_nobody_s(
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store, "")):
         before = renewed(server)
-        await until(lambda: renewed(server) > before, within=2)
+        await until(lambda: renewed(server) > before)
         assert owners(server) == []
 
 
 async def test_where_no_reason_reads_deployments_the_lease_is_nobody_s(
     server: EmbeddedServer, api: RestClient
 ):
-    async with leading_with_ownership(ownership_of(api, Store(()))):
+    async with leading_with_ownership(ownership_of(api, Store((), subjects=SUBJECTS))):
         before = renewed(server)
-        await until(lambda: renewed(server) > before, within=2)
+        await until(lambda: renewed(server) > before)
         assert owners(server) == []
 
 

@@ -16,9 +16,10 @@ from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import ConfigurationError, KubeError
 from reporter.runtime.oneshot.cluster import read_cluster
 from reporter.runtime.oneshot.dump import read_dump
-from reporter.runtime.oneshot.source import Observations, evaluate_once
+from reporter.runtime.oneshot.source import Observations
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import Evaluation
+from tests.integration.oneshot.single_look import evaluate_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.settings import settings
 

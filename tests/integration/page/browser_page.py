@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 
 from tests.support.browser import find_browser
 
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 REBOUND = "rebound.example.com"
 """
 A name that a foreign site lets resolve to this machine.
@@ -122,7 +123,32 @@ class BrowserPage:
         await asyncio.to_thread(act)
 
     async def click(self, selector: str) -> None:
-        await asyncio.to_thread(self._driver.find_element("css selector", selector).click)
+        def act() -> bool:
+            try:
+                self._driver.find_element("css selector", selector).click()
+            except StaleElementReferenceException:
+                return False  # a change of the status has drawn it anew since it was found
+            return True
+
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not await asyncio.to_thread(act):
+                pass
+
+    async def pass_time(self, milliseconds: int) -> None:
+        """
+        Let timers of the page fire that were set before and are shorter.
+        """
+        script = "return new Promise((done) => setTimeout(done, arguments[0]))"
+        await self.run(script, milliseconds)
+
+    async def prolong_timers(self) -> None:
+        """
+        Let no timer of a part of a second end that is set from now on, however slowly keys follow.
+        """
+        await self.run(
+            "const real = window.setTimeout;"
+            "window.setTimeout = (run, ms) => real(run, ms >= 100 && ms < 1000 ? 1e6 : ms)"
+        )
 
     async def emulate(self, size: tuple[int, int] = WIDE, *, scheme: str = "light") -> None:
         """
@@ -140,6 +166,14 @@ class BrowserPage:
 
     async def screenshot(self, path: Path) -> None:
         await asyncio.to_thread(self._driver.save_screenshot, str(path))
+
+    async def until_logged(self, text: str) -> None:
+        """
+        Wait for a line of the browser's log, which is written beside the page.
+        """
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not any(text in line for line in await self.log()):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
 
     async def log(self) -> list[str]:
         """

@@ -20,9 +20,16 @@ from tests.integration.page.documents import (
 from tests.integration.page.served_document import serving_document
 
 
+TYPED_MS = 500
+"""
+More than the pause after the last letter until the page filters; it filters in longer ones as well.
+"""
+
+
 async def type_filter(page: BrowserPage, text: str) -> None:
     await page.click("#text")
     await page.press(text)
+    await page.pass_time(TYPED_MS)
 
 
 async def choose_state(page: BrowserPage, state: str) -> None:
@@ -138,6 +145,7 @@ async def test_letters_move_to_a_name_and_a_star_opens_what_is_beside(page: Brow
     async with serving_document(every_state()) as served:
         await page.open(served.url)
         await page.click("[data-id=cluster]")
+        await page.prolong_timers()
         await page.press("gemma")
         assert await page.selected() == "set/team-unknown/gemma"
         await page.press(Keys.HOME, "*")
@@ -162,6 +170,7 @@ async def test_the_focus_stays_on_a_subject_whose_state_changes(page: BrowserPag
     async with serving_document(a_document(well, other)) as served:
         await page.open(served.url)
         await page.click("[data-id='group/Current']")
+        await page.prolong_timers()
         await page.press("team-a")
         assert await page.selected() == "namespace/team-a"
         out = kaito_out(pointer=True)

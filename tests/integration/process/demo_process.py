@@ -17,9 +17,9 @@ from pathlib import Path
 
 
 COMMAND = [sys.executable, "-m", "reporter.cli", "demo"]
-TIMEOUT = 30
+TIMEOUT = 90
 """
-Seconds.
+Seconds. Longer than the demo itself waits for anything.
 """
 
 
@@ -110,7 +110,7 @@ def launch_demo(cache: Path, out: int, **environ: str) -> subprocess.Popen:
 
 def refuses_connection(address: tuple[str, int]) -> bool:
     try:
-        socket.create_connection(address, timeout=1).close()
+        socket.create_connection(address, timeout=10).close()
     except OSError:
         return True
     return False

@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.http.served_pages import free
+from tests.support.ports import free_port
 
 
 LEASES = "leases.coordination.k8s.io"
@@ -27,10 +28,16 @@ WAIT_TIMEOUT = 60.0
 Seconds in which a process starts on a busy machine.
 """
 
+GRACE_PERIOD = 30.0
+"""
+Seconds after which the kubelet kills a process that was to stop (terminationGracePeriodSeconds).
+"""
+
 
 @pytest_asyncio.fixture
 async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
+    at = free_port()  # which is still free after an outage
+    async with EmbeddedServer(port=at) as server:
         server.load_example_stack()
         yield server
 
@@ -62,15 +69,13 @@ class RunningReporter:
             return response.status, await response.text()
 
     async def metric(self, name: str, **labels: str) -> float:
-        _, text = await self.get("/metrics")
-        families = text_string_to_metric_families(text)
-        return sum(
-            sample.value
-            for family in families
-            for sample in family.samples
-            if sample.name == f"productionstack_status_reporter_{name}"
-            and labels.items() <= sample.labels.items()
-        )
+        return value_of((await self.get("/metrics"))[1], name, **labels)
+
+    async def wait_for_metric(self, expected: float, name: str, **labels: str) -> None:
+        async def shown() -> bool:
+            return await self.metric(name, **labels) == expected
+
+        await self.until(shown)
 
     async def wait_ready(self) -> None:
         async def ready() -> bool:
@@ -99,8 +104,21 @@ class RunningReporter:
 
     async def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        async with asyncio.timeout(6):
+        async with asyncio.timeout(GRACE_PERIOD):
             return await self.process.wait()
+
+
+def value_of(page: str, name: str, **labels: str) -> float:
+    """
+    Return the sum of the samples of a metric with these labels on a metrics page.
+    """
+    return sum(
+        sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+        if sample.name == f"productionstack_status_reporter_{name}"
+        and labels.items() <= sample.labels.items()
+    )
 
 
 def environment(**given: str) -> dict[str, str]:

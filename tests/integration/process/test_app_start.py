@@ -2,6 +2,7 @@
 A process that cannot start ends with exit code 2 and names what to change.
 """
 
+import os
 import socket
 from pathlib import Path
 
@@ -47,6 +48,18 @@ async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: s
     assert "kubeconfig" in output
     assert named in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("flag", ["--catalogue-overlay", "--packs"])
+async def test_a_fifo_in_place_of_a_catalogue_file_ends_with_2_and_names_it(
+    tmp_path: Path, flag: str
+):
+    fifo = tmp_path / "pack.yaml"
+    os.mkfifo(fifo)
+    code, output = await run_to_exit(f"{flag}={fifo if flag != '--packs' else tmp_path}")
+    assert code == 2
+    assert str(fifo) in output
+    assert "it is not a regular file" in output
 
 
 async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):

@@ -37,7 +37,7 @@ from tests.integration.process.demo_process import (
 )
 
 
-DEMO_TIMEOUT = 150
+DEMO_TIMEOUT = 400
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -221,13 +221,6 @@ def test_two_demos_at_once_use_different_folders(tmp_path):
 def test_arguments_are_refused():
     with pytest.raises(SettingsError, match="unexpected argument '--emission=all'"):
         run_demo(["--emission=all"])
-
-
-def test_help_is_readable_in_eighty_columns(capsys):
-    assert run_demo(["--help"]) == 0
-    output = capsys.readouterr().out
-    assert "Ctrl-C" in output
-    assert max(len(line) for line in output.splitlines()) <= 80
 
 
 LONG = SeenEvent(

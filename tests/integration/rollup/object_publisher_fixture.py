@@ -79,9 +79,10 @@ class ObjectPublisherFixture:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
         rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
+        self.looks = RollUpLooks(self.objects, self.rollups, rules)
         self.publisher = StatusObjectPublisher(
             self.objects,
-            RollUpLooks(self.objects, self.rollups, rules),
+            self.looks,
             StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
             self.leadership,
             self.clock,
@@ -115,9 +116,17 @@ class ObjectPublisherFixture:
 
     async def settle(self) -> None:
         """
-        Let a first look pass, and then the time that a new generation waits.
+        Wait for a first look, and let the time pass that a new generation waits from then on.
+        """
+        await self.until(self.are_seen)
+        await self.advance(GENERATION_SETTLE)
+
+    async def settle_unseen(self) -> None:
+        """
+        Let as much time pass where nothing is looked at.
         """
         await asyncio.sleep(0.5)
+        assert not self.looks._looks._kept
         await self.advance(GENERATION_SETTLE)
 
     async def advance(self, span: timedelta | float) -> None:
@@ -128,6 +137,14 @@ class ObjectPublisherFixture:
 
     # ------------------------------------------------------------ what is seen
 
+    def are_seen(self) -> bool:
+        """
+        Return whether a look has seen each object as it is in the store.
+        """
+        kept = self.looks._looks._kept
+        objects = self.objects.objects.items()
+        return all(name in kept and kept[name].found is each for name, each in objects)
+
     def status(self, name: str = "package", namespace: str = "team-m") -> dict:
         found = self.server.cluster.get(STATUSES, namespace, name) or {}
         return found.get("status") or {}
@@ -135,7 +152,7 @@ class ObjectPublisherFixture:
     def state(self, name: str = "package") -> str:
         return self.status(name).get("state", "")
 
-    async def until(self, condition: Callable[[], bool], *, within: float = 5) -> None:
+    async def until(self, condition: Callable[[], bool], *, within: float = 30) -> None:
         try:
             async with asyncio.timeout(within):
                 while not condition():
@@ -143,6 +160,13 @@ class ObjectPublisherFixture:
                     await asyncio.sleep(0.02)
         except TimeoutError:
             raise AssertionError(f"{self.results} {self.status()}") from None
+
+    async def until_written(self, state: str, number: int) -> None:
+        """
+        Wait until the object has a state, and for the answers to all writes.
+        """
+        await self.until(lambda: self.state() == state and self.results["written"] >= number)
+        assert self.results["written"] == number
 
 
 @asynccontextmanager

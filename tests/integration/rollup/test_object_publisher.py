@@ -50,16 +50,15 @@ async def test_nothing_is_written_before_the_first_pass_nor_by_a_follower(
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.create("package")
-        await fixture.settle()
+        await fixture.settle_unseen()
         assert patches(server) == 0
         fixture.leadership.release()
         fixture.rollups.show()
-        await fixture.settle()
+        await fixture.settle_unseen()
         assert patches(server) == 0
         fixture.leadership.acquire()
         await fixture.settle()
-        await fixture.until(lambda: fixture.state() == "Current")
-        assert fixture.results == {"written": 1}
+        await fixture.until_written("Current", 1)
 
 
 async def test_a_change_is_written_at_once_and_only_once(server: EmbeddedServer, api: RestClient):
@@ -67,9 +66,9 @@ async def test_a_change_is_written_at_once_and_only_once(server: EmbeddedServer,
         fixture.rollups.show()
         fixture.create("package")
         await fixture.settle()
-        await fixture.until(lambda: fixture.state() == "Current")
+        await fixture.until_written("Current", 1)
         fixture.rollups.show(BAD_IMAGE)
-        await fixture.until(lambda: fixture.state() == "Failed")
+        await fixture.until_written("Failed", 2)
         assert condition(fixture.status(), "Stalled")["status"] == "True"
         fixture.deliver()
         fixture.rollups.show(BAD_IMAGE)
@@ -95,7 +94,7 @@ async def test_the_time_of_evaluation_is_renewed_every_five_minutes(
         assert fixture.status()["lastEvaluationTime"] == first
         await fixture.advance(2 * MINUTE)
         await fixture.until(lambda: fixture.status()["lastEvaluationTime"] > first)
-        assert fixture.results == {"written": 2}
+        await fixture.until_written("Current", 2)
         await fixture.advance(6 * MINUTE)
         assert fixture.results == {"written": 2}, "there was no evaluation since"
 
@@ -160,7 +159,7 @@ async def test_a_write_that_failed_is_counted_and_tried_again_after_a_pause(
         server.faults.clear(fault)
         await fixture.advance(5)
         await fixture.until(lambda: fixture.state() == "Current")
-        assert fixture.publisher.failing == 0
+        await fixture.until(lambda: fixture.publisher.failing == 0)
 
 
 async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_it(
@@ -174,9 +173,8 @@ async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_i
         await fixture.settle()
         await fixture.until(lambda: fixture.results["conflict"] == 1)
         fixture.deliver()
-        await fixture.until(lambda: fixture.state() == "Current")
-        await fixture.until(lambda: fixture.publisher.failing == 0)
-        assert fixture.results == {"conflict": 1, "written": 1}
+        await fixture.until_written("Current", 1)
+        assert (fixture.results["conflict"], fixture.publisher.failing) == (1, 0)
 
 
 async def test_each_cause_is_logged_once_until_a_write_succeeds(
@@ -196,7 +194,6 @@ async def test_an_object_that_was_deleted_is_forgotten(server: EmbeddedServer, a
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
         fixture.create("package")
-        await asyncio.sleep(0.5)
         server.cluster.delete(STATUSES, "team-m", "package")
         await fixture.settle()
         await fixture.until(lambda: fixture.results["gone"] == 1)

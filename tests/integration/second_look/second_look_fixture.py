@@ -15,16 +15,20 @@ from reporter.embedded.example.team import MODEL, TEAM, WORKSPACE
 from reporter.embedded.schema.times import format_time
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.rollup.states import State
+from reporter.model.verdicts import ObjectRef
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.controller.controller import Controller
+from reporter.runtime.controller.evaluator_change import AdaptedEvaluation
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.second_look import SecondLook
 from reporter.sinks.metrics import WatchReport
+from reporter.stages.evaluation.catalogue_change import change_catalogue
 from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import EvaluationSettings
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.rollup.rules import RollUpRules
@@ -48,7 +52,7 @@ class SecondLookFixture:
             SETTINGS, DEFAULT_CATALOGUE, api, clock, count_scrape=lambda result: None
         )
         evaluation_settings = EvaluationSettings(Delays(settle=SETTLE))
-        announcements = Announcements(
+        self.announcements = announcements = Announcements(
             DEFAULT_CATALOGUE,
             evaluation_settings,
             clock,
@@ -69,6 +73,34 @@ class SecondLookFixture:
             api, self.inputs, self.rollup, clock, track_interval=LOOKS_OFTEN
         )
 
+    def change_catalogue(self, catalogue: Catalogue) -> None:
+        """
+        Continue with another catalogue from the next pass on.
+        """
+        evaluation_settings = EvaluationSettings(Delays(settle=SETTLE))
+
+        def adapt(before: Evaluation) -> AdaptedEvaluation:
+            after = change_catalogue(before, catalogue, evaluation_settings)
+            read = self.inputs.prepare_catalogue(catalogue)
+            announce = self.announcements.prepare_catalogue(catalogue, evaluation_settings, after)
+
+            def commit() -> None:
+                read()
+                announce()
+                self.rollup.change_rules(RollUpRules(catalogue, SETTINGS.flag_texts))
+
+            return AdaptedEvaluation(after, commit)
+
+        evaluator = Evaluator(catalogue, PROBES, SETTINGS.flag_texts, evaluation_settings)
+        self.controller.replace_evaluator(evaluator, adapt)
+
+    @property
+    def is_tracked(self) -> bool:
+        """
+        Return whether the second look waits for the InferenceSet; its time counts from then on.
+        """
+        return ObjectRef(*SET) in self.second_look._state.tracked
+
     @property
     def state(self) -> State | None:
         namespace = self.rollup.rollup.namespaces.get(TEAM)
@@ -88,7 +120,7 @@ class SecondLookFixture:
             each["ready"] = ready
         self.server.cluster.patch(*POD, {"status": status}, subresource="status")
 
-    async def until(self, condition: Callable[[], bool], *, within: float = 20) -> None:
+    async def until(self, condition: Callable[[], bool], *, within: float = 60) -> None:
         async with asyncio.timeout(within):
             while not condition():  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

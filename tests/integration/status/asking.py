@@ -20,6 +20,7 @@ from tests.integration.process.reporter_process import (
     environment,
     running_reporter,
 )
+from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
 
@@ -37,7 +38,7 @@ class Ended(NamedTuple):
 
 @pytest_asyncio.fixture
 async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
+    async with EmbeddedServer(port=free_port()) as server:
         server.load_example_stack()
         yield server
 
@@ -142,11 +143,14 @@ def scale_to_zero(server: EmbeddedServer) -> None:
 
 def scale_up(server: EmbeddedServer) -> None:
     """
-    Scale it up again, and let its controller have seen that.
+    Scale it up again, and let its controller have seen that. In one write: in between it is Unknown.
     """
-    changed = server.cluster.patch(*KAITO, {"spec": {"replicas": 1}})
-    seen = {"observedGeneration": changed["metadata"]["generation"], "updatedReplicas": 1}
-    server.cluster.patch(*KAITO, {"status": seen}, subresource="status")
+    found = server.cluster.get(*KAITO)
+    assert found is not None
+    found["spec"]["replicas"] = 1
+    seen = {"observedGeneration": found["metadata"]["generation"] + 1, "updatedReplicas": 1}
+    found["status"].update(seen)
+    server.cluster.upsert(found)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.status.asking import MODEL_POD, ask, ask_about, scale_to_zero, server
+from tests.support.own_reasons import REASON, a_reason, an_overlay
 
 
 __all__ = ["server"]
@@ -18,6 +19,33 @@ async def test_a_reason_is_explained_without_any_cluster():
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("Reason:        clusterKaitoControllerNotReady\n")
     assert "Suppresses:\n" in ended.out
+
+
+async def test_a_reason_of_an_overlay_has_the_meaning_that_is_written_there(tmp_path: Path):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(an_overlay({**a_reason(), "meaning": "A service of ours is away."}))
+    ended = await ask("explain", REASON, f"--catalogue-overlay={overlay}")
+    assert "Meaning:\n  A service of ours is away.\n" in ended.out
+
+
+async def test_a_subject_of_another_kind_is_no_reason(server: EmbeddedServer, tmp_path: Path):
+    name = "team-a/InferenceService/llama"
+    flags = ("--from=cluster", "--packs=kserve")
+    ended = await ask_about(server, tmp_path, "explain", name, *flags)
+    assert (ended.code, "there is no reason" in ended.err) == (1, False)
+    assert "not found: " in ended.err
+
+
+async def test_a_reason_of_another_pack_is_named_with_its_pack():
+    ended = await ask("explain", "inferenceserviceSpecInvalid", HOME="/nonexistent")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "productionstack-status-reporter: inferenceserviceSpecInvalid is a reason of the pack"
+        " kserve; add --packs=kserve\n"
+    )
+    ended = await ask("explain", "inferenceserviceSpecInvalid", "--packs=kserve", HOME="/none")
+    assert (ended.code, ended.err) == (0, "")
+    assert "Reason:        inferenceserviceSpecInvalid\n" in ended.out
 
 
 async def test_a_subject_is_explained_from_the_symptom_to_the_root(

@@ -21,7 +21,7 @@ from reporter.stages.fleet.series.gathering import gather_clusters
 from reporter.stages.fleet.shown.document import FleetMoment, FleetView
 from reporter.stages.fleet.shown.objects import confirmed_at, render_status
 from reporter.stages.rollup.objects.wanted import is_outdated, make_patch, renewal_due_at
-from tests.support.cases.syntax import apply_merge_patch
+from reporter.stories.notation.syntax import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 

@@ -22,7 +22,8 @@ class SourceSeries:
     The report of one source. *states*: more than one contradict. *blocking*: reason, code, actionability.
 
     *namespaces*: states of workload namespaces that are not Current. *packages*: numbers of namespaces
-    by package, revision and state.
+    by package, revision and state. *silenced_until*: when the silence of what blocks the cluster, or a
+    namespace, ends.
     """
 
     label: str = "prod"
@@ -35,6 +36,7 @@ class SourceSeries:
     blocking: tuple[str, str, str] | None = None
     namespaces: Mapping[str, State] = field(default_factory=dict)
     packages: Mapping[tuple[str, str, State], int] = field(default_factory=dict)
+    silenced_until: Mapping[str, float] = field(default_factory=dict)
 
     def _sample(self, metric: str, value: float | str = 1, **labels: str) -> SeriesSample:
         name = {"cluster": self.label} if self.label else {}
@@ -58,14 +60,22 @@ class SourceSeries:
             reason, code, acts = self.blocking
             labels = {"reason": reason, "code": code, "actionability": acts, "stalled": "true"}
             yield self._sample("blocking_info", scope="cluster", **labels)
+        yield from self._silences()
         for name, state in self.namespaces.items():
             labels = {"workload_namespace": name, "state": state.key}
             yield self._sample("state", scope="namespace", **labels)
+
+    def _silences(self) -> Iterator[SeriesSample]:
+        for name, until in self.silenced_until.items():
+            labels = {"scope": "namespace", "workload_namespace": name} if name else {}
+            metric = "blocking_silenced_until_timestamp_seconds"
+            yield self._sample(metric, until, **{"scope": "cluster", **labels})
 
     def detail(self) -> Iterator[SeriesSample]:
         """
         Yield the series of namespaces with all their states.
         """
+        yield from (each for each in self._silences() if "workload_namespace" in each.labels)
         for name, state in self.namespaces.items():
             labels = {"workload_namespace": name}
             for each in COUNTED_STATES:

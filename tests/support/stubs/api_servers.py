@@ -68,7 +68,7 @@ async def connected(kubeconfig: str | None, **how) -> AsyncIterator[RestClient]:
         await api.close()
 
 
-async def until(condition: Callable[[], object], within: float = 10) -> None:
+async def until(condition: Callable[[], object], within: float = 60) -> None:
     async with asyncio.timeout(within):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.005)

@@ -13,6 +13,7 @@ from typing import Self
 
 from aiohttp import web
 
+from tests.support.ports import free_port
 from tests.support.stubs import metrics_pages
 
 
@@ -120,9 +121,9 @@ class StubExporter:
 
     async def __aenter__(self) -> Self:
         await self._runner.setup()
+        self.port = self.port or free_port()
         for address in self.downloads:
             await web.TCPSite(self._runner, address, self.port).start()
-            self.port = self._runner.addresses[0][1]
         self.restart()
         return self
 

@@ -2,6 +2,7 @@
 A proxy in front of an API server that swallows lines of its watches on demand.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -22,10 +23,14 @@ ONE_NAME = "metadata.name"
 class SwallowingProxy:
     """
     Passes every request on. *swallowed*: type and name of each object whose line was kept back.
+
+    *looks_pass*: while it is not set, lists of a single object wait.
     """
 
     def __init__(self, url: str) -> None:
         self.swallowed: list[tuple[str, str]] = []
+        self.looks_pass = asyncio.Event()
+        self.looks_pass.set()
         self._url, self._swallow = url, ""
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
         self.server: StubServer
@@ -49,6 +54,8 @@ class SwallowingProxy:
 
     async def forward(self, request: web.BaseRequest) -> web.StreamResponse:
         url = URL(self._url + request.raw_path, encoded=True)
+        if ONE_NAME in url.query.get("fieldSelector", ""):
+            await self.looks_pass.wait()
         async with self._session.request(
             request.method, url, data=await request.read(), headers=_passed(request.headers)
         ) as answer:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from reporter.catalogue.loader import load_catalogue
 from reporter.catalogue.problems import CatalogueError
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 
 
 CLUSTER = """\
@@ -81,7 +81,26 @@ reasons:
     owner: user
     message: "{namespace}/{inferenceset} is well."
 """
-FILES = {"cluster.yaml": CLUSTER, "modelharness.yaml": HARNESS, "modeldeployment.yaml": MODEL}
+PACK = """\
+subjects:
+  - layer: modelharness
+    kind: Namespace
+    about: a namespace
+    prefix: modelharness
+    plain: true
+    labels: { harness: "yes" }
+  - layer: modeldeployment
+    kind: InferenceSet
+    about: one InferenceSet
+    plain: true
+    namespaces: all
+"""
+FILES = {
+    "pack.yaml": PACK,
+    "cluster.yaml": CLUSTER,
+    "modelharness.yaml": HARNESS,
+    "modeldeployment.yaml": MODEL,
+}
 
 
 class SampleParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -121,6 +140,7 @@ def loading(tmp_path: Path) -> Loading:
             over if overlay is not None else None,
             specs=SPECS,
             flags=FLAGS,
+            packs=(),
         )
 
     return load_it

@@ -13,14 +13,15 @@ import pytest
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.publish.entries import read_entries
 from reporter.catalogue.publish.readme import renew_tables
-from reporter.catalogue.publish.reasons import render_reasons
+from reporter.catalogue.publish.reasons import published_packs, render_reasons
 from reporter.catalogue.publish.schema import SCHEMAS, render_schema
-from reporter.model.entries import Catalogue, Scope
+from reporter.catalogue.sources.packs import shipped_packs
+from reporter.model.catalogue.entries import Catalogue, Scope
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
 from reporter.stages.probes.specs import SPECS
-from tests.support.cases.case_files import read_cases
-from tests.support.cases.expectations import expected_announcements
+from reporter.stories.notation.expectations import expected_announcements
+from tests.support.cases import read_cases
 
 
 ROOT = Path(__file__).parents[3]
@@ -60,8 +61,8 @@ def test_every_crd_that_a_probe_requires_is_among_those_checked(catalogue):
     assert required_by_probes <= checked
 
 
-def test_every_probe_has_a_reason(catalogue):
-    assert {e.probe for e in catalogue.entries.values() if e.probe} == SPECS.keys()
+def test_every_probe_has_a_reason_but_the_one_for_reasons_of_ones_own(catalogue):
+    assert {e.probe for e in catalogue.entries.values() if e.probe} == SPECS.keys() - {"cel"}
 
 
 def test_rows_of_the_cluster_reach_all_and_those_of_a_namespace_only_it(catalogue):
@@ -103,10 +104,12 @@ def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
 
 def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
     page = (DOCS / "reasons.md").read_text("utf-8")
-    assert page == render_reasons(FOLDER), (
+    packs = published_packs(FOLDER)
+    assert page == render_reasons(FOLDER, packs), (
         "run python -m reporter.catalogue.publish.reasons docs/reasons.md"
     )
-    for reason in catalogue.entries:
+    assert set(packs) == set(shipped_packs(FOLDER))
+    for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, packs))):
         assert f"\n### {reason}\n" in page
 
 

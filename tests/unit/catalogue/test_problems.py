@@ -130,7 +130,7 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_files(refused):
         "rank: x\n    probe: things",
         overlay="reasons: { clusterRady: {} }",
     )
-    assert len(problems) == 1
+    assert len(problems) == 2
     assert [p.partition(":")[0] for p in both] == ["cluster.yaml", "over.overlay"]
 
 

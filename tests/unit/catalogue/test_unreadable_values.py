@@ -159,6 +159,7 @@ def test_a_value_that_cannot_be_read_names_file_line_and_what_to_do(refused, old
             "    rank: 10\n",
             "    ? 'a - at `$.b[...].c'\n    : 1\n",
             [
+                "cluster.yaml:2: clusterRouterNotReady: needs a `rank`, or `orthogonal: true`; add one",
                 (
                     "cluster.yaml:6: unknown key `a - at `$.b[...].c`: "
                     "see the catalogue's README.md for what there is"

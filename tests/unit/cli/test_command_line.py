@@ -2,12 +2,14 @@
 The command as a user starts it.
 """
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
+from reporter.cli.help.specs import COMMAND_SPECS
 from reporter.settings import FLAGS
 
 
@@ -23,7 +25,10 @@ def reporter(*argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["run", "-h"], ["help"]], ids=" ".join)
+HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in COMMAND_SPECS)]
+
+
+@pytest.mark.parametrize("argv", HELPS, ids=" ".join)
 def test_help_is_readable_in_eighty_columns(argv):
     shown = reporter(*argv)
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -36,13 +41,85 @@ def test_help_lists_every_flag_with_its_default():
         assert f"  --{flag.name}={flag.default}" in lines
 
 
+@pytest.mark.parametrize("name", sorted(COMMAND_SPECS))
+def test_the_help_of_a_command_has_its_usage_its_examples_and_its_flags_alone(name):
+    spec = COMMAND_SPECS[name]
+    shown = reporter(name, "--help").stdout
+    assert shown == reporter("help", name).stdout
+    assert spec.usage.partition(" | ")[0] in shown
+    joined = " ".join(shown.replace("\\\n", "").split())
+    assert all(words in joined and what in shown for words, what in spec.examples)
+    lines = {line.strip().partition("=")[0] for line in shown.splitlines()}
+    assert all(f"--{flag.name}" in shown for flag in spec.flags)
+    if name in {"run", "hub", "check-config"}:
+        listed = {flag.name for flag in FLAGS if f"--{flag.name}" in lines}
+        assert listed == set(spec.settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", "90"), ("90s", "90"), ("2m", "120"), ("1h1s", "3601")]
+)
+def test_a_time_is_written_with_units_or_as_seconds(text, seconds):
+    shown = reporter("check-config", f"--resync-seconds={text}", "-o", "json")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert json.loads(shown.stdout)["flags"]["resync-seconds"] == seconds
+
+
+def test_check_config_prints_json_for_programs(tmp_path):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("reasons: { clusterKedaNotReady: { enabled: false } }\n")
+    shown = reporter(
+        *("check-config", "--output=json", f"--catalogue-overlay={overlay}"),
+        *("--bbr-deployment=", "-emission", "all"),
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+    found = json.loads(shown.stdout)
+    assert found["valid"] is True
+    assert "clusterKedaNotReady" in found["reasons"]["off"]
+    assert "--bbr-deployment" in found["reasons"]["checkingNothing"]["clusterBBRNotReady"]
+    assert {"emission", "catalogue-overlay"} <= set(found["changedFlags"])
+    assert any("the body-based router is not checked" in note for note in found["notes"])
+
+
+def test_check_config_refuses_in_json_too():
+    ended = reporter("check-config", "-ojson", "--heartbeat-seconds=1")
+    assert ended.returncode == 2
+    found = json.loads(ended.stdout)
+    assert (found["valid"], found["flag"]) == (False, "--heartbeat-seconds=1")
+    assert found["error"] in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "flag"),
+    [
+        (["--resnc-seconds=3", "-o", "json"], "--resnc-seconds"),
+        (["-o=json", "--output=json", "--resnc-seconds"], "--resnc-seconds"),
+        (["--output", "json", "--resync-seconds"], "--resync-seconds"),
+        (["--leader-elect=perhaps", "-ojson"], "--leader-elect=perhaps"),
+        (["now", "--output=json"], ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_line_that_cannot_be_parsed_is_refused_in_json_too(argv, flag):
+    ended = reporter("check-config", *argv)
+    assert ended.returncode == 2
+    found = json.loads(ended.stdout)
+    assert (found["valid"], found["flag"]) == (False, flag)
+    assert found["error"] in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
+        (["check-config", "-o", "xml"], "--output=xml: must be one of text, json"),
+        (["check-config", "now"], "unexpected argument 'now'"),
+        (["check-config", "--hub-query-url=https://x"], "--hub-query-url"),
         (["run", "--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
         (["--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
         (["check-config", "--resnc-seconds=3"], "did you mean --resync-seconds?"),
         (["check-confg"], "there is no command 'check-confg'; did you mean check-config?"),
+        (["check-confg", "--help"], "did you mean check-config?"),
+        (["help", "wiat"], "there is no command 'wiat'; did you mean wait?"),
         (["version", "now"], "unexpected argument 'now'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

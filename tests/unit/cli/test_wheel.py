@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.stories.written import write
+
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,12 +56,21 @@ def test_wheel_has_every_package_but_embedded(installation):
     assert built == source - {"embedded"}
 
 
+def test_wheel_has_every_file_of_every_pack(installation):
+    packs = ROOT / "catalogue" / "packs"
+    shipped = {file.relative_to(packs) for file in packs.rglob("*.yaml")}
+    installed = installation / "reporter" / "catalogue" / "data" / "packs"
+    assert {file.relative_to(installed) for file in installed.rglob("*.yaml")} == shipped
+    assert {each.parts[0] for each in shipped} >= {"kaito", "kserve", "kuberay", "gateway-api"}
+
+
 def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
     (file,) = installation.glob("*.dist-info/entry_points.txt")
     scripts = dict(line.split(" = ") for line in file.read_text().splitlines() if " = " in line)
     assert scripts.keys() == {
         "productionstack-status-reporter",
         "kubectl-productionstack_status",
+        "kubectl_complete-productionstack_status",
     }
     for target in scripts.values():
         module, _, function = target.partition(":")
@@ -83,6 +94,12 @@ def test_demo_prints_how_to_get_it_and_exits_with_two(installation):
     assert "clone the repository" in ended.stderr
     assert "make run" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_the_wheel_runs_stories(installation, tmp_path):
+    story = write(tmp_path)
+    ended = run_installed(installation, "test", str(story))
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1 passed\n", "")
 
 
 def test_other_commands_work_without_it(installation):

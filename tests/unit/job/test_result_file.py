@@ -5,6 +5,7 @@ Files and other things at the path of the result file.
 import os
 import socket
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -191,14 +192,23 @@ def test_a_replaced_invalid_file_of_the_same_size_is_another_one(path):
     assert read_result(str(path)) != before
 
 
-def _open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+def _open_files(folder: Path) -> list[Path]:
+    """
+    Return the open files below a folder. Files of other tests and threads may be closed meanwhile.
+    """
+    found: list[Path] = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.append(each.readlink())
+    return [each for each in found if each.is_relative_to(folder)]
 
 
 def test_no_file_descriptor_is_left_open(path):
-    before = _open_files()
     os.mkfifo(path)
     for _ in range(10):
         read_result(str(path))
         read_result(str(path.parent))
-    assert _open_files() == before
+    assert _open_files(path.parent) == []
+    other = path.with_name("other")
+    with other.open("w"):
+        assert _open_files(path.parent) == [other]

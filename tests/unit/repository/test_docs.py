@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from reporter.cli.reference import COMMAND, RENDERERS, renew
+from reporter.cli.help.reference import COMMAND, RENDERERS, renew
 from reporter.settings import FLAGS
-from reporter.sinks.metrics.declarations import METRICS
-from reporter.sinks.metrics.hub_declarations import HUB_METRICS
+from reporter.sinks.metrics.declarations.hub import HUB_METRICS
+from reporter.sinks.metrics.declarations.reporter import METRICS
+from tests.support.documents import CODE_BLOCK, anchors
 
 
 ROOT = Path(__file__).parents[3]
@@ -23,8 +24,6 @@ PAGES = sorted(
     for path in found
 )
 
-CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
 WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 
@@ -97,18 +96,4 @@ def _exists(page: Path, link: str) -> bool:
     target = (ROOT / page).parent / path if path else ROOT / page
     if not target.exists():
         return False
-    return not anchor or anchor in _anchors(target.read_text("utf-8"))
-
-
-def _anchors(text: str) -> Iterator[str]:
-    """
-    Yield the anchors that GitHub gives to headings, and those set by hand with ``<a id="…">``.
-    """
-    seen: dict[str, int] = {}
-    for heading in HEADING.findall(CODE_BLOCK.sub("", text)):
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
-        anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-        number = seen.get(anchor, 0)
-        seen[anchor] = number + 1
-        yield f"{anchor}-{number}" if number else anchor
-    yield from re.findall(r'<a (?:id|name)="([^"]+)"', text)
+    return not anchor or anchor in anchors(target.read_text("utf-8"))

@@ -4,9 +4,9 @@ The dashboard of the fleet asks for series that there are.
 
 import re
 
-from reporter.sinks.metrics.declaration import PREFIX
-from reporter.sinks.metrics.declarations import METRICS
-from reporter.sinks.metrics.hub_declarations import HUB_METRICS
+from reporter.sinks.metrics.declarations.declaration import PREFIX
+from reporter.sinks.metrics.declarations.hub import HUB_METRICS
+from reporter.sinks.metrics.declarations.reporter import METRICS
 from tests.support.fleet.dashboard import QUERIES
 
 

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from reporter.sinks.metrics.declaration import PREFIX, MetricDeclaration, MetricType
-from reporter.sinks.metrics.declarations import METRICS
+from reporter.sinks.metrics.declarations.declaration import PREFIX, MetricDeclaration, MetricType
+from reporter.sinks.metrics.declarations.reporter import METRICS
 
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "grafana-episodes.json"

@@ -58,19 +58,19 @@ def test_a_component_with_an_empty_flag_is_not_checked_and_noted(namespace, depl
     flag = f"{deployment}-deployment"
     for empty in (f"--{namespace}-namespace", f"--{flag}"):
         made = settings(f"{empty}=")
-        assert made.flag_text(flag) == getattr(made, flag.replace("-", "_")) == ""
+        assert made.flag_texts[flag] == getattr(made, flag.replace("-", "_")) == ""
         assert made.notes == (f"{empty} is empty: {component} is not checked",)
 
 
 def test_keda_in_an_empty_namespace_is_not_checked_and_noted():
     made = settings("--keda-namespace=")
-    assert made.flag_text("keda-namespace") == ""
+    assert made.flag_texts["keda-namespace"] == ""
     assert made.notes == ("--keda-namespace is empty: KEDA is not checked",)
 
 
 def test_gateway_auth_beside_azure_authorization_may_be_switched_off_without_a_note():
     made = settings("--gateway-auth-deployment=", "--azure-authz-deployment=azure-authz")
-    assert made.flag_text("azure-authz-namespace") == "llm-gateway-auth"
+    assert made.flag_texts["azure-authz-namespace"] == "llm-gateway-auth"
     assert made.notes == ()
 
 
@@ -79,7 +79,7 @@ def test_azure_authorization_without_any_namespace_is_not_checked_and_noted():
         *("--gateway-auth-namespace=", "--azure-authz-namespace="),
         "--azure-authz-deployment=azure-authz",
     )
-    assert made.flag_text("azure-authz-deployment") == ""
+    assert made.flag_texts["azure-authz-deployment"] == ""
     assert made.notes == (
         "--gateway-auth-namespace is empty: gateway auth is not checked",
         "--azure-authz-namespace is empty: Azure authorization is not checked",
@@ -107,7 +107,7 @@ def test_a_limit_is_written_as_go_writes_it(text, speed):
 )
 def test_values_with_which_no_download_was_ever_slow_switch_the_check_off(argument, why):
     made = settings(argument)
-    assert (made.weight_download_min_mbps, made.flag_text("weight-download-min-mbps")) == (0, "0")
+    assert (made.weight_download_min_mbps, made.flag_texts["weight-download-min-mbps"]) == (0, "0")
     assert made.notes == (f"{why}: weight downloads are not checked",)
     assert made.weight_download_window.total_seconds() == 60
 
@@ -115,8 +115,8 @@ def test_values_with_which_no_download_was_ever_slow_switch_the_check_off(argume
 def test_an_empty_metric_and_port_0_are_the_defaults_as_they_always_were():
     made = settings("--weight-download-metric=", "--weight-download-metric-port=0")
     default = "kaito_model_download_speed_bytes_per_second"
-    assert made.flag_text("weight-download-metric") == made.weight_download_metric == default
-    assert made.flag_text("weight-download-metric-port") == "5000"
+    assert made.flag_texts["weight-download-metric"] == made.weight_download_metric == default
+    assert made.flag_texts["weight-download-metric-port"] == "5000"
     assert made.weight_download_metric_port == 5000
     assert made.notes == (
         f"--weight-download-metric= means the default: {default}",

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import yaml
 
-from reporter.cli.configuration import (
+from reporter.cli.arguments.configuration import (
     HUB_LEASE,
     USUAL_RESYNC,
     USUAL_SCRAPE,
@@ -76,7 +76,7 @@ URL = "--hub-query-url=https://prometheus.example.com"
 
 
 def test_the_hub_needs_a_url():
-    assert "--hub-query-url: names the metrics engine" in hub_refusal()
+    assert "--hub-query-url: is needed: the metrics engine" in hub_refusal()
 
 
 def test_one_lost_answer_is_no_silence():

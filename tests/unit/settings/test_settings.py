@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.enums import DetailSource, Emission
 from reporter.settings import FLAG_NAMES, FLAGS, BindAddress, LogFormat, Settings, load_settings
-from tests.support.settings import settings
+from tests.support.settings import refusal, settings
 
 
 OF_THE_CHART = {
@@ -41,7 +41,7 @@ OF_THE_CHART = {
 
 @pytest.mark.parametrize(("name", "default"), OF_THE_CHART.items())
 def test_every_flag_of_the_earlier_chart_has_its_default(name, default):
-    assert settings().flag_text(name) == default
+    assert settings().flag_texts[name] == default
 
 
 def test_the_logging_flags_of_zap_are_accepted():
@@ -95,9 +95,39 @@ def test_values_are_written_as_go_writes_them(argv):
     assert settings(*argv).resync == timedelta(seconds=7)
 
 
+@pytest.mark.parametrize(
+    ("flag", "text", "seconds", "effective"),
+    [
+        ("resync-seconds", "1m30s", 90, "90"),
+        ("resync-seconds", "45s", 45, "45"),
+        ("settle-seconds", "0s", 0, "0"),
+        ("startup-grace-seconds", "277h", 997200, "997200"),
+        ("renew-deadline-seconds", "12s", 12, "12"),
+        ("retry-period-seconds", "0.5", 0.5, "0.5"),
+        ("weight-download-window-seconds", "2m", 120, "120"),
+    ],
+)
+def test_a_time_has_units_or_is_a_number_of_seconds(flag, text, seconds, effective):
+    """
+    The catalogue reads texts of flags as numbers, so the text in effect is one.
+    """
+    found = settings(f"--{flag}={text}")
+    assert getattr(found, flag.removesuffix("-seconds").replace("-", "_")) == timedelta(
+        seconds=seconds
+    )
+    assert found.flag_texts[flag] == effective
+
+
+@pytest.mark.parametrize("text", ["5d", "1s1m", "s", "1.5m", "-5s", "grace", "5 s", ""])
+def test_a_text_that_is_no_time_is_refused(text):
+    refused = refusal(f"--resync-seconds={text}")
+    assert "must be a whole number of seconds" in refused
+    assert refused.endswith("or with units, such as 90s, 10m or 1h30m")
+
+
 def test_an_empty_value_switches_a_component_off():
     assert settings("--gateway-auth-deployment=").gateway_auth_deployment == ""
-    assert settings("--gateway-auth-deployment", "").flag_text("gateway-auth-deployment") == ""
+    assert settings("--gateway-auth-deployment", "").flag_texts["gateway-auth-deployment"] == ""
 
 
 @pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
@@ -108,7 +138,7 @@ def test_every_flag_is_an_environment_variable_too(flag, tmp_path):
     value = str(there) if flag.name in {"kubeconfig", "catalogue-overlay"} else flag.default
     value = own.get(flag.name, value)
     made = settings(**{flag.variable: value})
-    assert made.flag_text(flag.name) == value
+    assert made.flag_texts[flag.name] == value
     assert made.given_flags == {flag.name}
 
 
@@ -193,7 +223,7 @@ def test_the_deployment_of_the_pod_comes_from_its_variable():
 
 def test_azure_authorization_is_in_the_namespace_of_gateway_auth_by_default():
     made = settings("--azure-authz-namespace=", "--gateway-auth-namespace=auth")
-    assert (made.azure_authz_namespace, made.flag_text("azure-authz-namespace")) == (
+    assert (made.azure_authz_namespace, made.flag_texts["azure-authz-namespace"]) == (
         "auth",
         "auth",
     )
@@ -202,13 +232,13 @@ def test_azure_authorization_is_in_the_namespace_of_gateway_auth_by_default():
 @pytest.mark.parametrize("half", ["name", "namespace"])
 def test_half_a_node_provisioner_is_not_checked_and_noted(half):
     made = settings(f"--node-provisioner-{half}=karpenter")
-    assert made.node_provisioner_name == made.flag_text("node-provisioner-name") == ""
+    assert made.node_provisioner_name == made.flag_texts["node-provisioner-name"] == ""
     assert f"--node-provisioner-{half} is set" in made.notes[0]
 
 
 def test_a_whole_node_provisioner_is_checked():
     made = settings("--node-provisioner-name=a", "--node-provisioner-namespace=b")
-    assert (made.flag_text("node-provisioner-name"), made.notes) == ("a", ())
+    assert (made.flag_texts["node-provisioner-name"], made.notes) == ("a", ())
 
 
 def test_a_frequent_heartbeat_is_accepted_and_noted():

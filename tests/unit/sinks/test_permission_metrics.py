@@ -3,7 +3,8 @@ The series of the permissions that are needed.
 """
 
 from reporter.sinks.metrics import Metrics, PermissionReport
-from tests.unit.sinks.test_metrics import SOME, MetricsPage
+from tests.unit.sinks.metrics_page import MetricsPage
+from tests.unit.sinks.test_metrics import SOME
 
 
 def test_each_permission_has_a_series_and_those_that_could_not_be_reviewed_are_counted():

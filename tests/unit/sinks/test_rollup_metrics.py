@@ -2,6 +2,8 @@
 The series of the status on the metrics page.
 """
 
+from datetime import UTC, datetime
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -68,6 +70,17 @@ def test_a_namespace_has_at_most_fifteen_more():
     assert not [each for each in series(before) if each[0] == "blocking_info"]
 
 
+def test_what_blocks_and_is_silenced_has_the_end_of_its_silence():
+    name = "blocking_silenced_until_timestamp_seconds"
+    until = datetime(2026, 5, 1, 15, tzinfo=UTC)
+    silence = {"namespace": "team-m", "reasons": ["all"], "until": until.isoformat()}
+    found = series(model_outage(silences=[silence]))
+    assert {each: value for each, value in found.items() if each[0] == name} == {
+        (name, ("scope", "namespace"), ("workload_namespace", "team-m")): until.timestamp()
+    }
+    assert not [each for each in series(model_outage()) if each[0] == name]
+
+
 def test_what_is_not_reported_has_no_series():
     found = series(stack_after())
     counts = {
@@ -76,6 +89,19 @@ def test_what_is_not_reported_has_no_series():
         if each[0] == "replicas" and ("workload_namespace", "team-m") in each
     }
     assert counts == {"desired", "ready"}
+
+
+def test_subjects_of_other_packs_are_counted_and_have_no_replicas():
+    invalid = {"status": {"modelStatus": {"transitionStatus": "InvalidSpec"}}}
+    replay = stack_after(
+        given={"InferenceService team-m/llama": invalid}, packs=["kaito", "kserve"]
+    )
+    found = series(replay)
+    for namespace in ("team-m", ""):
+        assert labelled(found, "inferencesets", workload_namespace=namespace, state="failed") == 1
+        assert labelled(found, "inferencesets", workload_namespace=namespace, state="current") == 1
+        assert labelled(found, "replicas", workload_namespace=namespace, count="desired") == 1
+        assert labelled(found, "replicas", workload_namespace=namespace, count="ready") == 1
 
 
 def test_inference_sets_that_cannot_be_listed_are_not_shown_as_none():

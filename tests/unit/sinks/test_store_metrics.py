@@ -7,7 +7,8 @@ from datetime import timedelta
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.sinks.metrics import Metrics
 from tests.support.health_events import a_health_event
-from tests.unit.sinks.test_metrics import BBR, SOME, MetricsPage
+from tests.unit.sinks.metrics_page import MetricsPage
+from tests.unit.sinks.test_metrics import BBR, SOME
 
 
 def test_episodes_are_counted_and_timed_by_reason():

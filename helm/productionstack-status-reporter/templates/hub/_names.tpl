@@ -8,32 +8,27 @@ app.kubernetes.io/name: productionstack-status-hub
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* The metadata of an object: {root, labels}. */}}
+{{/* The metadata of an object: {root, labels, clusterScoped, suffix}. */}}
 {{- define "hub.metadata" -}}
 {{- include "reporter.checkImage" .root -}}
-name: {{ include "hub.name" .root }}
+name: {{ include "hub.name" .root }}{{ .suffix }}
+{{- if not .clusterScoped }}
 namespace: {{ include "reporter.namespace" .root }}
+{{- end }}
 labels:
-  {{- include "hub.selector" .root | nindent 2 }}
-  app.kubernetes.io/component: status-hub
-  app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-  app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-  helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 }}
-  {{- with merge (dict) (default dict .labels) .root.Values.extraLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- include "reporter.allLabels" (dict "root" .root "labels" .labels "own" (list
+    (list "app.kubernetes.io/name" "productionstack-status-hub")
+    (list "app.kubernetes.io/instance" .root.Release.Name)
+    (list "app.kubernetes.io/component" "status-hub"))) | trim | nindent 2 }}
 {{- with .root.Values.extraAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The port of /status; empty if it is not served, or at an address inside the pod. */}}
+{{/* The port at which others reach /status of the hub; empty if they do not. */}}
 {{- define "hub.statusPort" -}}
-{{- $address := default "" .Values.hub.statusBindAddress -}}
-{{- if and (contains ":" $address) (not (regexMatch "^(127\\.|localhost:|\\[::1\\])" $address)) -}}
-{{- splitList ":" $address | last -}}
-{{- end -}}
+{{- include "reporter.openPort" .Values.hub.statusBindAddress -}}
 {{- end -}}
 
 {{- define "hub.arguments" -}}
@@ -42,6 +37,9 @@ annotations:
 - --metrics-bind-address=:8080
 - --health-probe-bind-address=:8081
 - --status-bind-address={{ $hub.statusBindAddress }}
+{{- if ne (default "none" $hub.statusAuthorization) "none" }}
+- --status-authorization={{ $hub.statusAuthorization }}
+{{- end }}
 - --leader-elect={{ .Values.leaderElection.enabled }}
 - --leader-election-id={{ include "hub.name" . }}
 - --lease-duration-seconds={{ .Values.leaderElection.leaseDurationSeconds | int64 }}
@@ -53,13 +51,13 @@ annotations:
 - --hub-cluster-label={{ $hub.clusterLabel }}
 - --hub-engage={{ $hub.engage }}
 - --hub-max-clusters={{ $hub.maxClusters | int64 }}
-{{- if $hub.tokenSecret.name }}
+{{- if (default dict $hub.tokenSecret).name }}
 - --hub-token-file=/etc/status-hub/token/{{ $hub.tokenSecret.key }}
 {{- end }}
-{{- if $hub.caConfigMap.name }}
+{{- if (default dict $hub.caConfigMap).name }}
 - --hub-ca-file=/etc/status-hub/ca/{{ $hub.caConfigMap.key }}
 {{- end }}
-{{- if $hub.headersSecret.name }}
+{{- if (default dict $hub.headersSecret).name }}
 - --hub-headers-file=/etc/status-hub/headers/{{ $hub.headersSecret.key }}
 {{- end }}
 - --log-format={{ .Values.logFormat }}

@@ -4,10 +4,10 @@ Namespaces.
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
-from reporter.model.kinds.base.keys import no_index_keys
-from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.objects import ApiObject, Metadata
 from reporter.model.kinds.base.ownership import ALL_HARNESSES
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.base.silencing import SilenceAnnotations, silence_keys
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
@@ -15,7 +15,12 @@ class NamespaceStatusFields(ApiStruct, frozen=True):
     phase: str | None = ""
 
 
+class NamespaceMetadata(Metadata, frozen=True):
+    annotations: SilenceAnnotations | None = None
+
+
 class Namespace(ApiObject, frozen=True):
+    metadata: NamespaceMetadata
     status: NamespaceStatusFields = NamespaceStatusFields()
 
 
@@ -38,6 +43,6 @@ NAMESPACES = ResourceKind(
     versions=("v1",),
     kind="Namespace",
     type=Namespace,
-    index_keys=no_index_keys,
+    index_keys=silence_keys,
     affects=affects,
 )

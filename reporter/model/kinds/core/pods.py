@@ -120,6 +120,13 @@ def was_ready(pod: Pod) -> bool:
     return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 
 
+def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
+    """
+    Return the statuses of all containers, init containers first.
+    """
+    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+
+
 def workload_name(pod: ApiObject) -> str:
     """
     Return the name of the Deployment (or other controller) that a pod belongs to.

@@ -11,6 +11,7 @@ from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import ALL_HARNESSES
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.subjects import Subject
+from reporter.model.text.yaml_nesting import check_nesting
 
 
 MAX_CHARACTERS = 256 * 1024
@@ -51,6 +52,7 @@ def _provider_names(text: str) -> tuple[str, ...] | None:
     if len(text) > MAX_CHARACTERS:
         return None
     try:
+        check_nesting(text)
         config = yaml.load(text, Loader=YAML_LOADER)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError):
         return None

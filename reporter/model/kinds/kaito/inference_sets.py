@@ -4,10 +4,11 @@ InferenceSets of KAITO.
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.keys import inference_set_key, no_index_keys
+from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import AnnotatedMetadata, ApiObject
 from reporter.model.kinds.base.ownership import model_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.base.silencing import silence_keys
 from reporter.model.subjects import Subject
 
 
@@ -41,7 +42,7 @@ class InferenceSetStatusFields(ApiStruct, frozen=True):
 
 class InferenceSet(ApiObject, frozen=True):
     """
-    A model. Its annotations hold the scaling configuration.
+    A model. Its annotations hold the scaling configuration, and perhaps a silence.
     """
 
     metadata: AnnotatedMetadata
@@ -63,7 +64,7 @@ INFERENCE_SETS = ResourceKind(
     versions=("v1beta1", "v1alpha1"),
     kind="InferenceSet",
     type=InferenceSet,
-    index_keys=no_index_keys,
+    index_keys=silence_keys,
     affects=affects,
     referrers=(
         ("jobs", lambda each: inference_set_key(each.metadata.namespace, each.metadata.name)),

@@ -7,7 +7,7 @@ from datetime import timedelta
 from enum import StrEnum, unique
 
 
-ROOM_PROBE = "store-room"
+CAPACITY_PROBE = "store-room"
 """
 The probe of the episodes that have no place. Its own are not kept: they would take the place.
 """

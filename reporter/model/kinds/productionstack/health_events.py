@@ -18,6 +18,7 @@ from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.status_object import VersionedMetadata
 from reporter.model.kinds.productionstack.statuses import MAX_NAME
+from reporter.model.rollup.silenced import SilencedBy
 from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import Subject
 
@@ -199,6 +200,10 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
     content_digest: Annotated[
         str, Meta(max_length=63, description="Digest of the last causes and suffixes.")
     ] = ""
+    silenced: Annotated[
+        SilencedBy | None,
+        Meta(description="The silence for which its Event is not renewed; absent without one."),
+    ] = None
     node_quarantined: Annotated[
         Quarantine | None, Meta(description="Written by other controllers.")
     ] = None
@@ -243,7 +248,7 @@ def subject_text(subject: Subject) -> str:
         case Layer.CLUSTER:
             return CLUSTER_TEXT
         case Layer.MODELHARNESS:
-            return subject.namespace
+            return f"{subject.namespace}/{subject.name}".rstrip("/")
         case Layer.MODELDEPLOYMENT:
             return f"{subject.namespace}/{subject.name or MANY}"
 

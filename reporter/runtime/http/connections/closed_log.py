@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 class ClosedConnectionLog:
     """
+    Logs and counts the connections that the server closes early.
+
     *count*: called each time. *now*: returns monotonic seconds.
     """
 

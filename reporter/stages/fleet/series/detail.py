@@ -22,6 +22,7 @@ from reporter.stages.fleet.series.labels import (
     CLUSTER_SCOPE,
     NAME,
     PREFIX,
+    SILENCED_UNTIL,
     STATE,
     STATES,
     source_of,
@@ -35,18 +36,23 @@ class _Draft:
     """
 
     def __init__(self) -> None:
-        self.blocking: ReportedBlocking | None = None
         self.states: dict[str, State] = {}
         self.causes: dict[str, ReportedBlocking] = {}
+        self.silenced: dict[str, float] = {}
 
-    def add(self, metric: str, labels: Mapping[str, str]) -> None:
+    def add(self, metric: str, labels: Mapping[str, str], value: str) -> None:
+        """
+        Take a series. The cluster is kept by the empty name.
+        """
         namespace = text_of(labels, "workload_namespace")
-        if metric == BLOCKING_INFO:
+        is_of_one = bool(namespace) or labels.get("scope") == CLUSTER_SCOPE
+        if metric == BLOCKING_INFO and is_of_one:
             found = blocking_of(labels)
-            if labels.get("scope") == CLUSTER_SCOPE:
-                self.blocking = min(found, self.blocking or found)
-            elif namespace:
-                self.causes[namespace] = min(found, self.causes.get(namespace, found))
+            self.causes[namespace] = min(found, self.causes.get(namespace, found))
+        elif metric == SILENCED_UNTIL and is_of_one:
+            # The earliest end: a silence that is not certain hides nothing.
+            until = parse_value(value) or 0.0
+            self.silenced[namespace] = min(until, self.silenced.get(namespace, until))
         elif metric == STATE and namespace:
             state = STATES.get(labels.get("state", ""), State.UNKNOWN)
             self.states[namespace] = max(
@@ -54,14 +60,18 @@ class _Draft:
             )
 
     def finish(self) -> ClusterTrouble:
-        names = sorted({*self.states, *self.causes})
+        names = sorted({*self.states, *self.causes} - {""})
         return ClusterTrouble(
-            self.blocking,
+            self._cause(""),
             tuple(
-                NamespaceTrouble(name, self.states.get(name), self.causes.get(name))
-                for name in names
+                NamespaceTrouble(name, self.states.get(name), self._cause(name)) for name in names
             ),
         )
+
+    def _cause(self, name: str) -> ReportedBlocking | None:
+        found = self.causes.get(name)
+        until = self.silenced.get(name, 0.0)
+        return found._replace(silenced_until=until) if found is not None else None
 
 
 def blocking_of(labels: Mapping[str, str]) -> ReportedBlocking:
@@ -79,11 +89,11 @@ def gather_trouble(samples: Iterable[SeriesSample], label: str) -> TroubleAnswer
     """
     drafts: defaultdict[str, defaultdict[Source, _Draft]]
     drafts = defaultdict(lambda: defaultdict(_Draft))
-    for labels, _ in samples:
+    for labels, value in samples:
         cluster = labels.get(label, "")
         if cluster:
             metric = labels.get(NAME, "").removeprefix(PREFIX)
-            drafts[cluster][source_of(labels)].add(metric, labels)
+            drafts[cluster][source_of(labels)].add(metric, labels, value)
     return {
         cluster: {source: draft.finish() for source, draft in sources.items()}
         for cluster, sources in drafts.items()

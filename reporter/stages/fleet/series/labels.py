@@ -16,6 +16,7 @@ The prefix of the metrics of the status. A test compares it and the names with t
 
 STATE, INFERENCE_SETS, REPLICAS = "state", "inferencesets", "replicas"
 PACKAGE_INFO, BLOCKING_INFO, CLUSTER_INFO = "package_info", "blocking_info", "cluster_info"
+SILENCED_UNTIL = "blocking_silenced_until_timestamp_seconds"
 EVALUATED = "evaluated_timestamp_seconds"
 
 CLUSTER_SCOPE, NAMESPACE_SCOPE = "cluster", "namespace"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
-from reporter.model.fleet.status import FleetNamespace
+from reporter.model.fleet.status import FleetBlocking, FleetNamespace
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Counts, Package, Replicas
 from reporter.stages.fleet.series.detail import blocking_of
@@ -18,18 +18,21 @@ from reporter.stages.fleet.series.labels import (
     PACKAGE_INFO,
     PREFIX,
     REPLICAS,
+    SILENCED_UNTIL,
     STATE,
     STATES,
     source_of,
     text_of,
 )
 from reporter.stages.fleet.shown.blocking import reported_blocking
+from reporter.stages.fleet.shown.times import MAX_TIME
 
 
 class _Draft:
     def __init__(self) -> None:
         self.states: set[State] = set()
         self.blocking: ReportedBlocking | None = None
+        self.silenced_until = 0.0
         self.counts: dict[State, int] = {}
         self.replicas: dict[str, int] = {}
         self.package: Package | None = None
@@ -40,6 +43,8 @@ class _Draft:
             self.states |= {state} if value else set()
         elif metric == BLOCKING_INFO:
             self.blocking = blocking_of(labels)
+        elif metric == SILENCED_UNTIL:
+            self.silenced_until = value
         elif metric == INFERENCE_SETS:
             self.counts[state] = int(value)
         elif metric == REPLICAS and labels.get("count") in Replicas.__struct_fields__:
@@ -52,11 +57,16 @@ class _Draft:
         return FleetNamespace(
             name=name,
             state=next(iter(self.states)) if len(self.states) == 1 else State.UNKNOWN,
-            blocking=reported_blocking(self.blocking) if self.blocking is not None else None,
+            blocking=self._blocking(),
             package=self.package,
             inference_sets=Counts.of(self.counts),
             replicas=Replicas(**self.replicas) if "desired" in self.replicas else None,
         )
+
+    def _blocking(self) -> FleetBlocking | None:
+        if self.blocking is None:
+            return None
+        return reported_blocking(self.blocking._replace(silenced_until=self.silenced_until))
 
 
 def gather_namespaces(
@@ -68,6 +78,8 @@ def gather_namespaces(
     drafts: defaultdict[str, _Draft] = defaultdict(_Draft)
     for labels, text in samples:
         name, value = text_of(labels, "workload_namespace"), parse_value(text)
-        if name and value is not None and 0 <= value <= MAX_COUNT and source_of(labels) == source:
-            drafts[name].add(labels.get(NAME, "").removeprefix(PREFIX), labels, value)
+        metric = labels.get(NAME, "").removeprefix(PREFIX)
+        most = MAX_TIME if metric == SILENCED_UNTIL else MAX_COUNT
+        if name and value is not None and 0 <= value <= most and source_of(labels) == source:
+            drafts[name].add(metric, labels, value)
     return tuple(draft.finish(name) for name, draft in sorted(drafts.items()))

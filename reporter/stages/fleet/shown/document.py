@@ -5,7 +5,7 @@ Render the fleet as published: texts and ages, of as much of it as was asked for
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from reporter.model.fleet.enums import FleetCode
@@ -28,18 +28,17 @@ from reporter.model.rollup.status import SCHEMA_VERSION, Counts
 from reporter.stages.fleet.records import Fleet, FleetRecord, FleetRules
 from reporter.stages.fleet.shown.blocking import reported_blocking
 from reporter.stages.fleet.shown.texts import describe_code
+from reporter.stages.fleet.shown.times import to_time
 
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 NO_CLUSTERS = "no cluster is answered for"
-MAX_TIME = 253_402_300_799
-"""
-The last second of the year 9999, which is the last of datetime.
-"""
 
 
 class FleetMoment(NamedTuple):
     """
+    The moment at which the fleet is shown.
+
     *seconds*: of the clock of the fold. *answered_at*: when the last complete answer came.
     """
 
@@ -140,15 +139,6 @@ def _worst(states: Collection[State]) -> State:
     Return the worst state; what is being deleted is no answer about health.
     """
     return max(states, key=lambda each: (each is not State.TERMINATING, each.severity))
-
-
-def to_time(seconds: float | None) -> datetime | None:
-    """
-    Return a Unix time that a cluster reports; None for what is none. Clocks may have any time.
-    """
-    if seconds is None or not 0 <= seconds <= MAX_TIME:
-        return None
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _blocking(record: FleetRecord, now: float) -> FleetBlocking | None:

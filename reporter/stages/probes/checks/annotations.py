@@ -6,8 +6,9 @@ import re
 from datetime import timedelta
 from typing import NamedTuple
 
-from reporter.catalogue.durations import DURATION_PATTERN, parse_duration
+from reporter.catalogue.format_parts.durations import parse_duration
 from reporter.model.kinds.batch.jobs import Job
+from reporter.model.text.durations import DURATION_PATTERN
 from reporter.stages.resources.check_result import Inconclusive
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource, Layer
 from reporter.model.kinds.base.keys import inference_set_key, namespace_key
 from reporter.model.kinds.batch.jobs import CHECK_LABEL, JOBS, Job
@@ -131,7 +131,7 @@ def _missing_sets(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 
 def _is_workload_namespace(snapshot: Snapshot, name: str) -> bool:
     namespace = snapshot.peek(NAMESPACES, Namespace, "", name)
-    return namespace is not None and is_workload_namespace(namespace)
+    return namespace is not None and is_workload_namespace(snapshot, namespace)
 
 
 def _required_crds(parameters: CheckJobsParameters) -> frozenset[str]:

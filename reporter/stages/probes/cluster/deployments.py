@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.core.pods import PODS

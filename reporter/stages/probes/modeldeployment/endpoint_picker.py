@@ -7,7 +7,7 @@ purpose). Beside a Ready replica, only the hard error of another one is therefor
 
 from collections.abc import Iterable, Sequence
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX

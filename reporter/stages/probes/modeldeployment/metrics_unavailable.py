@@ -12,7 +12,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
@@ -112,7 +112,7 @@ def build_scrape(parameters: MetricsUnavailableParameters, flags: Mapping[str, s
         families=(),
         pods=READY,
         port=int(flags[parameters.port_flag]),
-        gist=partial(summarize_history, parameters),
+        gists=(partial(summarize_history, parameters),),
     )
 
 

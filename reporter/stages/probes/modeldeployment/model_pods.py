@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import (
@@ -20,6 +20,7 @@ from reporter.model.kinds.core.pods import (
     ContainerStateTerminated,
     ContainerStatus,
     Pod,
+    container_statuses,
     workload_name,
 )
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
@@ -36,7 +37,6 @@ from reporter.stages.resources.kaito.inference_sets import (
     without_leftover_pods,
 )
 from reporter.stages.resources.kaito.replicas import is_rolling_out, upgrade_started_at
-from reporter.stages.resources.workloads.containers import container_statuses
 from reporter.stages.resources.workloads.pods import created_at, is_leftover_pod
 from reporter.stages.resources.workloads.restart_counts import RestartCount, count_restarts
 from reporter.stages.snapshot.restarts import MAX_RESTARTS

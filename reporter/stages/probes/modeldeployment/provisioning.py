@@ -8,7 +8,7 @@ attempt waits. With the source ``karpenter`` the message quotes the NodeClaim in
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import workspace_key

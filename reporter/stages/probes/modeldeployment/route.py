@@ -9,7 +9,7 @@ only if the Gateway exists and its own controller wrote it.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import ApiObject

@@ -7,7 +7,7 @@ the HorizontalPodAutoscaler behind it.
 
 from collections.abc import Iterable
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet

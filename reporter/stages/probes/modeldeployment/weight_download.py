@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
@@ -113,7 +113,7 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
         pods=LOADING,
         port=int(flags[parameters.port_flag]),
         keep=partial(add_scrape, retention=rules.window),
-        gist=partial(summarize_history, rules),
+        gists=(partial(summarize_history, rules),),
     )
 
 

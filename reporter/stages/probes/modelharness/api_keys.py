@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
-from reporter.model.redact import REMOVED
+from reporter.model.text.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (

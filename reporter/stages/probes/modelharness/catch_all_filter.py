@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.base.ownership import GATEWAY_NAME_LABEL

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS

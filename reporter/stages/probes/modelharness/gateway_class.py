@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.text.suggest import did_you_mean
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -39,7 +40,6 @@ from reporter.stages.resources.gateway.gateways import (
     parent_gateway_refs,
 )
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.suggest import did_you_mean
 
 
 PENDING_REASONS = frozenset({"Pending", "Waiting", "NotReconciled"})

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import gateway_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment

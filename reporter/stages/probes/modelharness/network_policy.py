@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import find_condition
 from reporter.model.kinds.cilium.network_policies import (
@@ -18,6 +18,7 @@ from reporter.model.kinds.cilium.network_policies import (
 )
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.text.suggest import did_you_mean
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -29,7 +30,6 @@ from reporter.stages.resources.conditions import reason_text, with_condition
 from reporter.stages.resources.existence import absence_of, is_deleting
 from reporter.stages.resources.workloads.components import ComponentSpec, locate_component
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.suggest import did_you_mean
 
 
 class NetworkPolicyParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):

@@ -15,12 +15,12 @@ from reporter.model.kinds.base.objects import Metadata
 from reporter.model.kinds.core.deployments import COMPONENT_LABELS, DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.istio.envoy_filters import EnvoyFilter
+from reporter.model.text.suggest import did_you_mean
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.stages.resources.existence import absence_of
 from reporter.stages.resources.gateway.envoy_filters import envoy_filter_trouble
 from reporter.stages.resources.workloads.components import LocatedDeployment
 from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.text.suggest import did_you_mean
 
 
 SERVICE_CLUSTER = re.compile(

@@ -16,13 +16,13 @@ from reporter.model.kinds.istio.authorization_policies import (
     AuthorizationPolicy,
 )
 from reporter.model.kinds.istio.mesh_config import MESH_CONFIG_MAPS, MeshConfigMap
+from reporter.model.text.suggest import did_you_mean
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.conditions import MAX_REASON_BYTES
 from reporter.stages.resources.existence import absence_of, is_deleting
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
-from reporter.stages.text.suggest import did_you_mean
 
 
 PROVIDER_NOT_FOUND = "ProviderNotFound"

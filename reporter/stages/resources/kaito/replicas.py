@@ -4,7 +4,7 @@ One replica of an InferenceSet: a Workspace with its pods, and the changes it ma
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from sys import intern
 
 from msgspec import Struct, field
@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.kaito.workspaces import Workspace
+from reporter.model.text.times import parse_time
 from reporter.model.verdicts import Cause, Trouble
 from reporter.stages.resources.kaito.inference_sets import (
     is_serving,
@@ -112,15 +113,9 @@ def upgrade_started_at(workspace: Workspace) -> datetime | None:
     """
     Return when the last upgrade in place began; it replaces the pods created before.
     """
-    try:
-        started = datetime.fromisoformat(
-            workspace.metadata.annotation(UPGRADE_START_ANNOTATION) or ""
-        )
-    except ValueError:
-        return None
     if not workspace.metadata.label(UPGRADE_LABEL):
         return None
-    return started if started.tzinfo is not None else started.replace(tzinfo=UTC)
+    return parse_time(workspace.metadata.annotation(UPGRADE_START_ANNOTATION))
 
 
 def is_rolling_out(pods: Sequence[Pod]) -> bool:

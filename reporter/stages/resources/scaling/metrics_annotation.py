@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import yaml
 
+from reporter.model.text.yaml_nesting import check_nesting
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -52,6 +53,7 @@ def find_metric_problems(text: str) -> tuple[str, ...]:
     if len(text) > MAX_PARSED_CHARS:
         return ()
     try:
+        check_nesting(text)
         root = next(yaml.compose_all(text, Loader=Loader), None)
         return tuple(_list_problems(root))
     except (yaml.YAMLError, RecursionError) as err:

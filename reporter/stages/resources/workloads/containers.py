@@ -5,14 +5,7 @@ A sidecar that restarts is an init container (KEP-753). Unlike the others it goe
 pod is Ready only with it.
 """
 
-from reporter.model.kinds.core.pods import ContainerStatus, Pod
-
-
-def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
-    """
-    Return the statuses of all containers, init containers first.
-    """
-    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+from reporter.model.kinds.core.pods import ContainerStatus, Pod, container_statuses
 
 
 def waiting_reason(status: ContainerStatus) -> str:

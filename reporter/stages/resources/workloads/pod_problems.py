@@ -10,11 +10,15 @@ from datetime import datetime
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.core.pods import ContainerStatus, Pod, was_ready
+from reporter.model.kinds.core.pods import (
+    ContainerStatus,
+    Pod,
+    container_statuses,
+    was_ready,
+)
 from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.workloads.containers import (
     are_containers_ready,
-    container_statuses,
     is_init_container,
     name_container,
     unready_beside_ready,

@@ -62,7 +62,8 @@ class BlockerFinder:
     def _cause(self, key: FindingKey) -> Blocker:
         found = self._causes.get(key)
         if found is None:
-            found = self._causes[key] = self._make_cause(key)
+            silence = self._evaluation.silence_of(key)
+            found = self._causes[key] = replace(self._make_cause(key), silence=silence)
         return found
 
     def _make_cause(self, key: FindingKey) -> Blocker:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from reporter.model.rollup.states import SinceFrom
 from reporter.model.subjects import FindingKey
+from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
-from reporter.stages.evaluation.holds import MIN_TRANSITION_TIME
 
 
 class Since(NamedTuple):
@@ -49,7 +49,7 @@ def since_of(
 
 
 def is_sane(moment: datetime, trouble: Trouble, *, now: datetime) -> bool:
-    return MIN_TRANSITION_TIME < moment <= now and moment != trouble.object_created_at
+    return EARLIEST_TIME < moment <= now and moment != trouble.object_created_at
 
 
 def seen_since(state: FindingState, clock: CauseClock) -> datetime:

@@ -59,6 +59,8 @@ class ObjectAnswer(NamedTuple):
 
 class AnswerRules(NamedTuple):
     """
+    The rules for what an object may ask.
+
     *release_namespace*: the only one from which the cluster may be asked about.
     """
 

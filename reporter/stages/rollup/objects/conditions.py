@@ -20,6 +20,7 @@ from reporter.model.rollup.object_status import (
     ObjectCondition,
 )
 from reporter.model.rollup.states import State
+from reporter.model.text.times import parse_zoned_time
 from reporter.stages.rollup.objects.answers import ObjectAnswer
 
 
@@ -113,19 +114,6 @@ def _held_times(held: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], date
     for each in conditions if isinstance(conditions, list) else ():
         if not isinstance(each, dict):
             continue
-        time = parse_time(each.get("lastTransitionTime"))
+        time = parse_zoned_time(each.get("lastTransitionTime"))
         if time is not None:
             yield (str(each.get("type")), str(each.get("status"))), time
-
-
-def parse_time(text: object) -> datetime | None:
-    """
-    Return a time as the API has it; None for anything else.
-    """
-    if not isinstance(text, str):
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

@@ -12,6 +12,7 @@ from reporter.model.kinds.productionstack.status_object import StatusObject
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus
 from reporter.model.rollup.object_status import ObjectStatus
 from reporter.model.rollup.states import State
+from reporter.model.text.times import parse_zoned_time
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import (
     NOT_FOUND,
@@ -19,7 +20,7 @@ from reporter.stages.rollup.objects.answers import (
     ObjectAnswer,
     find_answer,
 )
-from reporter.stages.rollup.objects.conditions import make_conditions, parse_time
+from reporter.stages.rollup.objects.conditions import make_conditions
 from reporter.stages.rollup.subjects.standings import NOT_EVALUATED, NOT_LISTED
 
 
@@ -173,7 +174,7 @@ def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> dateti
     """
     Return when a status that is outdated is to be written.
     """
-    last = parse_time((found.status or {}).get(EVALUATION_TIME))
+    last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
     if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
         return now
     return min(last, now) + TEXT_INTERVAL
@@ -217,7 +218,7 @@ def renewal_due_at(
 
     Without a newer evaluation there is nothing to renew, so that is looked at again later.
     """
-    last = parse_time((found.status or {}).get(EVALUATION_TIME))
+    last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
     if last is None or last > now + interval:
         last = now - interval
     if evaluated_at is None or evaluated_at.replace(microsecond=0) <= last:

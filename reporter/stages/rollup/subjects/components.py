@@ -4,7 +4,7 @@ The Deployments of the control plane and their progress.
 
 from collections.abc import Iterator, Mapping
 
-from reporter.model.entries import CatalogueEntry
+from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.rollup.states import State

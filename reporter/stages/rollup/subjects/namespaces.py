@@ -12,7 +12,7 @@ from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Package
-from reporter.model.subjects import Subject
+from reporter.model.subjects import Subject, is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.gateway.gateways import find_gateways
 from reporter.stages.rollup.causes.blockers import BlockerFinder
@@ -44,6 +44,7 @@ from reporter.stages.rollup.subjects.totals import (
     worst_state,
 )
 from reporter.stages.snapshot.lookups import why_undecodable
+from reporter.stages.snapshot.unknown_layers import unlisted_in_namespaces
 
 
 CHART_LABEL = "helm.sh/chart"
@@ -71,21 +72,21 @@ class NamespaceRollUp:
     ) -> None:
         self._name, self._before, self._given = name, before, given
         self._blockers, self._revision, self._rules = blockers, revision, rules
-        self._harness = before.harness if before is not None else None
+        self._harness = before.harness if before is not None and not before.is_bare else None
         self._package = before.package if before is not None else None
         self._is_evaluated = before.is_evaluated if before is not None else False
         self._sets: Mapping[str, SetRecord] = before.sets if before is not None else NO_SETS
         self._new_sets: dict[str, SetRecord] | None = None
         self._totals = before.totals if before is not None else Totals()
         self._groups = GroupsDraft(before.groups if before is not None else {}, rules)
-        self._unlisted = given.evaluation.known_subjects.unknown_layers.get(
-            Layer.MODELDEPLOYMENT, ""
-        )
+        unknown = given.evaluation.known_subjects.unknown
+        self._unlisted_whole = unlisted_in_namespaces(unknown)
+        self._unlisted = unknown[self._unlisted_whole] if self._unlisted_whole is not None else ""
         self._changed = before is None or self._is_outdated(before)
 
     def _is_outdated(self, before: NamespaceRecord) -> bool:
         """
-        Return whether sets became listed or unlisted, or have been unlisted for longer than may be.
+        Return whether subjects became listed or unlisted, or have been unlisted for longer than may be.
         """
         blocker = before.standing.blocker
         deadline = blocker.deadline if blocker is not None and before.unlisted else None
@@ -104,6 +105,10 @@ class NamespaceRollUp:
             return
         self._groups.replace("", before, after)
         self._harness, self._package, self._changed = after, package, True
+
+    def remove_harness(self) -> None:
+        self._groups.replace("", self._harness, None)
+        self._harness, self._package, self._changed = None, None, True
 
     def _why_unknown(self) -> Remark | None:
         why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
@@ -151,11 +156,16 @@ class NamespaceRollUp:
 
     def finish(self) -> NamespaceRecord | None:
         """
-        Return the record; the one before if nothing has changed, None for a namespace without a harness.
+        Return the record; the one before if nothing has changed, None for a namespace without subjects.
         """
-        before, harness = self._before, self._harness
+        before, harness, now = self._before, self._harness, self._given.now
+        is_bare = harness is None
         if harness is None:
-            return before
+            # An InferenceSet is a subject in a workload namespace only.
+            if not any(map(is_qualified, self._sets)):
+                return None
+            stand_in = before.harness if before is not None and before.is_bare else None
+            harness = stand_in or enter_state(None, State.CURRENT, now=now)
         if not self._changed and before is not None:
             return before if self._new_sets is None else replace(before, sets=self._new_sets)
         groups = self._groups.finish()
@@ -168,6 +178,7 @@ class NamespaceRollUp:
             package=self._package,
             is_evaluated=self._is_evaluated,
             unlisted=self._unlisted,
+            is_bare=is_bare,
             revision=self._revision,
         )
 
@@ -178,9 +189,9 @@ class NamespaceRollUp:
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
         state = State.UNKNOWN if may_hide_more else state
         standing = enter_state(before, state, now=self._given.now)
-        if may_hide_more:
+        if may_hide_more and self._unlisted_whole is not None:
             blocker = self._blockers.without_finding(
-                Layer.MODELDEPLOYMENT, NOT_LISTED, self._unlisted, since=standing.since
+                self._unlisted_whole.layer, NOT_LISTED, self._unlisted, since=standing.since
             )
             return replace(standing, blocker=blocker)
         return replace(standing, blocker=None if is_ending else first_blocker(groups))

@@ -22,10 +22,18 @@ from reporter.stages.rollup.records import SetFacts
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
+NO_FACTS = SetFacts(inference_set=None, workspaces=None, pods=None, has_replicas=False)
+"""
+The progress of a subject of another kind: its reasons tell all that is known of it.
+"""
+
+
 def count_progress(snapshot: Snapshot, subject: Subject, before: SetFacts | None) -> SetFacts:
     """
     Return the progress of an InferenceSet; *before* itself if none of its objects has changed.
     """
+    if subject.kind:
+        return before or NO_FACTS
     key = inference_set_key(subject.namespace, subject.name)
     inference_set = workspaces = pods = None
     # With a catalogue that does not read a kind, it is not watched.

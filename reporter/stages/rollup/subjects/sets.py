@@ -28,11 +28,15 @@ from reporter.stages.rollup.subjects.standings import (
     make_standing,
 )
 from reporter.stages.snapshot.lookups import why_undecodable
+from reporter.stages.snapshot.subjects import why_undecodable_subject
+
+
+NOT_EVALUATED_YET = "It has not been evaluated yet."
 
 
 class SetRollUp:
     """
-    Rolls up the InferenceSets of one fold.
+    Rolls up the InferenceSets of one fold, and the other subjects with a name.
 
     *cut_off*: the namespaces without a working Gateway. *terminating*: subjects being deleted.
     *changed*: subjects of which more than their objects may have changed.
@@ -103,6 +107,7 @@ class SetRollUp:
             # What was Unknown may be known again although nothing of the subject has changed.
             and before.standing.state is not State.UNKNOWN
             and not self._why_unlisted
+            and not (subject.kind and self._given.evaluation.known_subjects.unknown)
             and not self._given.snapshot.undecodable
         )
 
@@ -117,6 +122,8 @@ class SetRollUp:
     def _why_unknown(
         self, subject: Subject, facts: SetFacts, *, is_evaluated: bool
     ) -> Remark | None:
+        if subject.kind:
+            return self._why_other_unknown(subject, is_evaluated=is_evaluated)
         ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
         if self._why_unlisted:
             return Remark(NOT_LISTED, self._why_unlisted)
@@ -124,12 +131,26 @@ class SetRollUp:
             name = (subject.namespace, subject.name)
             return Remark(UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
         if facts.replicas is None or not is_evaluated:
-            return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
+            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
         return None
+
+    def _why_other_unknown(self, subject: Subject, *, is_evaluated: bool) -> Remark | None:
+        """
+        Return why the state of a subject without replicas of KAITO is not known.
+        """
+        why = self._given.evaluation.known_subjects.why_not_all_known(subject)
+        if why:
+            return Remark(NOT_LISTED, why)
+        why = why_undecodable_subject(self._given.snapshot, subject)
+        if why:
+            return Remark(UNDECODABLE, why)
+        return None if is_evaluated else Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
 
     def _is_available(
         self, state: State, facts: SetFacts, found: SubjectFindings, *, is_cut_off: bool
     ) -> bool | None:
+        if not facts.has_replicas:
+            return True if state is State.CURRENT else None
         if state is State.UNKNOWN or facts.replicas is None or facts.replicas.ready is None:
             return None
         if is_cut_off or any(self._is_not_serving(key) for key in found.failed + found.held):

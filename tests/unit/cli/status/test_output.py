@@ -8,9 +8,10 @@ from textwrap import indent
 
 import yaml
 
-from reporter.cli.status.arguments.dump_command import dump_command
-from reporter.cli.status.exit_codes import BY_OUTCOME, BY_STATE
-from reporter.cli.status.output import describe_gaps, to_json, to_yaml
+from reporter.cli.asking.exit_codes import BY_OUTCOME, BY_STATE
+from reporter.cli.asking.formats import to_json, to_yaml
+from reporter.cli.status.dump_command import dump_command
+from reporter.cli.status.output import describe_gaps
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.rollup.states import Mode, State

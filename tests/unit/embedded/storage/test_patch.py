@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.embedded.storage.patch import apply_merge_patch, apply_strategic_merge_patch
+from reporter.embedded.storage.patch import apply_strategic_merge_patch
+from reporter.stories.notation.syntax import apply_merge_patch
 
 
 @pytest.mark.parametrize(

@@ -118,3 +118,11 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(sys, "stdin", Stream)
     assert contents("-") == [{"kind": "Pod"}]
+
+
+def test_a_document_that_is_nested_too_deep_is_named(tmp_path: Path):
+    file = tmp_path / "deep.yaml"
+    file.write_text("[" * 100_000)
+    (found,) = read_documents(str(file))
+    assert isinstance(found, UnreadableFile)
+    assert "it is nested deeper than 5000 levels" in found.why

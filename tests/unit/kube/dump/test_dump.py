@@ -2,10 +2,14 @@
 The objects of a dump by kind, and what it says nothing about.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from reporter.kube.dump.documents import DumpDocument, UnreadableFile
 from reporter.kube.dump.dump import Dump, collect, uncovered
+from reporter.model.kinds.batch.jobs import CHECK_LABEL, JOBS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
@@ -97,11 +101,26 @@ def test_crds_tell_what_is_not_installed():
     assert dump.served_versions() == {"workspaces.kaito.sh": ("v1beta1",)}
 
 
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"scope": "Namespaced"}, True),
+        ({"scope": "Cluster"}, False),
+        ({"scope": 1}, None),
+        ([], None),
+    ],
+)
+def test_crds_tell_which_resources_have_namespaces(spec: object, expected: bool | None):
+    crd = {**a_crd("workspaces.kaito.sh", "v1beta1"), "spec": spec}
+    assert a_dump(crd).scopes().get("workspaces.kaito.sh") is expected
+
+
 def test_the_newest_time_is_the_time_of_the_dump_but_none_of_the_future():
     older, newest = NOW - timedelta(hours=2), NOW - timedelta(hours=1)
     future = NOW + timedelta(days=365)
     conditions = [{"at": each.isoformat()} for each in (older, newest, future)]
     conditions += [{"at": "2026-11-22T99:00:00Z"}, {"at": "2026-11-22T10:00:00 "}]
+    conditions += [{"at": "0001-01-01T00:00:00+14:00"}]
     assert a_dump(a_pod(status={"conditions": conditions})).newest == newest
     assert a_dump(a_pod()).newest is None
 
@@ -129,3 +148,17 @@ def test_what_is_no_object_is_ignored_and_what_could_not_be_read_is_kept():
     )
     assert dump.size == 0
     assert [each.source for each in dump.problems] == ["b"]
+
+
+def a_job(name: str, **labels: str) -> dict:
+    meta = {"name": name, "namespace": "team-a", "labels": labels}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta}
+
+
+def test_only_what_the_watch_of_a_kind_selects_is_read():
+    dump = a_dump(a_job("other"), a_job("check", **{CHECK_LABEL: "gpu"}))
+    assert [each.metadata.name for each in dump.decode(JOBS).objects] == ["check"]
+    limits = {"namespace": "team-a", "label_selector": "", "field_selector": "metadata.name!=b"}
+    kind = replace(PODS, **limits)
+    dump = a_dump(a_pod("a"), a_pod("b"), a_pod("c", namespace="team-b"))
+    assert [each.metadata.name for each in dump.decode(kind).objects] == ["a"]

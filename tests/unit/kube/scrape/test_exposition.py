@@ -3,17 +3,16 @@ Samples that are parsed from a page, and pages that are refused.
 """
 
 from math import inf, isnan
-from pathlib import Path
 
 import pytest
 
 from reporter.kube.scrape import limits
 from reporter.kube.scrape.exposition import MalformedExposition, parse_page
-from tests.support.exposition import finish, has_family, parse_samples
+from reporter.stories.pages.engine_pages import PAGES
+from reporter.stories.pages.exposition import finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages
 
 
-PAGES = Path(__file__).parents[3] / "pages"
 PRE_DOWNLOAD = (PAGES / "pre-download.txt").read_bytes()
 VLLM = (PAGES / "vllm.txt").read_bytes()
 OPENMETRICS = (PAGES / "openmetrics.txt").read_bytes()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.kube.objects.leases import decode_lease_record, encode_lease_record
+from reporter.kube.client.client import ApiResponse
+from reporter.kube.objects.leases import decode_lease, encode_lease_record
 from reporter.kube.watch.watch_events import Upsert, decode_list_page, decode_watch_event
 from reporter.kube.wire.api_status import MAX_RETRY_AFTER_SECONDS, decode_status, parse_retry_after
 from reporter.kube.wire.decoding import MAX_DEPTH, decode_json, limit_depth
@@ -63,10 +64,9 @@ def test_bytes_that_are_no_text_are_the_same_error():
 
 
 def test_numbers_of_a_lease_without_bounds_are_brought_into_theirs():
-    record = decode_lease_record(
-        b'{"spec":{"leaseDurationSeconds":1000000000000000000,"leaseTransitions":2147483647}}'
-    )
-    written = encode_lease_record(record)
+    body = b'{"spec":{"leaseDurationSeconds":1000000000000000000,"leaseTransitions":2147483647}}'
+    lease = decode_lease(ApiResponse(200, {}, body), "read lease x")
+    written = encode_lease_record(lease.record)
     assert written["leaseDurationSeconds"] == 2**31 - 1
     assert written["leaseTransitions"] + 1 < 2**31
 

@@ -35,6 +35,7 @@ FOR_WORKSPACE_OF_GPU_PROVISIONER = {
     "kaito.sh/workspacenamespace": "team-a",
     "kaito.sh/workspace": "qwen-7rk2p",
 }
+SILENCED = {"reporter.productionstack.kaito.sh/silence-until": "2026-12-01"}
 CHECK = {"reporter.productionstack.kaito.sh/check": "smoke"}
 OF_MODEL = {"karpenter.kaito.sh/inferenceset": "qwen"}
 
@@ -67,6 +68,21 @@ CASES = [
         label="cluster, every harness, its models",
         name="team-a",
         namespace="",
+    ),
+    *(
+        a_case(
+            resource,
+            ["silenced"],
+            subjects,
+            label="with a label that silences",
+            name="qwen" if resource == "inferencesets" else "team-a",
+            namespace="team-a" if resource == "inferencesets" else "",
+            labels=SILENCED,
+        )
+        for resource, subjects in (
+            ("namespaces", {CLUSTER_SUBJECT, EVERY_HARNESS, EVERY_MODEL}),
+            ("inferencesets", {MODEL}),
+        )
     ),
     a_case(
         "deployments",

@@ -8,7 +8,6 @@ import pytest
 
 from reporter.model.enums import Reason
 from reporter.model.metrics.engine_keeper import EngineKeeper
-from reporter.model.metrics.samples import ContainerRun, ScrapeHistory
 from reporter.model.metrics.sharing import share_histories
 from tests.support.engines import HISTORY, scrape_of
 from tests.support.loading_pods import REASON, SCRAPE
@@ -27,8 +26,7 @@ def test_probes_of_engines_share_one_history_and_others_have_their_own():
     assert len(set(joined.families)) == len(joined.families)
     assert isinstance(joined.keep, EngineKeeper)
     assert joined.keep.retention.seconds == 300
-    history = ScrapeHistory(ContainerRun("uid-1", 0))
-    assert joined.gist(history) == (stalled.gist(history), queue.gist(history))
+    assert joined.gists == (*stalled.gists, *queue.gists)
 
 
 def test_scrapes_of_other_pods_or_ports_cannot_share():

@@ -1,5 +1,5 @@
 from reporter.model.enums import Layer, Reason
-from reporter.model.event_record import StrippedEvent
+from reporter.model.records.event_record import StrippedEvent
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.runtime.announcing.possible_keys import PossibleKeys
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

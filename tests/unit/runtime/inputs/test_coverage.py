@@ -19,8 +19,8 @@ from reporter.sinks.status import render_status
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.probes.specs import SPECS
+from reporter.stories.replay.story_replay import StoryReplay
 from tests.support.builders import NOON
-from tests.support.cases.case_replay import CaseReplay
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.replay import involved_for
 
@@ -77,7 +77,7 @@ def test_a_check_that_flags_switch_off_names_the_flag(flags, reason, what_to_set
     assert idle(**flags)[reason] == what_to_set
 
 
-def shown(replay: CaseReplay, **more) -> list[dict]:
+def shown(replay: StoryReplay, **more) -> list[dict]:
     """
     Return the subjects of the status page.
     """
@@ -96,7 +96,7 @@ def shown(replay: CaseReplay, **more) -> list[dict]:
     return json.loads("".join(chunks))["subjects"]
 
 
-def unknown_reasons(replay: CaseReplay) -> set[str]:
+def unknown_reasons(replay: StoryReplay) -> set[str]:
     return {
         verdict["reason"]
         for subject in shown(replay)
@@ -107,7 +107,7 @@ def unknown_reasons(replay: CaseReplay) -> set[str]:
 
 @pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.resource)
 def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
-    replay = CaseReplay({"given": {"pages": IDLE_ENGINE}, "story": [], "until": "1m"}).run()
+    replay = StoryReplay({"given": {"pages": IDLE_ENGINE}, "story": [], "until": "1m"}).run()
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
     replay.run_pass()
@@ -127,7 +127,7 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
 
 
 def test_what_is_not_checked_is_not_shown_as_clear():
-    replay = CaseReplay({"story": []}).run()
+    replay = StoryReplay({"story": []}).run()
     page = shown(replay, idle=idle())
     not_checked = [each["notChecked"] for each in page]
     assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
@@ -148,6 +148,6 @@ def test_pages_that_are_not_read_make_a_reason_not_checked_instead_of_unknown(sc
     assert reason not in model["clear"]
 
 
-def a_replay_of_a_loading_pod(scope: str) -> CaseReplay:
+def a_replay_of_a_loading_pod(scope: str) -> StoryReplay:
     pod = {"Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False}}
-    return CaseReplay({"flags": {"scrape": scope}, "given": {"change": pod}, "story": []}).run()
+    return StoryReplay({"flags": {"scrape": scope}, "given": {"change": pod}, "story": []}).run()

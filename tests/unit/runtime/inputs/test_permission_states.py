@@ -82,6 +82,35 @@ def test_a_resource_is_missing_if_it_is_in_one_of_several_places():
     assert after.missing_by_resource() == {("create", "events"): True}
 
 
+def test_what_is_needed_in_all_namespaces_beside_one_is_another_permission():
+    """
+    Without the right to mirror Events they are announced all the same, which is no critical alert.
+    """
+    everywhere = Permission("create", "", "events")
+    states = PermissionStates.before_reviews({CREATE: {"a"}, everywhere: {"b"}, LIST: {"c"}})
+    after = states.with_review([(CREATE, GRANTED), (everywhere, MISSING)], now=NOON)
+    assert after.missing_by_resource() == {
+        ("create", "events"): False,
+        ("create", "events in all namespaces"): True,
+        ("list", "deployments.apps"): False,
+    }
+
+
 def test_a_permission_is_named_as_a_refused_request_names_it():
     assert SCALE.request_text == "patch inferencesets.kaito.sh/scale"
     assert CREATE.request_text == "create events"
+
+
+def test_what_is_known_of_permissions_that_stay_needed_is_kept():
+    before = reviewed(START, MISSING, MISSING, GRANTED, UNKNOWN)
+    new = Permission("list", "", "nodes")
+    after = before.with_needed({CREATE: {"a"}, new: {"b"}})
+    assert after.missing == {CREATE}
+    assert after.unknown == {new}
+    assert set(after.needed) == {CREATE, new}
+
+
+def test_a_review_that_began_before_another_catalogue_leaves_nothing_of_what_is_needed_no_more():
+    after = START.with_needed({CREATE: {"a"}})
+    after = reviewed(after, GRANTED, MISSING, UNKNOWN, MISSING)
+    assert (after.missing, after.unknown) == (frozenset(), frozenset())

@@ -11,10 +11,13 @@ from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.runtime.inputs.permissions import (
     crds_to_track,
     kinds_to_watch,
+    permissions_for,
     required_permissions,
 )
+from reporter.settings import ScrapeMode
 from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.settings import settings
 
 
 LEASE = Permission("get", "coordination.k8s.io", "leases", "kaito", "reporter")
@@ -65,6 +68,24 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
         "patch productionstackstatuses.reporter.productionstack.kaito.sh/status",
         "watch productionstackstatuses.reporter.productionstack.kaito.sh",
     ]
+
+
+def test_readers_are_reviewed_with_rights_of_their_own():
+    without, reviewing = (
+        required_permissions(DEFAULT_CATALOGUE, SPECS, lease=LEASE, reviews=reviews)
+        for reviews in (False, True)
+    )
+    assert {str(each): reviewing[each] for each in reviewing.keys() - without.keys()} == {
+        "create tokenreviews.authentication.k8s.io": {"none: the status is shown to nobody"},
+        "create subjectaccessreviews.authorization.k8s.io": {
+            "none: the status is shown to nobody"
+        },
+    }
+    named, found = (
+        permissions_for(settings(*flags), DEFAULT_CATALOGUE, mode=ScrapeMode.DIRECT).keys()
+        for flags in ((), ("--status-authorization=kubernetes",))
+    )
+    assert found - named == reviewing.keys() - without.keys()
 
 
 def test_health_events_are_kept_in_one_namespace_alone():

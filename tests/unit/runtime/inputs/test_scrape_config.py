@@ -7,9 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_parameters
 
 from reporter.kube.objects.access_review import Permission
-from reporter.model.entries import Catalogue, ProbeSpec
+from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.metrics.scrapes import Scrape
@@ -22,6 +23,7 @@ from reporter.runtime.inputs.permissions import (
 from reporter.runtime.inputs.scrape_config import (
     find_scrapes,
     make_scrape_config,
+    renew_scrapes,
     scraping_reasons,
 )
 from reporter.settings import ScrapeMode, Settings, load_settings
@@ -35,6 +37,7 @@ from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import REASON, a_loading_pod
 
 
+ENGINE = Reason("inferencesetEngineStalled")
 AUTO, DIRECT, PROXY = ScrapeMode.AUTO, ScrapeMode.DIRECT, ScrapeMode.PROXY
 
 
@@ -167,3 +170,18 @@ def test_what_the_scope_leaves_out_is_not_read_and_says_what_to_set(scope, loadi
 def test_the_proxys_right_is_needed_only_while_a_page_is_read(flag, needed):
     found = permissions_for(settings(flag), scraping_only(REASON), mode=AUTO)
     assert (POD_PROXY_PERMISSION in found) is needed
+
+
+def test_only_the_scrapes_that_change_are_new():
+    flags = settings().flag_texts
+    before = find_scrapes(DEFAULT_CATALOGUE, SPECS, flags)
+    stays, catalogue = "engines:5000", scraping_only()
+    entries = {**DEFAULT_CATALOGUE.entries, REASON: catalogue[REASON]}
+    off = replace(DEFAULT_CATALOGUE, entries=entries)
+    after = renew_scrapes(before, (DEFAULT_CATALOGUE, off), SPECS, flags)
+    assert after.keys() == {stays}
+    assert after[stays] is before[stays]
+    parameters = replace_parameters(DEFAULT_CATALOGUE[ENGINE].parameters, window_seconds=77)
+    entries = {**off.entries, ENGINE: replace(off[ENGINE], parameters=parameters)}
+    changed = replace(off, entries=entries)
+    assert renew_scrapes(after, (off, changed), SPECS, flags)[stays] is not before[stays]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from reporter.model.lease_record import LeaseRecord
+from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
     LeaseAction,
     LeaseTiming,

@@ -3,28 +3,33 @@ The loop lag: busy spans are measured, waiting does not count.
 """
 
 import asyncio
-import time
 
 import pytest
 
 from reporter.runtime.process.loop_lag import LagSelector, run_measured
+from tests.support.virtual_clock import VirtualClock
 
 
-BUSY, WAIT = 0.06, 0.3
+BUSY, WAIT = 0.0625, 0.25
 
 
 def test_busy_spans_of_the_loop_are_reported_and_waiting_is_not():
-    lags: list[float] = []
+    clock, lags = VirtualClock(), list[float]()
+
+    def on_lag(seconds: float) -> None:
+        lags.append(seconds)
+        clock.now += WAIT  # as the selector waits next
 
     async def main(selector: LagSelector) -> None:
-        selector.on_lag = lags.append
-        await asyncio.sleep(WAIT)
-        time.sleep(BUSY)  # noqa: ASYNC251  blocks the loop
+        selector.on_lag = on_lag
+        await asyncio.sleep(0)
+        clock.now += BUSY
+        await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-    run_measured(main)
-    assert sum(each >= BUSY for each in lags) == 1
-    assert sum(lags) < BUSY + WAIT
+    run_measured(main, lambda: clock.now)
+    assert [each for each in lags if each] == [BUSY]
+    assert len(lags) > 3
 
 
 def test_an_exception_of_main_is_raised():

@@ -13,6 +13,7 @@ from reporter.model.kinds.productionstack.statuses import (
 )
 from reporter.model.observations import Watching
 from reporter.model.rollup.states import State
+from reporter.model.subjects import Subject
 from reporter.runtime.rollup.object_looks import ObjectLooks
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.objects.answers import AnswerRules
@@ -86,7 +87,7 @@ def test_what_cannot_be_listed_any_longer_is_looked_at_again():
     assert looking.look().wanted["state"] == State.NOT_FOUND
     rollup = looking.replay.rollup
     known = replace(
-        rollup.evaluation.known_subjects, unknown_layers={Layer.MODELDEPLOYMENT: "may not list"}
+        rollup.evaluation.known_subjects, unknown={Subject(Layer.MODELDEPLOYMENT): "may not list"}
     )
     lost = replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
     assert looking.look(rollup=lost).wanted["state"] == State.UNKNOWN

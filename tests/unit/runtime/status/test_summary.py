@@ -6,7 +6,7 @@ import pytest
 
 from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import describe_missing
-from reporter.stages.snapshot.subjects import HARNESS_LABEL
+from tests.support.catalogue_fixture import HARNESS_LABEL
 
 
 @pytest.mark.parametrize(

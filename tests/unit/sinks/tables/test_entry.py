@@ -4,8 +4,11 @@ The text about a reason, and about a chain of them.
 
 from datetime import timedelta
 
+from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.model.enums import Reason
+from reporter.settings import FLAG_NAMES
 from reporter.sinks.tables.entry import EntryText
+from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
@@ -30,6 +33,18 @@ def test_a_reason_is_explained_with_all_its_facts():
         f"  {PODS} (everywhere): KAITO's controller creates",
     ):
         assert expected in text
+
+
+def test_a_reason_of_another_pack_names_the_subjects_of_that_pack():
+    catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES, packs=["kserve"])
+    texts = EntryText(catalogue, {}, {}, grace=GRACE)
+    layers = {
+        line
+        for reason in catalogue.entries
+        for line in texts.render(reason)
+        if line.startswith("Layer:")
+    }
+    assert "Layer:         modeldeployment: about one LLMInferenceService" in layers
 
 
 def test_it_names_what_suppresses_it_missing_crds_too():

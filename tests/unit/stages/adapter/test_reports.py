@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.job_results import JobCondition, Terminated
+from reporter.model.records.job_results import JobCondition, Terminated
 from reporter.stages.adapter.observations import ValidResult
 from reporter.stages.adapter.reports import go_duration, report_result, report_termination
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.job_results import Container, SidecarPod, Terminated
+from reporter.model.records.job_results import Container, SidecarPod, Terminated
 from reporter.stages.adapter.observations import InvalidResult, NoFile, find_adapter
 from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import Leave, LookAt
+from reporter.stages.adapter.steps import Leave, LookAt, begin, with_patience, with_stop
 from tests.support.sidecars import (
     FAILURE,
     INVALID,
@@ -181,6 +181,14 @@ def test_a_native_sidecar_waits_a_little_for_the_status_of_the_adapter():
     assert never.run() == (8, Leave())
     written = ReplayedAdapter(file_from(4, FAILURE), stop_at=3, patience=patience)
     assert written.run()[1].reason == "MissingPermissions"
+
+
+def test_patience_that_is_known_after_the_stop_signal_counts_as_well():
+    stopped = with_stop(begin(RULES, now=0), RULES, patience=timedelta(0), now=3)
+    patient = with_patience(stopped, until=8)
+    assert (stopped.stop_until, patient.stop_until) == (3, 8)
+    assert with_patience(patient, until=5) == patient
+    assert with_patience(begin(RULES, now=0), until=8).stop_until is None
 
 
 def test_an_invalid_file_never_counts_after_a_stop_signal():

@@ -4,7 +4,7 @@ Cached decisions about writes are made again when something they depend on chang
 
 from datetime import timedelta
 
-from reporter.model.entries import HoldDurations
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext

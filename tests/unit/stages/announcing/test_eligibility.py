@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission
 from reporter.model.verdicts import Paused, Unknown
 from reporter.stages.evaluation.evaluation import EvaluationSettings

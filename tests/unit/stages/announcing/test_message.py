@@ -120,7 +120,8 @@ def test_no_owner_is_named_without_a_remedy():
 
 
 def test_a_message_names_its_namespace_and_inference_set():
-    entry = an_entry("x", message_template="{namespace}/{inferenceset}: {state}.", remedies={})
+    template = "{namespace}/{inferenceset}: {state}."
+    entry = an_entry("x", layer=Layer.MODELDEPLOYMENT, message_template=template, remedies={})
     subject = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
     assert render(a_trouble(), entry=entry, subject=subject) == "team-a/qwen: is broken."
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.enums import Emission, TroubleKind
+from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import next_episode_deadline
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -54,6 +54,16 @@ def test_an_episode_of_a_reason_that_an_overlay_switches_off_ends_without_a_read
         for reason, entry in replay.catalogue.entries.items()
     }
     replay.catalogue = replace(replay.catalogue, entries=entries)
+    replay.set_clear(BBR).restart(back_after=20).advance(600)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_an_episode_of_a_reason_that_moved_to_another_layer_ends_without_a_ready():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    moved = an_entry(BBR.reason, layer=Layer.MODELHARNESS)
+    entries = {**replay.catalogue.entries, BBR.reason: moved}
+    replay.catalogue = replace(replay.catalogue, entries=entries)
+    replay.evaluator = replace(replay.evaluator, catalogue=replay.catalogue)
     replay.set_clear(BBR).restart(back_after=20).advance(600)
     assert replay.new_writes == ["clusterBBR x1"]
 

@@ -7,11 +7,10 @@ They may be running still, so nothing ends or recovers until the subjects are kn
 import pytest
 
 from reporter.model.enums import Layer
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.observations import NotSynced, Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.announcing.grouping import group_key
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.snapshot.subjects import Subjects
-from reporter.stages.snapshot.unknown_layers import placeholder
 from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.replay import Replay
 
@@ -30,21 +29,14 @@ class UnlistedReplay(Replay):
     unlisted = False
     known: frozenset[Subject] = frozenset()
 
-    def __post_init__(self):
-        super().__post_init__()
-        replay, evaluator = self, self.evaluator
-        list_subjects = evaluator.refresh_subjects
+    def run_pass(self):
+        state = NotSynced("not listed") if self.unlisted else Watching()
+        self.store.set_watch_state(INFERENCE_SETS, state)
+        return super().run_pass()
 
-        class PartlyKnown(Evaluator):
-            def refresh_subjects(self, snapshot, before, *, now):
-                if not replay.unlisted:
-                    return list_subjects(snapshot, before, now=now)
-                why = {MODELS: "not listed"}
-                return Subjects(replay.known | {CLUSTER_SUBJECT, placeholder(MODELS)}, why)
-
-        self.evaluator = PartlyKnown(
-            evaluator.catalogue, evaluator.probes, evaluator.flags, evaluator.settings
-        )
+    @property
+    def existing(self):
+        return self.known if self.unlisted else self.subjects
 
 
 def restarted(*troubled: Subject) -> UnlistedReplay:

@@ -4,7 +4,7 @@ Replay verdicts about one key through the gate.
 
 from datetime import timedelta
 
-from reporter.model.entries import HoldDurations
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.verdicts import Clear
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays
 from reporter.stages.evaluation.gate import advance_clocks, apply_verdicts

@@ -2,7 +2,7 @@
 The state of a key in one word.
 """
 
-from reporter.model.entries import HoldDurations
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import TroubleKind
 from tests.support.builders import (
     SECOND,

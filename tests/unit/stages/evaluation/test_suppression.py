@@ -2,11 +2,13 @@
 Suppression of findings by an upstream that is out.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 
-from reporter.model.entries import Scope
-from reporter.model.enums import Layer, TroubleKind
-from reporter.model.subjects import Subject
+from reporter.model.catalogue.entries import Scope
+from reporter.model.enums import Emission, Layer, SuppressionMode, TroubleKind
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.evaluation.suppression import next_suppression_deadline
 from tests.support.builders import a_catalogue, a_key, a_suppression, an_active_verdict, an_entry
 from tests.support.replay import Replay
@@ -16,6 +18,7 @@ from tests.support.replay_builders import (
     MODELS,
     PODS,
     ROUTE,
+    SET,
     out,
     stack_replay,
 )
@@ -176,3 +179,42 @@ def test_a_namespace_row_reaches_its_own_namespace_only():
         out(a_key("modelharnessGateway", harness[0])), *(an_active_verdict(r) for r in routes)
     )
     assert [replay.state(r) for r in routes] == ["suppressed", "announced"]
+
+
+def test_with_suppression_off_each_finding_is_announced():
+    settings = EvaluationSettings(suppression=SuppressionMode.OFF)
+    replay = stack_replay(settings=settings)
+    replay.set_verdicts(out(KAITO, "kaito"), an_active_verdict(PODS))
+    assert sorted(replay.new_writes) == ["clusterKaito x1", "inferencesetPods x1"]
+    assert "suppressing" not in replay.writes[0].message
+    assert replay.evaluation.suppressions.outages[KAITO].is_out
+
+
+def test_a_row_that_is_switched_off_suppresses_nothing_and_the_others_go_on():
+    rows = (
+        replace(a_suppression("clusterKaito", "inferencesetPods"), enabled=False),
+        a_suppression("clusterKaito", "inferencesetRoute"),
+    )
+    catalogue = a_catalogue(an_entry("clusterKaito", 30), *MODELS, rows=rows)
+    replay = Replay(
+        catalogue,
+        EvaluationSettings(emission=Emission.ALL),
+        subjects=frozenset({CLUSTER_SUBJECT, SET}),
+    )
+    replay.set_verdicts(out(KAITO, "kaito"), an_active_verdict(PODS), an_active_verdict(ROUTE))
+    assert sorted(replay.new_writes) == ["clusterKaito x1", "inferencesetPods x1"]
+    assert replay.state(ROUTE) == "suppressed"
+
+
+def test_a_missing_crd_whose_row_is_switched_off_suppresses_nothing():
+    missing = a_key("clusterCRD", item="crd-0")
+    base = a_catalogue(an_entry("clusterCRD", 10), *MODELS)
+    catalogue = replace(
+        base,
+        missing_crd_reason=missing.reason,
+        required_crds_by_reason={PODS.reason: frozenset({"crd-0"})},
+        is_missing_crd_enabled=False,
+    )
+    replay = Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, SET}))
+    replay.set_verdicts(out(missing, "crd-0"), an_active_verdict(PODS))
+    assert sorted(replay.new_writes) == ["clusterCRD x1", "inferencesetPods x1"]

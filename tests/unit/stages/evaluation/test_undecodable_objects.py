@@ -22,12 +22,13 @@ from reporter.model.verdicts import Active, Clear, Paused, Unknown
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
-from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
+from reporter.stages.snapshot.subjects import Subjects, refresh_subjects
 from tests.support import harness_builders, model_builders, source_builders
 from tests.support.builders import NOON, a_deployment, a_store, an_observed_condition
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,
     DEFAULT_FLAGS,
+    HARNESS_LABEL,
     entries_called_by_default,
 )
 from tests.support.model_builders import TEAM, a_model

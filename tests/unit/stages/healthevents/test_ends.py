@@ -70,7 +70,9 @@ def test_subject_that_is_gone_ends_its_episodes():
 
 def test_subjects_that_cannot_be_listed_are_not_gone():
     replay = a_replay()
-    unlisted = Subjects(frozenset({CLUSTER_SUBJECT}), {Layer.MODELDEPLOYMENT: "forbidden"})
+    unlisted = Subjects(
+        frozenset({CLUSTER_SUBJECT}), {Subject(Layer.MODELDEPLOYMENT): "forbidden"}
+    )
     replay.evaluation = replace(replay.evaluation, known_subjects=unlisted)
     assert end(replay, "inferencesetPods", SET) is None
     assert end(replay, "inferencesetPods", MANY) is None
@@ -105,6 +107,21 @@ def test_event_of_many_inference_sets_ends_when_none_of_them_has_the_trouble():
     assert end(replay, "inferencesetPods", MANY) is None
     replay.set_clear(PODS).advance(31)
     assert end(replay, "inferencesetPods", MANY) is Resolution.CLEARED
+
+
+def test_event_of_many_subjects_of_a_pack_needs_no_harness_to_end_as_cleared():
+    route, routes = (Subject(Layer.MODELDEPLOYMENT, "team-b", f"HTTPRoute/{n}") for n in ("a", ""))
+    key = a_key("httprouteNotAccepted", route)
+    about = {"layer": Layer.MODELDEPLOYMENT, "subject_kind": "HTTPRoute"}
+    catalogue = a_catalogue(an_entry(key.reason, 10, **about))
+    replay = Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, route}), announcing=False)
+    replay.set_verdicts(an_active_verdict(key))
+    assert end(replay, key.reason, routes) is None
+    replay.set_clear(key).advance(31)
+    assert end(replay, key.reason, routes) is Resolution.CLEARED
+    replay.subjects = frozenset({CLUSTER_SUBJECT})
+    replay.run_pass()
+    assert end(replay, key.reason, routes) is Resolution.GONE
 
 
 def test_nothing_ends_before_it_was_evaluated():

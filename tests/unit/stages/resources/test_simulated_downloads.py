@@ -11,9 +11,9 @@ from reporter.stages.resources.downloads import (
     REMAINING_SECONDS_METRIC,
     DownloadState,
 )
+from reporter.stories.pages.exposition import has_family, parse_samples
 from tests.support.builders import NOON, SECOND
 from tests.support.downloads import CONTAINER_RUN, RULES, SPEED, evaluate_download
-from tests.support.exposition import has_family, parse_samples
 from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, SimulatedDownload
 
 

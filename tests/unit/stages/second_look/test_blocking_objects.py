@@ -5,7 +5,7 @@ The object that a subject waits for, one for each.
 import pytest
 
 from reporter.stages.second_look.blocking_objects import find_blocking_objects
-from tests.support.cases.case_replay import CaseReplay
+from reporter.stories.replay.story_replay import StoryReplay
 
 
 BBR = "Deployment kaito-system/body-based-router"
@@ -30,7 +30,7 @@ def waits_for(change: dict, *, after: str = "1m2s") -> set[str]:
         "story": [{"at": "1m", "change": change}],
         "until": after,
     }
-    return {str(each) for each in find_blocking_objects(CaseReplay(case).run().rollup)}
+    return {str(each) for each in find_blocking_objects(StoryReplay(case).run().rollup)}
 
 
 def test_a_healthy_stack_waits_for_nothing():
@@ -87,7 +87,7 @@ def test_a_model_that_has_yet_to_recover_waits_for_its_own_pod_once_the_cause_ha
         ],
         "until": "2m2s",
     }
-    found = find_blocking_objects(CaseReplay(case).run().rollup)
+    found = find_blocking_objects(StoryReplay(case).run().rollup)
     assert "pods team-m/qwen-7rk2p-0" in map(str, found)
 
 
@@ -98,4 +98,4 @@ def test_nothing_is_waited_for_where_somebody_must_act():
 @pytest.mark.parametrize("change", [{"watch": {"pods": "lost"}}])
 def test_what_is_unknown_is_not_waited_for(change):
     case = {"story": [{"at": "1m", **change}], "until": "5m"}
-    assert tuple(find_blocking_objects(CaseReplay(case).run().rollup)) == ()
+    assert tuple(find_blocking_objects(StoryReplay(case).run().rollup)) == ()

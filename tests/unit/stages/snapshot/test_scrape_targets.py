@@ -5,6 +5,7 @@ Selection of the pods that are read.
 import msgspec
 import pytest
 
+from reporter.model.catalogue.subject_definitions import NO_SUBJECTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.metrics.samples import ScrapedMetrics
@@ -15,6 +16,7 @@ from reporter.stages.snapshot.scrape_targets import (
     TargetFinder,
     find_scrape_targets,
 )
+from reporter.stages.store.store import Store
 from tests.support.builders import NOON
 from tests.support.loading_pods import (
     REASON,
@@ -148,3 +150,9 @@ def test_targets_are_found_again_only_after_a_change_of_pods_or_namespaces():
     second = finder.find_if_changed()
     assert second is not None
     assert len(list(second)) == 2
+
+
+def test_without_a_scrape_no_pods_have_to_be_watched():
+    finder = TargetFinder((), Store((), subjects=NO_SUBJECTS).snapshot)
+    assert [*(finder.find_if_changed() or ())] == []
+    assert finder.find_if_changed() is None

@@ -6,8 +6,9 @@ import sys
 
 from reporter.model.kinds.base.objects import Metadata
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.stages.snapshot.subjects import HARNESS_LABEL, Subjects, refresh_subjects
+from reporter.stages.snapshot.subjects import Subjects, refresh_subjects
 from tests.support.builders import NOON, a_namespace, a_store
+from tests.support.catalogue_fixture import HARNESS_LABEL
 
 
 def a_team(generation: int) -> Namespace:

@@ -77,6 +77,18 @@ def test_another_order_of_the_same_versions_is_no_loss():
     assert (found.is_known, found.versions) == (True, ("v1beta1", "v1"))
 
 
+def test_the_scope_is_that_of_the_last_answer_and_unknown_without_one():
+    scopes = [
+        DiscoveryResult(SERVED.served_versions, namespaced={CRD: on}) for on in (True, False)
+    ]
+    assert after(SERVED).namespaced is None
+    assert [after(each).namespaced for each in scopes] == [True, False]
+    assert after(*scopes).namespaced is False
+    assert after(scopes[0], MISSING).namespaced is True, "the loss is not confirmed"
+    assert after(scopes[0], MISSING, MISSING).namespaced is None
+    assert after(scopes[0], FAILED).namespaced is True
+
+
 def test_a_crd_that_is_served_again_counts_at_once():
     assert after(SERVED, MISSING, MISSING, SERVED).versions == ("v1", "v1beta1")
 

@@ -2,14 +2,18 @@
 Samples in the store: whose they are, when they are judged, and when they go.
 """
 
+from dataclasses import replace
+
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.pods import PODS
+from reporter.model.metrics.samples import FailedScrape, ScrapeResult
 from reporter.model.subjects import Subject
 from tests.support.builders import NOON
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import (
     MODEL,
     REASON,
+    SCRAPE,
     TEAM,
     a_loading_pod,
     a_loading_store,
@@ -120,3 +124,20 @@ def test_a_list_that_lacks_the_pod_takes_its_window():
     add_samples(store, POD, 3)
     store.replace(PODS, [])
     assert len(store.snapshot().scrape_histories) == 0
+
+
+def test_scrapes_that_stay_keep_their_histories_and_others_lose_them():
+    store = a_loading_store(POD)
+    add_samples(store, POD, 3, 3)
+    store.samples.set_scrapes({REASON: SCRAPE})
+    assert kept(store) == [0, 15]
+    store.samples.set_scrapes({REASON: replace(SCRAPE)})
+    assert kept(store) == []
+
+
+def test_a_page_that_arrives_late_for_a_scrape_that_is_gone_is_left_out():
+    store = a_loading_store(POD)
+    store.samples.set_scrapes({})
+    store.record_scrape(POD, REASON, a_scrape_result(0, 3))
+    store.record_scrape_failure(POD, REASON, FailedScrape(NOON, "HTTP 500", ScrapeResult.FAILED))
+    assert kept(store) == []

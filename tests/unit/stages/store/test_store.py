@@ -22,6 +22,7 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store import table
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND, a_deployment, a_namespace, a_pod, a_store
+from tests.support.catalogue_fixture import SUBJECTS
 
 
 BBR = ("kaito-system", "body-based-router")
@@ -222,7 +223,7 @@ def test_a_pod_condition_that_no_probe_reads_is_no_change():
 
 
 def test_a_kind_is_unknown_until_listed_and_from_30_seconds_after_its_watch_was_lost():
-    store = Store(DEFAULT_KINDS)
+    store = Store(DEFAULT_KINDS, subjects=SUBJECTS)
     assert store.snapshot().why_unknown(PODS, now=NOON) == "pods not listed yet"
     store.set_watch_state(PODS, NotSynced("forbidden"))
     assert store.snapshot().why_unknown(PODS, now=NOON) == "pods not listed yet: forbidden"
@@ -231,10 +232,10 @@ def test_a_kind_is_unknown_until_listed_and_from_30_seconds_after_its_watch_was_
     assert (
         store.snapshot().why_unknown(PODS, now=NOON + 30 * SECOND) == "pods not watched: timeout"
     )
-    assert store.snapshot().unknown_from(PODS) == NOON + 30 * SECOND
+    assert [*store.snapshot().unknown_moments()] == [NOON + 30 * SECOND]
     store.set_watch_state(PODS, Watching())
     assert store.snapshot().why_unknown(PODS, now=NOON + timedelta(hours=1)) == ""
-    assert store.snapshot().unknown_from(PODS) is None
+    assert not [*store.snapshot().unknown_moments()]
 
 
 def test_discovery_sets_presence_and_unconfirmed_losses():

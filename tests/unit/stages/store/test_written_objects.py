@@ -2,6 +2,8 @@
 Objects that this program writes to: what can be written, what a write has made, what is not known.
 """
 
+import msgspec
+
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
@@ -126,6 +128,19 @@ def test_what_the_watch_has_shown_already_is_newer():
     store = health_event_store(newer)
     store.created(a_health_event())
     assert list(store.objects.values()) == [newer]
+
+
+def test_an_object_is_not_there_again_whose_end_was_shown_before_its_creation_was_answered():
+    created = a_health_event()
+    store = health_event_store(created)
+    store.delete(HEALTH_EVENTS, NAMESPACE, created.metadata.name)
+    store.created(created)
+    assert store.objects == {}
+    again = msgspec.structs.replace(
+        created, metadata=msgspec.structs.replace(created.metadata, uid="another")
+    )
+    store.created(again)
+    assert list(store.objects.values()) == [again]
 
 
 def test_an_object_that_cannot_be_decoded_is_known_by_name_alone():

@@ -19,10 +19,20 @@ export function describeBlocking(blocking, receivedAt) {
     ...describeTimes(blocking, receivedAt),
     describe("Held", blocking.held && "yes: it may be a normal change, and is not announced yet"),
     describe("Suppressed", blocking.pointer && "yes: its own findings only follow from this cause"),
+    describe("Silenced", describeSilence(blocking)),
     describe("Object", code(blocking.object)),
     describe("Code", code(blocking.code)),
     describe("Layer", blocking.layer),
   ];
+}
+
+function describeSilence({ silenced, silencedUntil }) {
+  // A hub knows the end alone.
+  if (silencedUntil) return `not announced until ${timeText(silencedUntil)}`;
+  if (!silenced) return "";
+  const by = silenced.by ? ` by ${silenced.by}` : "";
+  const why = silenced.why ? `: ${silenced.why}` : "";
+  return `not announced until ${timeText(silenced.until)}${by}, in ${silenced.origin}${why}`;
 }
 
 export function describeTimes(blocking, receivedAt) {

@@ -30,6 +30,11 @@ NOT_READ_YET = EngineUnknown("its page was not read yet")
 NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
+WELL = "well"
+"""
+The gist of a page that was read and has engines, each without trouble.
+"""
+
 
 class EngineParameters(
     Struct,
@@ -91,23 +96,15 @@ class EngineCheck:
         found = tuple([(view.name, self.evaluate(view, self.rules)) for view in views])
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
-    def is_well(self, history: ScrapeHistory) -> bool:
-        """
-        Return whether the last page was read and has engines, each without trouble.
-        """
-        readings = history.engines
-        if history.last_failure is not None or readings is None or readings.left_out:
-            return False
-        views = engine_views(readings, self.marks)
-        troubled = [each for each in views if self.evaluate(each, self.rules) is not None]
-        return bool(views) and not troubled
-
     def gist(self, history: ScrapeHistory) -> object:
         """
         Return what of a history changes a verdict, so that other pages cause no evaluation.
         """
-        why = history.last_failure.why if history.last_failure is not None else ""
-        return why, tuple((name, gist_of(outcome)) for name, outcome in self.outcomes(history))
+        failure, outcomes = history.last_failure, self.outcomes(history)
+        if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
+            return WELL
+        why = failure.why if failure is not None else ""
+        return why, tuple((name, gist_of(outcome)) for name, outcome in outcomes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +122,12 @@ def are_well(snapshot: Snapshot, pods: Iterable[Pod], check: EngineCheck) -> boo
     """
     Return whether `find_pod_engines` finds neither trouble nor anything unknown.
 
-    A full pass asks this of each pod, so it builds nothing and checks last if the pod counts.
+    A full pass asks this of each pod, so it looks up what was found when the page was read, and checks
+    last if the pod counts.
     """
+    name, gist = check.history_name, check.gist
     for pod in pods:
-        history = snapshot.scrape_history(pod, check.history_name)
-        if (history is None or not check.is_well(history)) and is_serving(pod):
+        if snapshot.scrape_gist(pod, name, gist) != WELL and is_serving(pod):
             return False
     return True
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from reporter.model.entries import ProbeSpec
+from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.namespaces import NAMESPACES
@@ -137,7 +137,7 @@ class EngineProbe:
             pods=READY,
             port=int(flags[parameters.port_flag]),
             keep=keeper,
-            gist=check.gist,
+            gists=(check.gist,),
             history=check.history_name,
         )
 
@@ -147,7 +147,9 @@ def _make_check(
     probe: EngineProbe, parameters: EngineParameters, interval: str, port: str
 ) -> EngineCheck:
     """
-    Make a check once for all subjects; *interval* and *port* are values of flags.
+    Make a check once for all subjects, as its gist is looked up by identity.
+
+    *interval* and *port* are values of flags.
     """
     columns = engine_columns(parameters.families)
     rules = probe.rules(columns, parameters, _max_gap(float(interval)).total_seconds())

@@ -12,6 +12,8 @@ import pytest
 from reporter.embedded import EmbeddedServer
 from reporter.embedded.http.faults import rules
 from reporter.embedded.storage.storage import WatchEnd
+from tests.support.ports import free_port
+from tests.support.stubs.api_servers import until
 
 
 PODS = "/api/v1/pods"
@@ -20,13 +22,13 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 @pytest.fixture
 async def server():
-    async with EmbeddedServer(bookmark_seconds=0.05) as running:
+    async with EmbeddedServer(port=free_port(), bookmark_seconds=0.05) as running:
         yield running
 
 
 @pytest.fixture
 async def session(server):
-    async with aiohttp.ClientSession(server.url, timeout=aiohttp.ClientTimeout(20)) as opened:
+    async with aiohttp.ClientSession(server.url, timeout=aiohttp.ClientTimeout(60)) as opened:
         yield opened
 
 
@@ -83,9 +85,9 @@ async def test_hang_lasts_until_the_fault_is_cleared(server, session):
     server.faults.add(rules.Hang())
     async with asyncio.TaskGroup() as group:
         hung = group.create_task(_error_of(session))
+        await until(lambda: server.requests)
         done, _ = await asyncio.wait([hung], timeout=0.3)
         assert not done
-        assert server.requests
         server.faults.clear()
     assert isinstance(hung.result(), aiohttp.ClientError)
 
@@ -101,7 +103,7 @@ async def _error_of(session):
         return err
 
 
-async def watch(session, ending, server, *, within=10.0):
+async def watch(session, ending, server, *, within=60.0):
     async with session.get(PODS, params={"watch": "1"}) as answer:
         server.end_watches("pods", ending=ending)
         return await asyncio.wait_for(answer.content.read(), within)
@@ -120,7 +122,7 @@ async def test_bookmark_follows_changes_of_other_objects(server, session):
     params = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": "2"}
     async with session.get("/api/v1/configmaps", params=params) as answer:
         server.cluster.upsert({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
-        frame = json.loads(await asyncio.wait_for(answer.content.readline(), 10))
+        frame = json.loads(await asyncio.wait_for(answer.content.readline(), 60))
     assert frame["type"] == "BOOKMARK"
     assert frame["object"]["metadata"] == {
         "resourceVersion": str(server.cluster.objects.storage.version)
@@ -202,7 +204,7 @@ async def _settled(answer, replicas):
     """
     readyReplicas once the status is about *replicas* and nothing is on its way.
     """
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             found = json.loads(await answer.content.readline())["object"]
             status = found["status"]

@@ -3,25 +3,32 @@ Series gathered by cluster label and source.
 """
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import Dropped
 from reporter.model.rollup.states import State
-from reporter.sinks.metrics.declarations import (
+from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_REPLICAS,
+    ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
 )
 from reporter.stages.fleet.series import labels
 from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
 from reporter.stages.fleet.series.gathering import MAX_NAMES, gather_clusters
+from reporter.stages.fleet.series.namespaces import gather_namespaces
+from reporter.stages.fleet.shown.blocking import reported_blocking
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
+
+
+YEAR_2099 = datetime(2099, 1, 1, tzinfo=UTC).timestamp()
 
 
 def gather(*sources: SourceSeries):
@@ -36,6 +43,7 @@ def test_names_and_labels_are_those_of_the_metrics():
         labels.PACKAGE_INFO: ROLLUP_PACKAGE_INFO,
         labels.BLOCKING_INFO: ROLLUP_BLOCKING_INFO,
         labels.CLUSTER_INFO: ROLLUP_CLUSTER_INFO,
+        labels.SILENCED_UNTIL: ROLLUP_SILENCED_UNTIL,
         labels.EVALUATED: ROLLUP_EVALUATED,
     }
     assert {labels.PREFIX + name: each.full_name for name, each in found.items()} == {
@@ -132,6 +140,62 @@ def test_trouble_by_source():
         ("team-a", State.IN_PROGRESS),
         ("team-b", State.FAILED),
     ]
+
+
+def test_what_blocks_is_silenced_until_the_reported_time():
+    silenced = replace(
+        SourceSeries(),
+        blocking=("clusterKaitoControllerNotReady", "Crash", "platform"),
+        namespaces={"team-a": State.FAILED, "team-b": State.FAILED},
+        silenced_until={"": NOON + 3600, "team-a": YEAR_2099},
+    )
+    (trouble,) = gather_trouble(silenced.trouble(), "cluster")["prod"].values()
+    assert trouble.blocking.silenced_until == NOON + 3600
+    assert reported_blocking(trouble.blocking).silenced_until == datetime(
+        2026, 1, 1, 13, tzinfo=UTC
+    )
+    assert [each.name for each in trouble.namespaces] == ["team-a", "team-b"]
+    not_silenced = replace(silenced, silenced_until={})
+    (trouble,) = gather_trouble(not_silenced.trouble(), "cluster")["prod"].values()
+    assert reported_blocking(trouble.blocking).silenced_until is None
+
+
+def test_the_detail_has_the_silence_of_each_namespace():
+    cause = {"reason": "modelharnessGatewayDataPlaneNotReady", "code": "x", "stalled": "false"}
+    series = replace(
+        SourceSeries(),
+        namespaces={"team-a": State.FAILED, "team-b": State.FAILED},
+        silenced_until={"team-a": YEAR_2099},
+    )
+    samples = [
+        *series.detail(),
+        *(
+            SeriesSample(
+                {
+                    "__name__": labels.PREFIX + labels.BLOCKING_INFO,
+                    "cluster": "prod",
+                    "scope": "namespace",
+                    "workload_namespace": name,
+                    **series.target,
+                    **cause,
+                },
+                "1",
+            )
+            for name in series.namespaces
+        ),
+    ]
+    source = labels.source_of(samples[0].labels)
+    ends = [each.blocking.silenced_until for each in gather_namespaces(samples, source)]
+    assert ends == [datetime(2099, 1, 1, tzinfo=UTC), None]
+
+
+@pytest.mark.parametrize("value", ["NaN", "-1", "1e300"])
+def test_an_end_that_is_no_time_is_none(value):
+    series = replace(
+        SourceSeries(), blocking=("a", "b", "platform"), silenced_until={"": float(value)}
+    )
+    (trouble,) = gather_trouble(series.trouble(), "cluster")["prod"].values()
+    assert reported_blocking(trouble.blocking).silenced_until is None
 
 
 def test_an_unknown_state_of_a_namespace_is_unknown():

@@ -13,7 +13,7 @@ from reporter.model.verdicts import Clear
 from reporter.stages.probes.cluster import deployments
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, a_probe_request
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, SUBJECTS, a_probe_request
 from tests.support.probe_verdicts import verdicts_of_request
 
 
@@ -27,7 +27,7 @@ BY_KIND = {kind.kind: kind for kind in DEFAULT_KINDS}
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_example_stack_has_every_component(reason):
-    store = Store(DEFAULT_KINDS)
+    store = Store(DEFAULT_KINDS, subjects=SUBJECTS)
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())
     for manifest in stack.manifests(NOON):

@@ -2,7 +2,6 @@
 Replays of many models over time, with the default catalogue.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
@@ -16,7 +15,7 @@ from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from tests.support.builders import MINUTE, NOON
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_FLAGS, reasons_of
 from tests.support.model_builders import (
     TEAM,
     a_model_pod,
@@ -33,17 +32,6 @@ MANY = 200
 FAILED = "inferencesetModelPodsNotReady"
 
 
-class ModelEvaluator(Evaluator):
-    """
-    An evaluator of the modeldeployment layer alone.
-    """
-
-    def refresh_subjects(self, snapshot, before, *, now):
-        found = super().refresh_subjects(snapshot, before, now=now)
-        models = (s for s in found.all if s.layer is Layer.MODELDEPLOYMENT)
-        return replace(found, all=frozenset(models))
-
-
 class ModelReplay(Replay):
     """
     A replay with *many* InferenceSets in one namespace, without routes and pickers.
@@ -51,10 +39,10 @@ class ModelReplay(Replay):
 
     def __init__(self, many):
         self.many = many
-        super().__init__(DEFAULT_CATALOGUE)
+        super().__init__(reasons_of(Layer.MODELDEPLOYMENT))
 
     def __post_init__(self):
-        self.evaluator = ModelEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = Evaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_model_store(a_team())
         for number in range(self.many):
             self.make(number)

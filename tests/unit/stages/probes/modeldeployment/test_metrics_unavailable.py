@@ -24,7 +24,7 @@ from reporter.stages.snapshot.scrape_targets import READY
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 from tests.support.builders import NOON, SECOND
-from tests.support.catalogue_fixture import a_probe_request
+from tests.support.catalogue_fixture import SUBJECTS, a_probe_request
 from tests.support.model_builders import SUBJECT, a_model, a_model_pod, a_set, a_workspace
 from tests.support.model_verdicts import rendered_message
 from tests.support.probe_verdicts import only_trouble
@@ -41,7 +41,7 @@ The seconds of attempts that fail: after failures a page is read less often.
 
 
 def a_page_store(*pods) -> Store:
-    store = Store(DEFAULT_KINDS, (), SampleStore({REASON: SCRAPE}))
+    store = Store(DEFAULT_KINDS, (), SampleStore({REASON: SCRAPE}), subjects=SUBJECTS)
     objects = a_model(a_set(2), a_workspace("qwen-b2"), POD, OTHER, *pods)
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())

@@ -6,7 +6,6 @@ from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.states import reason_states
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from tests.support.builders import MINUTE, NOON, SECOND
@@ -20,6 +19,7 @@ from tests.support.loading_pods import (
     a_model,
     add_samples,
 )
+from tests.support.reason_states import reason_states
 
 
 SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)

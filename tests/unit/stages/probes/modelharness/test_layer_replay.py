@@ -12,9 +12,8 @@ from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 from reporter.model.subjects import Subject
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
-from reporter.stages.snapshot.subjects import Subjects
 from tests.support.builders import MINUTE, NOON, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.catalogue_fixture import DEFAULT_FLAGS, reasons_of
 from tests.support.harness_builders import (
     ACCEPTED,
     DATA_PLANE,
@@ -46,17 +45,11 @@ class TeamReplay(Replay):
     def __init__(self, *objects):
         self.objects = objects
         super().__init__(
-            DEFAULT_CATALOGUE, subjects=frozenset({Subject(Layer.MODELHARNESS, TEAM)})
+            reasons_of(Layer.MODELHARNESS), subjects=frozenset({Subject(Layer.MODELHARNESS, TEAM)})
         )
 
     def __post_init__(self):
-        replay = self
-
-        class TeamEvaluator(Evaluator):
-            def refresh_subjects(self, snapshot, before, *, now):
-                return Subjects(replay.subjects)
-
-        self.evaluator = TeamEvaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
+        self.evaluator = Evaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_harness_store(*self.objects)
         self.run_pass()
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.embedded.storage.patch import apply_merge_patch
+from reporter.model.text.times import parse_zoned_time
 from reporter.stages.rollup.objects.answers import AnswerRules
-from reporter.stages.rollup.objects.conditions import parse_time
 from reporter.stages.rollup.objects.wanted import (
     GENERATION_SETTLE,
     ObjectLook,
@@ -23,6 +22,7 @@ from reporter.stages.rollup.objects.wanted import (
     renewal_due_at,
 )
 from reporter.stages.rollup.records import RollUp
+from reporter.stories.notation.syntax import apply_merge_patch
 from tests.support import kstatus
 from tests.support.builders import NOON
 from tests.support.rollups import BAD_IMAGE, view_of
@@ -135,7 +135,7 @@ def test_what_cannot_be_listed_for_long_has_the_pattern_as_its_reason():
     first = stack.look(named, after=timedelta(0))
     second = stack.look(named, first, after=MINUTE * 5)
     assert condition(second.wanted, "Ready")["reason"] == "NotListed"
-    since, later = parse_time(second.wanted["blocking"]["since"]), second.deadline
+    since, later = parse_zoned_time(second.wanted["blocking"]["since"]), second.deadline
     assert since is not None
     assert later == since + MINUTE * 30 + SECOND
     stack.replay.now = later
@@ -160,6 +160,19 @@ def test_the_status_has_what_the_design_names():
     assert blocking["remedy"]
     assert blocking["since"].endswith("Z")
     assert "inStateSeconds" not in blocking
+
+
+def test_the_status_shows_who_silenced_what_blocks_and_until_when():
+    silence = {"namespace": "team-m", "reasons": ["all"], "until": "2026-05-01T15:00:00Z"}
+    silence |= {"by": "alice", "why": "the weights move"}
+    wanted = Stack(BAD_IMAGE, silences=[silence]).settled(a_status_object())
+    assert wanted["state"] == "Failed"
+    assert wanted["blocking"]["silenced"] == {
+        "until": "2026-05-01T15:00:00Z",
+        "by": "alice",
+        "why": "the weights move",
+        "origin": "silences.yaml:2",
+    }
 
 
 def test_a_status_that_is_there_is_not_outdated_whenever_it_was_evaluated():

@@ -4,20 +4,21 @@ Properties that all probes of engines have in common: the check, and a healthy s
 
 import pytest
 
-from reporter.model.entries import Catalogue
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Reason
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.probe_run import prepare_probe_run
 from reporter.stages.probes import PROBES
-from reporter.stages.probes.modeldeployment.engine.engine_check import EngineParameters
+from reporter.stages.probes.modeldeployment.engine.engine_check import WELL, EngineParameters
 from reporter.stages.probes.modeldeployment.engine.engine_probe import EngineProbe
 from reporter.stages.resources.engines.stall import STALLED, StallRules, evaluate_stall
+from reporter.stages.resources.kaito.inference_sets import find_model_pods
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
-from tests.support.engines import a_page, store_of_pages
-from tests.support.model_builders import SUBJECT
+from tests.support.engines import HISTORY, a_page, scrape_of, store_of_pages
+from tests.support.model_builders import SUBJECT, a_model_pod
 
 
 STALLED_REASON = Reason("inferencesetEngineStalled")
@@ -61,6 +62,24 @@ def test_another_probe_with_the_same_parameters_has_a_check_of_its_own():
     )
     check = other.check_of(EngineParameters(), DEFAULT_FLAGS)
     assert check.evaluate is other.evaluate_engine
+
+
+@pytest.mark.parametrize(
+    ("pages", "is_well"),
+    [
+        ([(0, IDLE), (15, IDLE)], True),
+        ([(0, IDLE), (15, "connection refused")], False),
+        ([(0, IDLE), (15, ())], False),
+        ([(0, a_page(running=1, waiting=2, steps=9)), (15, a_page(running=1, waiting=2))], False),
+    ],
+)
+def test_what_a_page_means_is_kept_beside_its_history(pages, is_well):
+    snapshot = store_of_pages(STALLED_REASON, {"qwen-7rk2p-0": pages}).snapshot()
+    (pod,) = find_model_pods(snapshot, SUBJECT)
+    (gist,) = scrape_of(STALLED_REASON).gists
+    assert (snapshot.scrape_gist(pod, HISTORY, gist) == WELL) is is_well
+    restarted = a_model_pod(0, "qwen-7rk2p", uid="another")
+    assert snapshot.scrape_gist(restarted, HISTORY, gist) is None
 
 
 def test_a_set_that_cannot_be_decoded_is_unknown_although_its_engines_are_well():

@@ -1,0 +1,138 @@
+"""
+The alert on findings while all replicas are replaced, and once the trouble has ended.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.chart import CHART, golden
+from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.case_pages import story_of
+from e2e.chart.alerts.expected import BEFORE, FOUND, HEALTHY_YET, Alert, steady
+from e2e.chart.alerts.promtool import firing_errors, metrics_of
+from e2e.chart.alerts.timeline import Phase, series_of
+from e2e.chart.helm import Helm
+
+
+pytestmark = pytest.mark.controlplane
+
+Json = dict[str, Any]
+NAME = "ProductionStackFinding"
+LASTS, GAP, REMEMBERED = 20, 2, 5
+GONE = BEFORE + LASTS
+"""
+The minute from which no replica is scraped.
+"""
+
+
+def _firing_errors(
+    rules: Json,
+    states: Mapping[str, State],
+    phases: tuple[Phase, ...],
+    firing: Mapping[int, list[Alert]],
+    folder: Path,
+) -> str:
+    """
+    Compare the alerts after a finding of LASTS minutes in a cluster that was healthy.
+    """
+    found = (steady(states["healthy"], BEFORE), steady(states["finding"], LASTS), *phases)
+    series = [*series_of(found, metrics_of(rules), cluster="west")]
+    expected: dict[int, list[Alert]] = {HEALTHY_YET: [], GONE - 1: [FOUND], **firing}
+    named = {at: [each | {"cluster": "west"} for each in e] for at, e in expected.items()}
+    return firing_errors(rules, series, named, folder, alert=NAME)
+
+
+def test_it_fires_on_while_all_replicas_are_replaced(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    """
+    It resolves with the first page that shows the recovery.
+    """
+    back, well = GONE + GAP, GONE + GAP + LASTS
+    phases = (Phase(GAP), steady(states["finding"], LASTS), steady(states["healthy"], LASTS))
+    firing = {at: [FOUND] for at in (*range(GONE, back + 3), well - 1)}
+    firing |= {well: [], well + LASTS - 1: []}
+    assert _firing_errors(rules, states, phases, firing, tmp_path) == ""
+
+
+def test_a_recovery_meanwhile_resolves_it_with_the_first_page(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    back = GONE + GAP
+    phases = (Phase(GAP), steady(states["healthy"], LASTS))
+    firing = {back - 1: [FOUND], back: [], back + LASTS - 1: []}
+    assert _firing_errors(rules, states, phases, firing, tmp_path) == ""
+
+
+def test_a_reporter_that_does_not_come_back_leaves_it_for_five_minutes(
+    rules: Json, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    firing = {GONE + REMEMBERED - 2: [FOUND], GONE + REMEMBERED: [], GONE + LASTS: []}
+    assert _firing_errors(rules, states, (Phase(LASTS + 1),), firing, tmp_path) == ""
+
+
+def test_a_value_makes_it_fire_on_after_a_recovery(
+    helm: Helm, states: Mapping[str, State], tmp_path: Path
+) -> None:
+    """
+    It is no default, because each recovery is shown so much later.
+    """
+    words = f"--set=prometheusRule.enabled=true,prometheusRule.rules.{NAME}.keepFiringFor=5m"
+    rendered = helm.render(CHART, words, golden.OPERATOR)
+    (rules,) = (dict(e["spec"]) for e in rendered if e["kind"] == "PrometheusRule")
+    phases = (steady(states["healthy"], LASTS),)
+    firing = {GONE + 4: [FOUND], GONE + LASTS - 1: []}
+    assert _firing_errors(rules, states, phases, firing, tmp_path) == ""
+
+
+# ---------------------------------------------------------------- held anew
+
+
+KAITO = "clusterKaitoControllerNotReady"
+CONTROLLER = "Deployment kaito-system/kaito-workspace"
+HOLD = dict.fromkeys(("declared", "failed", "lost", "starting"), "5m")
+DELETED, HELD, AGAIN = 10, 17, 24
+"""
+Minutes at which it has been announced, is held by a new process, and has outlived that hold.
+"""
+
+
+def _case(at: str, *, until: str) -> Json:
+    """
+    Return a case in which a Deployment that was deleted comes back *at* a time; none states since when.
+    """
+    pod = "Pod kaito-system/kaito-workspace-6c9f-x1"
+    return {
+        "why": "Of something that is missing a new process does not know since when.",
+        "of": [KAITO],
+        "overlay": {"reasons": {KAITO: {"hold": HOLD}}},
+        "story": [
+            {"at": "1m", "change": {CONTROLLER: None, pod: None}},
+            {"at": "15m30s", "restart": "5s"},
+            {"at": at, "change": {CONTROLLER: {"replicas": 1}}},
+        ],
+        "until": until,
+    }
+
+
+@pytest.mark.parametrize(
+    ("back", "until", "held", "after"),
+    [("30m30s", "40m", True, 35), ("18m30s", "30m", False, 19)],
+    ids=["recovers later", "recovers while it is held"],
+)
+def test_it_fires_on_while_a_new_process_holds_the_finding(
+    rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
+) -> None:
+    story = story_of(_case(back, until=until))
+    series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
+    announced = story.alerts(DELETED)
+    assert [each["reason"] for each in announced] == [KAITO]
+    assert story.alerts(HELD) == story.alerts(after) == []
+    firing = {DELETED: announced, HELD: announced, after: []}
+    if held:
+        assert story.alerts(AGAIN) == announced
+        firing |= dict.fromkeys(range(DELETED, AGAIN + 1), announced)
+    assert firing_errors(rules, series, firing, tmp_path, alert=NAME) == ""

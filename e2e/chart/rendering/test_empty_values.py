@@ -1,0 +1,92 @@
+"""
+Values without a value: Helm removes what is null, and so are those of a release that keeps earlier values.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from e2e.chart import CHART, golden
+from e2e.chart.alerts.promtool import alerts_of
+from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.hub.rendered import NAMESPACE, objects_of_hub
+from e2e.chart.rendering.objects import arguments_of
+from reporter.cli.arguments.configuration import load_hub_settings
+from reporter.settings import load_settings
+
+
+pytestmark = pytest.mark.controlplane
+
+VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+KEYS = [
+    *VALUES,
+    *(
+        f"{key}.{name}"
+        for key, group in VALUES.items()
+        if isinstance(group, dict)
+        for name, value in group.items()
+        if isinstance(value, dict | list | bool)
+    ),
+]
+EVERYTHING = (
+    "hub.enabled=true,hub.queryURL=https://engine.example.com,crds.install=true"
+    ",prometheusRule.enabled=true,serviceMonitor.enabled=true,podMonitor.enabled=true"
+    ",networkPolicy.enabled=true,dashboard.enabled=true,podDisruptionBudget.enabled=true"
+    ",statusObjects.enabled=true,store.backend=healthevents,mirrorEvents=true"
+)
+
+
+def _error(helm: Helm, key: str) -> str:
+    """
+    Return why the chart is not rendered without a value; empty if it is.
+    """
+    try:
+        helm.render(CHART, f"--set={EVERYTHING}", f"--set={key}=null", golden.OPERATOR)
+    except HelmFailed as err:
+        return str(err)
+    return ""
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_value_that_is_empty_is_its_default_or_is_named(helm: Helm, key: str) -> None:
+    error = _error(helm, key)
+    assert not error or (key.partition(".")[0] in error and "has no value: " in error)
+
+
+# ---------------------------------------------------------------- one value of a group
+
+
+SWITCHES = {"enabled", "backend"}
+
+
+def _leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, f"{prefix}{name}.")
+        elif prefix and name not in SWITCHES:
+            yield f"{prefix}{name}"
+
+
+def _alerts(objects: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return sorted(
+        (alert["alert"], alert["labels"]["severity"], alert["expr"])
+        for each in objects
+        if each["kind"] == "PrometheusRule"
+        for alert in alerts_of(each["spec"])
+    )
+
+
+@pytest.mark.parametrize("path", [*_leaves(VALUES)])
+def test_one_that_is_empty_is_named_or_runs_with_the_same_alerts(helm: Helm, path: str) -> None:
+    words = (f"--set={EVERYTHING}", golden.OPERATOR)
+    try:
+        objects = helm.render(CHART, *words, f"--set={path}=null")
+    except HelmFailed as err:
+        assert f"{path} has no value: " in str(err)  # noqa: PT017  either is right
+        return
+    assert load_settings(arguments_of(objects), {})
+    container = objects_of_hub(objects)["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert load_hub_settings(container["args"][1:], {"POD_NAMESPACE": NAMESPACE})
+    assert _alerts(objects) == _alerts(helm.render(CHART, *words))

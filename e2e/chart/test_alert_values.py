@@ -1,0 +1,259 @@
+"""
+The values that switch and route alerts, and the runbooks that alerts lead to.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.chart import CHART, golden
+from e2e.chart.alerts.promtool import alerts_of, rule_errors
+from e2e.chart.helm import Helm, HelmFailed
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.sources.packs import shipped_packs
+from reporter.cli.arguments.configuration import load_shipped_catalogue
+from reporter.model.enums import Owner
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.documents import anchors
+
+
+pytestmark = pytest.mark.controlplane
+"""
+helm and promtool are built together with the control plane.
+"""
+
+Json = dict[str, Any]
+DOCS = Path(__file__).parents[2] / "docs"
+ALL = (
+    "prometheusRule.enabled=true,statusObjects.enabled=true,rollupMetrics=namespace"
+    ",store.backend=healthevents,mirrorEvents=true"
+    ",hub.enabled=true,hub.queryURL=https://engine.example.com"
+)
+OF_THE_SERIES = ("namespace", "workload_namespace", "inferenceset", "layer", "reason", "owner")
+SCHEMA = json.loads((CHART / "values.schema.json").read_text("utf-8"))
+NAMES = SCHEMA["properties"]["prometheusRule"]["properties"]["rules"]["propertyNames"]["enum"]
+LED_BY_REASON = "{{ $labels.reason | toLower }}"
+
+
+def _alerts(helm: Helm, *words: str) -> list[Json]:
+    """
+    Return the alerts of a reporter with a hub, and those that only a hub by itself has.
+    """
+    both, hub = (_rendered(helm, *words, *more) for more in ((), ("--set=replicas=0",)))
+    names = {each["alert"] for each in both}
+    return [*both, *(each for each in hub if each["alert"] not in names)]
+
+
+def _rendered(helm: Helm, *words: str) -> list[Json]:
+    rendered = helm.render(CHART, f"--set={ALL}", *words, golden.OPERATOR)
+    rules = [each["spec"] for each in rendered if each["kind"] == "PrometheusRule"]
+    for each in rules:
+        assert rule_errors(each) == ""
+    return [alert for each in rules for alert in alerts_of(each)]
+
+
+def _named(alerts: list[Json], name: str) -> list[Json]:
+    return [each for each in alerts if each["alert"] == name]
+
+
+def _severities(alerts: list[Json]) -> dict[str, str]:
+    """
+    Return the severity of the alerts on findings by what they select.
+    """
+    found = _named(alerts, "ProductionStackFinding")
+    return {
+        re.sub(r'^[^{]*\{|"|\} == 1$', "", each["expr"]): each["labels"]["severity"]
+        for each in found
+    }
+
+
+# ---------------------------------------------------------------- runbooks
+
+
+def _places(alerts: list[Json], base: str) -> Iterator[tuple[str, str]]:
+    """
+    Yield page and anchor of each runbook; one for each reason where the reason is in the address.
+    """
+    for each in alerts:
+        url = each["annotations"]["runbook_url"]
+        assert url.startswith(f"{base}/"), each["alert"]
+        page, _, anchor = url.removeprefix(f"{base}/").partition("#")
+        reasons = [e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason]
+        for reason in reasons if LED_BY_REASON in anchor else [""]:
+            yield page, anchor.replace(LED_BY_REASON, reason.lower())
+
+
+def test_every_runbook_is_a_section_of_the_documents(helm: Helm) -> None:
+    base = "https://runbooks.example.com/docs"
+    alerts = _alerts(helm, f"--set=prometheusRule.runbookURL={base}/")
+    places = set(_places(alerts, base))
+    assert len(places) > len(NAMES)
+    known = {page: set(anchors((DOCS / page).read_text("utf-8"))) for page, _ in places}
+    assert [place for place in sorted(places) if place[1] not in known[place[0]]] == []
+
+
+def test_runbooks_are_in_the_repository_by_default(helm: Helm) -> None:
+    home = "https://github.com/kaito-project/productionstack-status-reporter"
+    assert set(_places(_alerts(helm), f"{home}/blob/main/docs"))
+
+
+def test_every_alert_is_described_and_can_be_switched(helm: Helm) -> None:
+    rendered = {each["alert"] for each in _alerts(helm)}
+    assert rendered == set(NAMES)
+    headings = re.findall(
+        r"^### (ProductionStack\w+)$", (DOCS / "alerts.md").read_text(), re.MULTILINE
+    )
+    assert set(headings) == set(NAMES)
+
+
+# ---------------------------------------------------------------- switches
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_alert_can_be_left_out_made_severe_and_delayed(helm: Helm, name: str) -> None:
+    off = _alerts(helm, f"--set=prometheusRule.rules.{name}.enabled=false")
+    assert {each["alert"] for each in off} == set(NAMES) - {name}
+    changed = f"prometheusRule.rules.{name}.severity=page,prometheusRule.rules.{name}.for=42m"
+    on = _named(_alerts(helm, f"--set={changed}"), name)
+    assert {(each["labels"]["severity"], each["for"]) for each in on} == {("page", "42m")}
+
+
+def test_findings_have_the_severity_of_their_owner(helm: Helm) -> None:
+    assert _severities(_alerts(helm)) == {f"owner={each}": "warning" for each in Owner}
+    severe = "prometheusRule.severities.platform=critical,prometheusRule.severities.user=none"
+    found = _severities(_alerts(helm, f"--set={severe}"))
+    assert found == {"owner=platform": "critical", "owner=infrastructure": "warning"}
+
+
+def test_a_reason_may_have_a_severity_of_its_own(helm: Helm) -> None:
+    values = {
+        "clusterBBRNotReady": "critical",
+        "clusterKedaNotReady": "critical",
+        "inferencesetWeightDownloadSlow": "none",
+    }
+    words = f"--set-json=prometheusRule.reasonSeverities={json.dumps(values)}"
+    found = _severities(_alerts(helm, words))
+    others = "|".join(sorted(values))
+    assert found == {
+        **{f"owner={each},reason!~{others}": "warning" for each in Owner},
+        "reason=~clusterBBRNotReady|clusterKedaNotReady": "critical",
+    }
+
+
+@pytest.mark.parametrize("pack", shipped_packs(default_folder()))
+def test_each_reason_of_a_pack_may_have_a_severity_of_its_own(helm: Helm, pack: str) -> None:
+    catalogue = load_shipped_catalogue(packs=(pack,))
+    reasons = [each.reason for each in catalogue.entries.values() if not each.is_ready_reason]
+    values = json.dumps(dict.fromkeys(reasons, "critical"))
+    words = (f"--set=packs={{{pack}}}", f"--set-json=prometheusRule.reasonSeverities={values}")
+    found = _severities(_alerts(helm, *words))
+    assert found[f"reason=~{'|'.join(sorted(reasons))}"] == "critical"
+
+
+@pytest.mark.parametrize("severity", ["P1", "sev-2", "page_now", "1"])
+def test_a_severity_may_be_any_word(helm: Helm, severity: str) -> None:
+    values = {
+        "severities.user": severity,
+        "reasonSeverities.clusterBBRNotReady": severity,
+        "rules.ProductionStackStalled.severity": severity,
+    }
+    words = (f"--set-string=prometheusRule.{name}={each}" for name, each in values.items())
+    alerts = _alerts(helm, *words)
+    assert [each["labels"]["severity"] for each in alerts].count(severity) == len(values)
+
+
+def test_an_alert_may_fire_on_after_its_end(helm: Helm) -> None:
+    on = "--set=prometheusRule.rules.ProductionStackFinding.keepFiringFor=5m"
+    alerts = _alerts(helm, on)
+    lasting = {each["alert"] for each in alerts if each.get("keep_firing_for") == "5m"}
+    assert lasting == {"ProductionStackFinding"}
+    assert not any("keep_firing_for" in each for each in _alerts(helm))
+
+
+def test_labels_and_annotations_are_added_and_replace_none(helm: Helm) -> None:
+    labels = dict.fromkeys((*OF_THE_SERIES, "severity"), "none-of-this")
+    added = {"dashboard_url": "https://grafana.example.com"}
+    texts = dict.fromkeys(("summary", "description", "runbook_url"), "none-of-this")
+    words = (
+        f"--set-json=prometheusRule.alertLabels={json.dumps({'team': 'models', **labels})}",
+        f"--set-json=prometheusRule.alertAnnotations={json.dumps({**added, **texts})}",
+    )
+    plain = _alerts(helm)
+    for before, each in zip(plain, _alerts(helm, *words), strict=True):
+        assert each["labels"] == {**before["labels"], "team": "models"}
+        assert each["annotations"] == {**before["annotations"], **added}
+
+
+def test_alerts_on_the_reporter_are_the_platforms(helm: Helm) -> None:
+    for each in _alerts(helm):
+        about_the_stack = {"ProductionStackStalled", "ProductionStackReasonUnknown"}
+        if each["alert"] not in {"ProductionStackFinding", *about_the_stack}:
+            assert each["labels"]["owner"] == Owner.PLATFORM, each["alert"]
+
+
+# ---------------------------------------------------------------- API group, scraping
+
+
+@pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor", "PrometheusRule"])
+def test_each_kind_may_be_of_the_group_that_aks_reads(helm: Helm, kind: str) -> None:
+    value = kind[0].lower() + kind[1:]
+    group = f"{value}.enabled=true,{value}.apiGroup=azmonitoring.coreos.com"
+    objects = helm.render(CHART, f"--set={ALL},{group}", golden.OPERATOR)
+    found = [each["apiVersion"] for each in objects if each["kind"] == kind]
+    assert found
+    assert set(found) == {"azmonitoring.coreos.com/v1"}
+
+
+@pytest.mark.parametrize("monitor", ["serviceMonitor", "podMonitor"])
+def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, monitor: str) -> None:
+    drop = [{"action": "drop", "sourceLabels": ["__name__"], "regex": ".*_inferenceset_.*"}]
+    zone = [{"targetLabel": "zone", "replacement": "a"}]
+    values = {
+        "enabled": True,
+        "honorLabels": True,
+        "scrapeTimeout": "20s",
+        "relabelings": zone,
+        "metricRelabelings": drop,
+    }
+    words = f"--set-json={monitor}={json.dumps(values)}"
+    (found,) = (
+        each
+        for each in helm.render(CHART, words, golden.OPERATOR)
+        if each["kind"].lower() == monitor.lower()
+    )
+    spec = found["spec"]
+    (endpoint,) = spec.get("endpoints") or spec["podMetricsEndpoints"]
+    assert endpoint == {
+        "port": "metrics",
+        "interval": "30s",
+        "scrapeTimeout": "20s",
+        "honorLabels": True,
+        "relabelings": zone,
+        "metricRelabelings": drop,
+    }
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("prometheusRule.rules.ProductionStackFindings.enabled=false", "ProductionStackFindings"),
+        ("prometheusRule.rules.ProductionStackFinding.severty=critical", "severty"),
+        ("prometheusRule.rules.ProductionStackFinding.for=soon", "for"),
+        ("prometheusRule.rules.ProductionStackFinding.keepFiringFor=long", "keepFiringFor"),
+        ("prometheusRule.severities.user=a b", "user"),
+        ("prometheusRule.severities.team=critical", "team"),
+        ("prometheusRule.reasonSeverities.bbr=critical", "bbr"),
+        ("prometheusRule.apiGroup=coreos.com", "apiGroup"),
+        ("prometheusRule.runbookURL=docs", "runbookURL"),
+        ("serviceMonitor.honorLabels=maybe", "honorLabels"),
+        ("podMonitor.scrapeTimeout=soon", "scrapeTimeout"),
+        ("dashboard.label=x", "label"),
+    ],
+)
+def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
+    with pytest.raises(HelmFailed, match=named):
+        helm.render(CHART, f"--set={setting}")

@@ -1,0 +1,92 @@
+"""
+The notes after an installation have commands for what the values install, and for nothing else.
+"""
+
+import pytest
+
+from e2e.chart import CHART
+from e2e.chart.helm import IMAGE, Helm
+from e2e.chart.hub.rendered import ON
+
+
+HUB_ALONE = f"{ON},replicas=0"
+AUTHORIZED, OPEN = "statusAuthorization=kubernetes", "statusBindAddress=:8090"
+
+
+def notes(installer: Helm, *words: str) -> str:
+    dry = ("--dry-run=client", "--namespace=kaito-system", IMAGE)
+    return installer("install", "stack", str(CHART), *dry, *words).partition("NOTES:\n")[2]
+
+
+def test_a_reporter_has_events_a_log_and_a_status(installer: Helm) -> None:
+    shown = notes(installer)
+    for command in (
+        "kubectl get events -n kube-system --field-selector source=productionstack-status-reporter",
+        "kubectl rollout status -n kaito-system deployment/stack-status-reporter",
+        "kubectl port-forward -n kaito-system deployment/stack-status-reporter 8082",
+        "curl -s localhost:8082/status",
+    ):
+        assert f"  {command}\n" in shown
+    assert "hub" not in shown
+    assert "WARNING" not in shown
+
+
+def test_where_no_reporter_runs_there_is_nothing_of_it(installer: Helm) -> None:
+    shown = notes(installer, "--set=replicas=0,rbac.eventsRole=false,controlPlane.bbrNamespace=")
+    (line,) = shown.strip().splitlines()
+    assert line.startswith("No reporter runs here, as replicas is 0")
+    assert "no value" not in shown
+    assert "replcas is not a value" in notes(installer, "--set=replicas=0,replcas=2")
+
+
+def test_a_hub_has_its_own_and_of_a_reporter_only_where_one_runs(installer: Helm) -> None:
+    alone, both = notes(installer, HUB_ALONE), notes(installer, ON)
+    for shown in (alone, both):
+        assert "rollout status -n kaito-system deployment/stack-status-hub\n" in shown
+        assert "kubectl get productionstackclusters -n kaito-system\n" in shown
+        assert "port-forward -n kaito-system deployment/stack-status-hub 8082\n" in shown
+    assert "status-reporter" not in alone
+    assert "deployment/stack-status-reporter" in both
+
+
+def test_clusters_that_are_only_seen_have_no_objects(installer: Helm) -> None:
+    assert "productionstackclusters" not in notes(installer, f"{HUB_ALONE},hub.engage=seen")
+
+
+@pytest.mark.parametrize(
+    ("words", "reader", "prefix"),
+    [
+        ((), "stack-status-reporter-status-reader", ""),
+        ((HUB_ALONE,), "stack-status-hub-status-reader", "hub."),
+    ],
+    ids=["reporter", "hub"],
+)
+def test_a_status_that_is_open_is_warned_of_unless_readers_are_authorized(
+    installer: Helm, words: tuple[str, ...], reader: str, prefix: str
+) -> None:
+    is_open = f"--set={prefix}{OPEN}"
+    assert f"- {prefix}statusBindAddress opens /status" in notes(installer, *words, is_open)
+    authorized = notes(installer, *words, is_open, f"--set={prefix}{AUTHORIZED}")
+    assert "WARNING" not in authorized
+    assert f"ClusterRole\n{reader} may" in authorized
+    assert 'curl -s -H "Authorization: Bearer $TOKEN" localhost:8090/status' in authorized
+    for off in ("--set", "--set-string"):
+        is_off = (off, f"{prefix}statusBindAddress=0")
+        assert "port-forward" not in notes(installer, *words, *is_off)
+
+
+@pytest.mark.parametrize(
+    ("mirror", "lost"),
+    [
+        ("false", "no Event is written until the Role in kube-system is there"),
+        ("true", "what lasts is announced again after a restart"),
+    ],
+)
+def test_what_is_lost_without_the_role_in_kube_system_is_named(
+    installer: Helm, mirror: str, lost: str
+) -> None:
+    shown = notes(installer, f"--set=rbac.eventsRole=false,mirrorEvents={mirror}")
+    assert lost in shown
+    role, binding = (each.split() for each in shown.splitlines() if "kubectl create role" in each)
+    assert role[:4] == ["kubectl", "create", "role", "stack-status-reporter-events"]
+    assert "--serviceaccount=kaito-system:stack-status-reporter" in binding

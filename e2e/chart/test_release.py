@@ -1,0 +1,100 @@
+"""
+The chart as a release packages it installs without any value.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from e2e.chart import CHART, golden
+from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.rendering.objects import object_of
+from e2e.controlplane import assets
+
+
+pytestmark = pytest.mark.controlplane
+"""
+The helm program is built together with the control plane.
+"""
+
+ROOT = CHART.parents[1]
+
+
+def package(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    helm = assets.find().program("helm")
+    return subprocess.run(
+        ["make", "--silent", "chart", f"DIST={folder}", f"HELM={helm}", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_packaged_chart_names_the_image_of_its_registry(helm: Helm, tmp_path: Path) -> None:
+    before = (CHART / "values.yaml").read_text()
+    done = package(tmp_path / "dist", "REGISTRY=registry.example/team")
+    assert done.returncode == 0, done.stderr
+    (archive,) = (tmp_path / "dist").iterdir()
+    assert archive.name == "productionstack-status-reporter-0.4.0+reporter.0.1.0.tgz"
+    objects = helm.render(archive)
+    container = object_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    assert container["image"] == "registry.example/team/productionstack-status-reporter:0.1.0"
+    assert (CHART / "values.yaml").read_text() == before
+
+
+def test_packaged_chart_leads_to_the_runbooks_of_its_repository(
+    helm: Helm, tmp_path: Path
+) -> None:
+    home = "https://git.example/team/fork"
+    words = (f"HOMEPAGE={home}", "REGISTRY=registry.example/team")
+    done = package(tmp_path / "dist", *words)
+    assert done.returncode == 0, done.stderr
+    (archive,) = (tmp_path / "dist").iterdir()
+    rules = helm.render(archive, "--set=prometheusRule.enabled=true", golden.OPERATOR)
+    links = re.findall(r'"runbook_url": "([^"]*)"', json.dumps(rules))
+    assert links
+    assert all(link.startswith(f"{home}/blob/main/docs/") for link in links)
+
+
+def test_the_repository_is_named_in_one_place_of_the_chart() -> None:
+    home = yaml.safe_load((CHART / "Chart.yaml").read_text())["home"]
+    files = [file for file in CHART.rglob("*") if file.is_file() and home in file.read_text()]
+    assert [file.name for file in files] == ["Chart.yaml"]
+
+
+def test_chart_is_not_packaged_without_a_registry(tmp_path: Path) -> None:
+    done = package(tmp_path / "dist", "REGISTRY=")
+    assert done.returncode != 0
+    assert "Name the registry of the image with REGISTRY=…" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "image"),
+    [
+        (
+            ("image.registry=registry.example/fork",),
+            "registry.example/fork/productionstack-status-reporter:0.1.0",
+        ),
+        (("image.repository=fork/reporter",), "fork/reporter:0.1.0"),
+        (
+            ("image.registry=localhost:5000", "image.repository=own"),
+            "localhost:5000/own:0.1.0",
+        ),
+    ],
+)
+def test_image_is_given_by_registry_or_path(
+    helm: Helm, words: tuple[str, ...], image: str
+) -> None:
+    text = helm("template", "stack", str(CHART), *(f"--set={each}" for each in words))
+    assert f'image: "{image}"' in text
+
+
+@pytest.mark.parametrize("words", [(), ("--set=image.digest=sha256:" + "0" * 64,)])
+def test_without_any_the_value_is_named(helm: Helm, words: tuple[str, ...]) -> None:
+    with pytest.raises(HelmFailed, match=r"\): image\.registry has no value: set it to"):
+        helm("template", "stack", str(CHART), *words)

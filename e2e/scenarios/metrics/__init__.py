@@ -1,0 +1,3 @@
+"""
+The metrics page of a reporter on a real control plane.
+"""

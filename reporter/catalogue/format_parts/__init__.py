@@ -1,0 +1,3 @@
+"""
+The parts of the format of the catalogue's files.
+"""

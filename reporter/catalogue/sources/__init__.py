@@ -1,0 +1,3 @@
+"""
+The places that entries come from: packs, what they say of their subjects, and an overlay.
+"""

@@ -1,0 +1,106 @@
+"""
+Apply a user's overlay: changes to shipped reasons, and reasons of the user's own.
+
+The changes are made to the YAML nodes, so that errors about a change name the overlay's line.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from reporter.catalogue.drafts import EntrySource, GivenCatalogue, entry_sources
+from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
+from reporter.catalogue.problems import Problem, suggest_name
+from reporter.catalogue.sources.kinds import kind_nodes
+from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar, compose
+from reporter.catalogue.yaml.reader import read, readable_keys
+
+
+MERGED_KEYS = ("hold", "parameters")
+"""
+The keys that an overlay changes key by key; it replaces all others as a whole.
+"""
+
+ROWS_OFF = "does-not-suppress"
+CRD_ROW = "crd-of"
+"""
+The key of an overlay with the rows to switch off, and the name of the one that has no reason.
+"""
+
+
+def apply_overlay(
+    given: GivenCatalogue, overlay: Path | Node, problems: list[Problem]
+) -> GivenCatalogue:
+    root = compose(overlay, problems) if isinstance(overlay, Path) else overlay
+    if root is None:
+        return given
+    # What is wrong with the file as a whole hides nothing that is wrong with its parts.
+    read(root, OverlayFile[Any, UnreadEntry], problems)
+    sources = given.sources
+    reasons = root.values.get("reasons") if isinstance(root, Fields) else None
+    names = {source.name for source in sources}
+    changes = _read_changes(reasons, names, problems) if isinstance(reasons, Fields) else {}
+    changed = [
+        _apply_change(source, changes[source.name], problems) if source.name in changes else source
+        for source in sources
+    ]
+    return GivenCatalogue(
+        (*changed, *entry_sources(root, "add")),
+        (*given.kinds, *kind_nodes(root)),
+        given.subjects,
+    )
+
+
+def _read_changes(reasons: Fields, names: set[str], problems: list[Problem]) -> dict[str, Fields]:
+    changes = {}
+    for name, node in reasons.values.items():
+        if name not in names:
+            text = f"unknown reason `{name}`: {suggest_name(name, names)}"
+            problems.append(Problem(reasons.where(name), text))
+            continue
+        found: list[Problem] = []
+        change = read(node, Override, found)
+        problems += [Problem(p.place, f"{name}: {p.text}") for p in found]
+        if isinstance(node, Fields):
+            changes[name] = node if change is not None else readable_keys(node, Override)
+    return changes
+
+
+def _apply_change(source: EntrySource, node: Fields, problems: list[Problem]) -> EntrySource:
+    over = dict(node.values)
+    rows_off = over.pop(ROWS_OFF, None)
+    if isinstance(rows_off, Items):
+        over["suppresses"] = _switch_rows_off(source, rows_off, problems)
+    for key in MERGED_KEYS:
+        before, after = source.node.values.get(key), over.get(key)
+        if isinstance(before, Fields) and isinstance(after, Fields):
+            over[key] = before.merged(after)
+    return EntrySource(source.node.merged(Fields(node.place, over, node.keys)), source.pack)
+
+
+def _switch_rows_off(source: EntrySource, names: Items, problems: list[Problem]) -> Items:
+    """
+    Return the rows of a reason, with those of the named reasons switched off.
+    """
+    listed = source.node.values.get("suppresses")
+    rows = listed.items if isinstance(listed, Items) else ()
+    targets = {_target_of(row) for row in rows}
+    wanted = {each.value: each for each in names.items if isinstance(each, Scalar)}
+    for name, node in wanted.items():
+        if name not in targets:
+            text = f"{source.name} does not suppress `{name}`: {suggest_name(str(name), targets)}"
+            problems.append(Problem(node.place, text))
+    return Items(
+        listed.place if listed is not None else names.place,
+        tuple(_switched_off(row) if _target_of(row) in wanted else row for row in rows),
+    )
+
+
+def _target_of(row: Node) -> str:
+    target = row.values.get("reason") if isinstance(row, Fields) else None
+    return str(target.value) if isinstance(target, Scalar) else CRD_ROW
+
+
+def _switched_off(row: Node) -> Node:
+    assert isinstance(row, Fields)  # noqa: S101  it has a target
+    off = {"enabled": Scalar(row.place, value=False)}
+    return row.merged(Fields(row.place, off))

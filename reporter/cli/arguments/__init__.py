@@ -1,0 +1,3 @@
+"""
+Read what a command line and the environment ask for.
+"""

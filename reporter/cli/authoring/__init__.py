@@ -1,0 +1,3 @@
+"""
+The commands about files of a configuration: test, lint, docs and check-config. None reads a cluster.
+"""

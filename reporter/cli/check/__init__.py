@@ -1,0 +1,3 @@
+"""
+The command check: one evaluation of one cluster, or of several side by side, for pipelines.
+"""

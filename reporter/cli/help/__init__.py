@@ -1,0 +1,3 @@
+"""
+The commands as users see them: ``--help``, and the reference in docs/.
+"""

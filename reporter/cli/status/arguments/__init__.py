@@ -1,3 +1,0 @@
-"""
-The command lines of status, wait and explain.
-"""

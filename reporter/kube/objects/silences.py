@@ -1,0 +1,87 @@
+"""
+Read and write the annotations of a namespace or InferenceSet that silence findings about it.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.status_objects import MERGE_PATCH
+from reporter.kube.wire.decoding import decode_json
+from reporter.kube.wire.errors import NotFound, Unreachable, Unserved
+from reporter.kube.wire.paths import collection_path
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.base.silencing import SILENCE_FIELDS, SILENCE_PREFIX
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+    labels: dict[str, str] | None = None
+
+
+class _PartialObject(msgspec.Struct):
+    metadata: _Meta
+
+
+_DECODER = msgspec.json.Decoder(_PartialObject)
+
+
+class SilencedObject(msgspec.Struct, frozen=True):
+    """
+    The present silence of an object, by what follows the prefix.
+    """
+
+    path: str
+    resource_version: str
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+
+
+async def read_silenced_object(
+    api: RestClient, kind: ResourceKind, namespace: str, name: str
+) -> SilencedObject:
+    """
+    Read an object in the first version of its kind that is served. Raises KubeError.
+    """
+    operation = f"read {kind.kind} {'/'.join(filter(None, (namespace, name)))}"
+    for version in kind.versions:
+        path = f"{collection_path(kind, version, namespace)}/{name}"
+        try:
+            response = await api.call("GET", path, operation=operation)
+        except Unserved:
+            continue
+        try:
+            meta = decode_json(_DECODER, response.body).metadata
+        except msgspec.DecodeError as err:
+            what = f"not a {kind.kind}: {err}"
+            raise Unreachable(operation, status=200, message=what) from err
+        return SilencedObject(
+            path, meta.resource_version, _fields(meta.annotations), _fields(meta.labels)
+        )
+    raise NotFound(operation, message=f"{kind.group_resource} is not served")
+
+
+async def silence_object(
+    api: RestClient, found: SilencedObject, fields: Mapping[str, str]
+) -> None:
+    """
+    Replace the annotations. Raises Conflict if the object has changed since it was read.
+    """
+    values = {SILENCE_PREFIX + field: fields.get(field) or None for field in SILENCE_FIELDS}
+    await api.call(
+        "PATCH",
+        found.path,
+        body={"metadata": {"resourceVersion": found.resource_version, "annotations": values}},
+        content_type=MERGE_PATCH,
+        operation=f"annotate {found.path}",
+    )
+
+
+def _fields(values: Mapping[str, str] | None) -> Mapping[str, str]:
+    return {
+        name.removeprefix(SILENCE_PREFIX): value
+        for name, value in (values or {}).items()
+        if name.startswith(SILENCE_PREFIX)
+    }

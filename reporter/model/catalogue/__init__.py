@@ -1,0 +1,3 @@
+"""
+The catalogue as values: entries, their holds, and the rules that make subjects.
+"""

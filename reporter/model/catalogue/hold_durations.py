@@ -1,0 +1,32 @@
+"""
+The holds of a reason, by kind of trouble.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from reporter.model.enums import TroubleKind
+
+
+@dataclass(frozen=True, slots=True)
+class HoldDurations:
+    """
+    The time that trouble of each kind must last before it counts; None is the startup grace.
+    """
+
+    declared: timedelta | None = timedelta(0)
+    failed: timedelta | None = timedelta(seconds=15)
+    lost: timedelta | None = timedelta(seconds=30)
+    starting: timedelta | None = None
+
+    def for_kind(self, kind: TroubleKind, *, grace: timedelta) -> timedelta:
+        duration = {
+            TroubleKind.DECLARED: self.declared,
+            TroubleKind.FAILED: self.failed,
+            TroubleKind.LOST: self.lost,
+            TroubleKind.STARTING: self.starting,
+        }[kind]
+        return grace if duration is None else duration
+
+
+DEFAULT_HOLDS = HoldDurations()

@@ -1,0 +1,3 @@
+"""
+Records that are written to the API server and read back, as values.
+"""

@@ -1,0 +1,3 @@
+"""
+Texts that every part of the program reads or writes alike: times, and suggestions of names.
+"""

@@ -1,0 +1,225 @@
+"""
+Show the status only to users whom the API server authorizes.
+
+A request has a bearer token of the cluster. A TokenReview finds its user, and a
+SubjectAccessReview decides whether RBAC rules with nonResourceURLs allow that user to get the
+path, as in kube-rbac-proxy and in the metrics filter of controller-runtime (pkg/metrics/filters).
+Without an answer of the API server nothing is shown.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from datetime import timedelta
+from enum import Enum, unique
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import TypeVar
+from urllib.parse import quote
+
+from aiohttp import hdrs, web
+
+from reporter.kube.client.client import RestClient
+from reporter.kube.reviews.subject_access_review import VERB, may_get_path
+from reporter.kube.reviews.token_review import UserInfo, review_token
+from reporter.kube.wire.errors import KubeError
+from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
+from reporter.runtime.http.decision_cache import DecisionCache
+from reporter.runtime.http.host_check import Handler
+from reporter.runtime.http.responses import error_response
+from reporter.settings import StatusAuthorization
+
+
+SCHEME = "bearer"
+ALLOWED_TIME = timedelta(seconds=30)
+REFUSED_TIME = timedelta(seconds=5)
+"""
+The time for which an answer counts. A revoked token or rule ends within the first time; a new rule counts
+after the second one.
+"""
+
+REVIEW_TIMEOUT = timedelta(seconds=5)
+MAX_CONCURRENT_REVIEWS = 8
+RETRY_AFTER_SECONDS = 5
+
+logger = logging.getLogger(__name__)
+
+V = TypeVar("V")
+
+
+@unique
+class Access(Enum):
+    """
+    The answer to a reader. UNKNOWN_USER: no token, or one without a user.
+    """
+
+    ALLOWED = HTTPStatus.OK
+    UNKNOWN_USER = HTTPStatus.UNAUTHORIZED
+    FORBIDDEN = HTTPStatus.FORBIDDEN
+
+
+NO_TOKEN = StatusError(
+    schema=SCHEMA_VERSION,
+    error="the status is shown to users of the cluster alone, and this request has no token of one",
+    remedy="Send Authorization: Bearer, with the token of a user or of a service account, as kubectl"
+    " create token prints one. The API server's proxies do not pass tokens on: use kubectl"
+    " port-forward.",
+)
+NOT_REVIEWED = StatusError(
+    schema=SCHEMA_VERSION,
+    error="the API server did not say whether this may be shown, so it is not",
+    remedy="Ask again later. The log of this process says why; it needs to create tokenreviews and"
+    " subjectaccessreviews.",
+)
+HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = MappingProxyType(
+    {
+        HTTPStatus.UNAUTHORIZED: {hdrs.WWW_AUTHENTICATE: 'Bearer realm="status"'},
+        HTTPStatus.SERVICE_UNAVAILABLE: {hdrs.RETRY_AFTER: str(RETRY_AFTER_SECONDS)},
+    }
+)
+
+
+class StatusAuthorizer:
+    """
+    Asks the API server, and keeps its answers for a short time.
+
+    *seconds*: a monotonic clock.
+    """
+
+    def __init__(self, api: RestClient, seconds: Callable[[], float]) -> None:
+        self._api, self._seconds = api, seconds
+        self._users: DecisionCache[UserInfo | None] = DecisionCache()
+        self._allowed: DecisionCache[bool] = DecisionCache()
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_REVIEWS)
+        self._last_error = ""
+
+    async def decide(self, token: str, path: str) -> Access:
+        """
+        Return whether the path may be shown to the owner of a token. Raises KubeError without an answer.
+        """
+        if not token:
+            return Access.UNKNOWN_USER
+        # The token itself is not kept in memory.
+        key = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        try:
+            user = await self._find_user(key, token)
+            if user is None:
+                return Access.UNKNOWN_USER
+            is_allowed = await self._is_allowed(key, user, path)
+        except KubeError as err:
+            self._log(err)
+            raise
+        self._last_error = ""
+        return Access.ALLOWED if is_allowed else Access.FORBIDDEN
+
+    async def _find_user(self, key: bytes, token: str) -> UserInfo | None:
+        async def review() -> UserInfo | None:
+            return await review_token(self._api, token, time_limit=REVIEW_TIMEOUT)
+
+        return await self._find(self._users, key, review, lambda user: user is not None)
+
+    async def _is_allowed(self, key: bytes, user: UserInfo, path: str) -> bool:
+        async def review() -> bool:
+            return await may_get_path(self._api, user, path, time_limit=REVIEW_TIMEOUT)
+
+        return await self._find(self._allowed, (key, path), review, bool)
+
+    async def _find(
+        self,
+        cache: DecisionCache[V],
+        key: Hashable,
+        review: Callable[[], Awaitable[V]],
+        is_granted: Callable[[V], bool],
+    ) -> V:
+        """
+        Return the answer that is kept, or that of a review.
+        """
+        kept = cache.find(key, now=self._seconds())
+        if kept is not None:
+            return kept.value
+        async with self._slots:
+            # While this one waited, another request may have had the answer.
+            kept = cache.find(key, now=self._seconds())
+            if kept is not None:
+                return kept.value
+            found = await review()
+            time = ALLOWED_TIME if is_granted(found) else REFUSED_TIME
+            cache.keep(key, found, now=self._seconds(), time=time)
+            return found
+
+    def _log(self, err: KubeError) -> None:
+        """
+        Log why nothing is shown, once until an answer comes.
+        """
+        if str(err) != self._last_error:
+            self._last_error = str(err)
+            logger.warning("the status is shown to nobody: %s", err)
+
+    def guard(self, show: Handler) -> Handler:
+        """
+        Return the handler behind the check.
+        """
+
+        async def show_authorized(request: web.Request) -> web.StreamResponse:
+            path = served_path(request)
+            try:
+                access = await self.decide(bearer_token(request), path)
+            except KubeError:
+                return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, NOT_REVIEWED)
+            match access:
+                case Access.ALLOWED:
+                    return await show(request)
+                case Access.UNKNOWN_USER:
+                    return _refusal(HTTPStatus.UNAUTHORIZED, NO_TOKEN)
+                case Access.FORBIDDEN:
+                    return _refusal(HTTPStatus.FORBIDDEN, _forbidden(path))
+
+        return show_authorized
+
+
+def make_guard(
+    authorization: StatusAuthorization, api: RestClient, seconds: Callable[[], float]
+) -> Callable[[Handler], Handler]:
+    """
+    Return what wraps each handler of the status.
+    """
+    match authorization:
+        case StatusAuthorization.NONE:
+            return lambda show: show
+        case StatusAuthorization.KUBERNETES:
+            return StatusAuthorizer(api, seconds).guard
+
+
+def bearer_token(request: web.Request) -> str:
+    """
+    Return the token of a request; empty without one (RFC 6750, section 2.1).
+    """
+    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+    return token.strip() if scheme.lower() == SCHEME else ""
+
+
+def served_path(request: web.Request) -> str:
+    """
+    Return the path by which a request is authorized: that of what is served, however it was written.
+
+    A name may be sent with needless percent-encoding, and one with a slash must not look like two.
+    """
+    resource = request.match_info.route.resource
+    if resource is None:
+        raise TypeError("each path that is served is one of a resource")
+    parts = {name: quote(value, safe="") for name, value in request.match_info.items()}
+    return resource.canonical.format_map(parts)
+
+
+def _forbidden(path: str) -> StatusError:
+    return StatusError(
+        schema=SCHEMA_VERSION,
+        error=f"the user of this token may not {VERB} {path}",
+        remedy="Bind a ClusterRole to the user that has a rule with this verb and nonResourceURLs with"
+        f" this path; kubectl auth can-i {VERB} {path} --as=USER shows whether it works.",
+    )
+
+
+def _refusal(status: HTTPStatus, why: StatusError) -> web.Response:
+    return error_response(status, why, {hdrs.CACHE_CONTROL: "no-store", **HEADERS.get(status, {})})

@@ -1,0 +1,3 @@
+"""
+Another catalogue without a restart, when the file of the overlay changes.
+"""

@@ -1,0 +1,3 @@
+"""
+Groups of flags, each a part of Settings.
+"""

@@ -1,0 +1,49 @@
+"""
+The flags of the HTTP servers.
+"""
+
+# ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
+
+from dataclasses import dataclass
+from functools import partial
+
+from reporter.settings.enums import RollUpScope, StatusAuthorization
+from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.parsers import (
+    BindAddress,
+    choice_parser,
+    parse_address,
+    parse_optional_address,
+)
+
+
+_serving = partial(flag, FlagGroup.SERVING)
+
+
+@dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
+class ServingSettings:
+    """
+    The part of the settings about what is served, where and to whom.
+    """
+
+    metrics_bind_address: BindAddress | None = _serving(
+        ":8080", parse_address, "Address of /metrics; 0: not served."
+    )
+    health_probe_bind_address: BindAddress | None = _serving(
+        ":8081", parse_address, "Address of /livez, /healthz and /readyz; 0: not served."
+    )
+    status_bind_address: BindAddress | None = _serving(
+        "",
+        parse_optional_address,
+        "Address of /status; empty: inside the pod alone; 0: not served.",
+    )
+    status_authorization: StatusAuthorization = _serving(
+        "none",
+        choice_parser(StatusAuthorization),
+        "Who reads /status: everyone (none), or by token and RBAC (kubernetes).",
+    )
+    rollup_metrics: RollUpScope = _serving(
+        "cluster",
+        choice_parser(RollUpScope),
+        "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
+    )

@@ -1,0 +1,3 @@
+"""
+Every metric, declared once: name, type, help text and labels.
+"""

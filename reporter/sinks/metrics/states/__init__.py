@@ -1,0 +1,3 @@
+"""
+The series of reasons: their state by namespace and by InferenceSet, and since when.
+"""

@@ -1,0 +1,62 @@
+"""
+Decide beside which InferenceSets an Event is written as well, and for how long that is true.
+
+The Event in kube-system is the announcement. Its mirror has the same reason, message, episode, count
+and times, and is about the InferenceSet itself.
+"""
+
+from dataclasses import replace
+
+from reporter.model.enums import EventType, Layer
+from reporter.model.records.event_record import EventRecord
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.stages.announcing.eligibility import (
+    is_announceable,
+    is_member_announceable,
+    ready_groups,
+)
+from reporter.stages.announcing.grouping import member_key
+from reporter.stages.announcing.schedule import PublishContext
+
+
+def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[Subject]:
+    """
+    Return the InferenceSets that an Event is about, before the state knows that it was written.
+    """
+    subject = record.key.subject
+    if subject.layer is not Layer.MODELDEPLOYMENT:
+        return frozenset()
+    if subject.name:
+        return frozenset({subject})
+    state = context.announcement_state
+    if record.type is EventType.NORMAL:
+        groups = ready_groups(state, context.catalogue).get(subject, ())
+        return frozenset().union(*(group.ready_members for group in groups))
+    group = state.groups.get(record.key)
+    members = group.members if group is not None else frozenset()
+    return frozenset(each for each in members if is_mirror_true(record, each, context))
+
+
+def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
+    """
+    Return whether what an Event says about an InferenceSet still holds.
+    """
+    evaluation = context.evaluation
+    if not evaluation.known_subjects.may_include(subject):
+        return False
+    if record.type is EventType.NORMAL:
+        return subject not in evaluation.not_ready
+    key = record.key
+    if not is_announceable(key, context.announcement_state, evaluation, context.settings):
+        return False
+    return bool(key.subject.name) or is_member_announceable(
+        member_key(key, subject), evaluation, context.settings
+    )
+
+
+def mirrored(record: EventRecord, involved: InvolvedObject) -> EventRecord:
+    """
+    Return the record of the mirror. *involved*: the InferenceSet, in whose namespace it is written.
+    """
+    return replace(record, involved_object=involved)

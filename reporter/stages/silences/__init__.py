@@ -1,0 +1,3 @@
+"""
+The silences in effect: read from objects and from the file, checked, matched with findings.
+"""

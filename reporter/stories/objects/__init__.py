@@ -1,0 +1,3 @@
+"""
+Kubernetes objects, built from the short notation of a story.
+"""

@@ -1,0 +1,279 @@
+"""
+The objects of a story, built from its short notation.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import ApiObject
+from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.stories.notation.errors import StoryError
+from reporter.stories.notation.syntax import (
+    apply_merge_patch,
+    expand_numbered,
+    parse_duration,
+    resolve_times,
+)
+from reporter.stories.notation.times import START
+from reporter.stories.objects.deployments import build_deployment
+from reporter.stories.objects.models import story_model_pod, story_workspace
+from reporter.stories.objects.namespaces import build_namespace
+from reporter.stories.objects.pods import build_pod
+
+
+API_FIELDS = frozenset({"metadata", "spec", "status"})
+"""
+Fields that mark a description as a part of the object as the API shows it.
+"""
+
+
+@dataclass(frozen=True)
+class ObjectAddress:
+    kind: ResourceKind
+    namespace: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str, declared: Sequence[ResourceKind] = ()) -> "ObjectAddress":
+        """
+        Parse ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
+
+        *declared*: the kinds that the catalogue of the case declares, some with another name.
+        """
+        kind, _, where = text.partition(" ")
+        namespace, _, name = where.rpartition("/")
+        known = (*declared, *DEFAULT_KINDS, *OPTIONAL_KINDS)
+        named = [each for each in declared if each.alias.partition("/")[2] == kind]
+        # A kind with a name of its own is found by that: it has a part of the objects alone.
+        found = named or [each for each in known if each.kind == kind and not _has_name(each)]
+        if not found:
+            raise StoryError(f"{text}: known kinds are {', '.join(k.kind for k in known)}")
+        if not name:
+            raise StoryError(f"{text}: is no object such as `Deployment kaito-system/router`")
+        return cls(found[0], namespace, name)
+
+
+def _has_name(kind: ResourceKind) -> bool:
+    return kind.alias.partition("/")[2] not in {"", "declared"}
+
+
+@dataclass(frozen=True)
+class ContainerRuns:
+    """
+    The runs of a pod's first container: when the present one started, and the one before it.
+    """
+
+    restarts: int
+    started: datetime | None = None
+    last_started: datetime | None = None
+
+    def after(self, restarts: int, *, since: datetime, now: datetime) -> "ContainerRuns":
+        """
+        Return the runs after so many restarts. *since*: the start of a run that is not recorded.
+        """
+        if restarts == self.restarts:
+            return self
+        # When the runs between two numbers of restarts started is not known.
+        follows = restarts == self.restarts + 1
+        return ContainerRuns(restarts, now, (self.started or since) if follows else None)
+
+
+@dataclass
+class StoryObjects:
+    """
+    The description of each object so far. A later description is merged into it.
+    """
+
+    declared: Sequence[ResourceKind] = ()
+    words: dict[ObjectAddress, dict[str, Any]] = field(default_factory=dict)
+    created_at: dict[ObjectAddress, datetime] = field(default_factory=dict)
+    ready: dict[ObjectAddress, tuple[bool, datetime]] = field(default_factory=dict)
+    runs: dict[ObjectAddress, ContainerRuns] = field(default_factory=dict)
+    conditions: dict[ObjectAddress, tuple[Condition, ...]] = field(default_factory=dict)
+    deletions: Counter[ObjectAddress] = field(default_factory=Counter)
+
+    def change(
+        self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime
+    ) -> Iterator[tuple[ObjectAddress, ApiObject | None]]:
+        """
+        Apply the changes, and yield each object as it is now; None if it is deleted.
+        """
+        for text, words in expand_numbered(changes):
+            address = ObjectAddress.parse(text, self.declared)
+            if words is None:
+                self._forget(address)
+                yield address, None
+                continue
+            self.created_at.setdefault(address, now)
+            self.words[address] = apply_merge_patch(self.words.get(address, {}), words)
+            try:
+                yield address, self._object(address, now=now)
+            except (StoryError, msgspec.ValidationError) as err:
+                raise StoryError(f"{text}: {err}") from err
+
+    def _forget(self, address: ObjectAddress) -> None:
+        self.deletions[address] += 1
+        self.words.pop(address, None)
+        self.created_at.pop(address, None)
+        self.ready.pop(address, None)
+        self.runs.pop(address, None)
+        self.conditions.pop(address, None)
+
+    def _object(self, address: ObjectAddress, *, now: datetime) -> ApiObject:
+        words = dict(self.words[address])
+        age = words.pop("age", None)
+        born = self.created_at[address] if age is None else now - parse_duration(age)
+        if not API_FIELDS & words.keys():
+            if address.kind is DEPLOYMENTS:
+                return _deployment(address, words, born=born, now=now)
+            if address.kind is PODS:
+                return self._pod(address, words, born=born, now=now)
+            if address.kind is WORKSPACES:
+                return self._workspace(address, words, born=born, now=now)
+        if address.kind is NAMESPACES and not words:
+            return build_namespace(address.name)
+        return _full(address, words, born=born, now=now)
+
+    def _pod(
+        self, address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
+    ) -> ApiObject:
+        ready = words.get("ready", "unschedulable" not in words)
+        was, since = self.ready.get(address, (ready, born))
+        self.ready[address] = (ready, since if was == ready else now)
+        since, restarts = self.ready[address][1], words.get("restarts", 0)
+        runs = self.runs.get(address, ContainerRuns(restarts))
+        self.runs[address] = runs = runs.after(restarts, since=since, now=now)
+        if "model" not in words:
+            words = {"labels": self._template(address), **words}
+        # A successor of the same name is another object.
+        words["uid"] = f"uid-{address.name}-{self.deletions[address]}"
+        return _pod(address, words, born=born, since=since, runs=runs, now=now)
+
+    def _template(self, address: ObjectAddress) -> Mapping[str, str]:
+        """
+        Return the labels by which Istio and the chart of an endpoint picker find their pods.
+        """
+        owner = ObjectAddress(DEPLOYMENTS, address.namespace, _workload(address))
+        if owner.name.endswith(ENDPOINT_PICKER_SUFFIX):
+            return {"inferencepool": owner.name}
+        labels = self.words.get(owner, {}).get("labels", {})
+        return (
+            {GATEWAY_NAME_LABEL: labels[GATEWAY_NAME_LABEL]}
+            if GATEWAY_NAME_LABEL in labels
+            else {}
+        )
+
+    def _workspace(
+        self, address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
+    ) -> ApiObject:
+        before = self.conditions.get(address, ())
+        if "upgrade" in words:
+            words["upgrade"] = (START + parse_duration(words["upgrade"])).isoformat()
+        meta = {"namespace": address.namespace, "created_at": born}
+        made = story_workspace(address.name, words, before, now=now, **meta)
+        self.conditions[address] = made.status.conditions or ()
+        return made
+
+
+def _deployment(
+    address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
+) -> ApiObject:
+    """
+    Build a Deployment.
+
+    *rollout*: reason of Progressing. *refused*: message of ReplicaFailure. *stale*: its status is.
+    """
+    rollout = words.pop("rollout", "NewReplicaSetAvailable")
+    status = {"ProgressDeadlineExceeded": "False", "DeploymentPaused": "Unknown"}
+    conditions: list[tuple[str, ...]] = [("Progressing", status.get(rollout, "True"), rollout)]
+    if "refused" in words:
+        conditions.append(("ReplicaFailure", "True", "FailedCreate", words.pop("refused")))
+    if words.pop("stale", False):
+        words |= {"generation": 2, "observed": 1}
+    if words.pop("deleting", False):
+        words["deleted"] = now
+    words.setdefault("replicas", 1)
+    return build_deployment(
+        address.name, address.namespace, created_at=born, conditions=conditions, **words
+    )
+
+
+def _pod(
+    address: ObjectAddress,
+    words: dict[str, Any],
+    *,
+    born: datetime,
+    since: datetime,
+    runs: ContainerRuns,
+    now: datetime,
+) -> ApiObject:
+    """
+    Build a Pod, named ``<deployment>-<hash>-<suffix>``. *unschedulable*, *disrupted*: message and reason.
+    """
+    conditions: list[tuple[str, ...]] = []
+    if "unschedulable" in words:
+        why = words.pop("unschedulable")
+        conditions.append(("PodScheduled", "False", "Unschedulable", why))
+        words |= {"ready": False, "containers": False, "phase": "Pending"}
+    if "disrupted" in words:
+        conditions.append(("DisruptionTarget", "True", words.pop("disrupted")))
+    if words.pop("deleting", False):
+        words["deleted"] = now
+    times: dict[str, datetime | None] = {"created_at": born, "started": born, "since": since}
+    times |= {"running": runs.started or since, "last_running": runs.last_started}
+    plain = {key.replace("-", "_"): value for key, value in words.items()}
+    if "model" in plain:
+        made = {**times, **plain, "conditions": conditions}
+        return story_model_pod(address.name, made, namespace=address.namespace)
+    return build_pod(
+        address.name,
+        address.namespace,
+        workload=_workload(address),
+        conditions=conditions,
+        **{**times, **plain},
+    )
+
+
+def _workload(pod: ObjectAddress) -> str:
+    return pod.name.rpartition("-")[0].rpartition("-")[0]
+
+
+def _full(
+    address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
+) -> ApiObject:
+    metadata = {
+        "name": address.name,
+        "namespace": address.namespace,
+        "uid": f"uid-{address.name}",
+        "generation": 1,
+        "creationTimestamp": born.isoformat(),
+    }
+    whole = apply_merge_patch({"metadata": metadata}, words)
+    text = msgspec.json.encode(resolve_times(whole, now=now))
+    return msgspec.json.decode(text, type=address.kind.type)
+
+
+def healthy_pods(
+    deployments: Iterable[tuple[str, Mapping[str, Any]]],
+) -> Mapping[str, Mapping[str, Any]]:
+    """
+    Build a Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
+    """
+    return {
+        f"Pod {text.removeprefix('Deployment ')}-6c9f-x{number}": {}
+        for text, words in deployments
+        if text.startswith("Deployment ")
+        for number in range(1, words.get("replicas", 1) + 1)
+    }

@@ -1,0 +1,300 @@
+"""
+The replay of a story on the pure core: a stack, its changes, and the time of each announcement.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from reporter.model.enums import DetailSource, Emission, SuppressionMode
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
+from reporter.model.observations import DiscoveryResult, Watching
+from reporter.model.records.event_record import EventRecord
+from reporter.runtime.inputs.permissions import kinds_to_watch
+from reporter.runtime.inputs.scrape_config import find_scrapes
+from reporter.settings.parsers import choice_set_parser
+from reporter.stages.evaluation.evaluation import EvaluationSettings
+from reporter.stages.pipeline import Evaluator
+from reporter.stages.probes import PROBES
+from reporter.stages.probes.specs import SPECS
+from reporter.stages.rollup.document import StatusView
+from reporter.stages.rollup.fold import fold
+from reporter.stages.rollup.records import RollUp
+from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.store import Store
+from reporter.stories.notation.errors import StoryError
+from reporter.stories.notation.expectations import since_start
+from reporter.stories.notation.syntax import apply_merge_patch, parse_duration
+from reporter.stories.notation.times import LONG_AGO, START
+from reporter.stories.objects.objects import StoryObjects, healthy_pods
+from reporter.stories.objects.selection import is_selected
+from reporter.stories.pages.metrics_pages import MetricsPages
+from reporter.stories.replay.catalogues import SHIPPED, StoryCatalogues
+from reporter.stories.replay.codes import AnnouncedCodes
+from reporter.stories.replay.flags import story_flags
+from reporter.stories.replay.process import ReplayedProcess
+from reporter.stories.replay.silences import silence_file
+from reporter.stories.replay.statuses import status_lines
+from reporter.stories.replay.store_replay import ReplayedStore
+from reporter.stories.replay.watches import parse_watch_state
+from reporter.stories.stack.healthy_stack import HEALTHY_STACK, stack_before
+
+
+OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
+DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
+
+
+class StoryReplay(ReplayedProcess):
+    """
+    A replay whose time starts with the process. Heartbeats are left out.
+
+    *story*: the content of its file. *step*: the step that is being applied; -1 before the first.
+    *codes*: of the causes that were announced.
+    """
+
+    def __init__(self, story: Mapping[str, Any], catalogues: StoryCatalogues = SHIPPED) -> None:
+        self.story, self.world = story, StoryObjects()
+        self.discovery: Mapping[str, Any] = {}
+        self.rollup, self.crds = RollUp(), dict(HEALTHY_STACK["crds"])
+        self.statuses: dict[str, Mapping[str, str]] = {}
+        self.step, self.codes = -1, AnnouncedCodes()
+        self._jumped = timedelta(0)
+        flags = story_flags(story)
+        super().__init__(catalogues.of(story), _settings(flags))
+        self.rollup_rules = RollUpRules(self.catalogue, flags, self.settings.delays.grace)
+        self._status_at = [START + parse_duration(at) for at in self.story.get("status") or {}]
+        self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
+        self.subjects = ALL_LAYERS
+        self._kinds = kinds_to_watch(
+            self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
+        )
+        self.world.declared = [kind for kind in self._kinds if kind.is_declared]
+        self._scrapes = find_scrapes(self.catalogue, SPECS, flags)
+        self.store = self._empty()
+        self.pages = MetricsPages(flags["weight-download-metric"], self._scrapes)
+        self._interval = _seconds(flags["scrape-interval-seconds"])
+        self._scrape_at = START + self._interval
+        given = self.story.get("given", {})
+        stack = apply_merge_patch(
+            stack_before(catalogues.packs_of(story)), given.get("change", {})
+        )
+        self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
+        self._apply({**given, "change": {}})
+        self._discover_at = START
+        self.health_events = _health_events(self, flags)
+        self._discover()
+
+    def _empty(self) -> Store:
+        crds = {*HEALTHY_STACK["crds"], *(kind.group_resource for kind in self.world.declared)}
+        samples, subjects = SampleStore(self._scrapes), self.catalogue.subject_definitions
+        store = Store(self._kinds, crds, samples, subjects=subjects)
+        for kind in self._kinds:
+            store.set_watch_state(kind, Watching())
+        return store
+
+    def run(self) -> Self:
+        for number, step in enumerate(self.story["story"]):
+            self.step = number
+            self._advance_until(START + parse_duration(step["at"]) + self._jumped)
+            self._apply(step)
+            self.run_pass()
+        steps = self.story["story"]
+        last = parse_duration(steps[-1]["at"]) if steps else timedelta(0)
+        until = self.story.get("until")
+        span = parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP
+        self._advance_until(START + span + self._jumped)
+        if self.now in self._status_at:
+            self._note_status()
+        return self
+
+    def run_pass(self) -> Self:
+        super().run_pass()
+        self._keep_episodes()
+        self.codes.add(self.evaluation, self.announcement_state)
+        self.rollup = fold(self.rollup, self.rollup_input(), self.rollup_rules)
+        return self
+
+    def _keep_episodes(self) -> None:
+        """
+        Carry out the plan of the HealthEvent store; what has no place is evaluated in a further pass.
+        """
+        if self.health_events is None:
+            return
+        before = self.store.snapshot().store_rejections
+        plan = self.health_events.settle().plan()
+        rejected = dict(Counter(each.limit for each in plan.rejections))
+        self.store.record_store_rejections(rejected)
+        if rejected != before:
+            super().run_pass()
+
+    def rollup_input(self) -> RollUpInput:
+        """
+        Return what the last pass hands to the roll-up; every pass of a story looks at all subjects.
+        """
+        episodes = self.announcement_state.episodes.items()
+        return RollUpInput(
+            self.evaluation,
+            self.store.snapshot(),
+            looked_at=self.evaluation.subjects,
+            dirty=self.store.take_dirty(),
+            now=self.now,
+            episodes={key: each.event.episode_start for key, each in episodes},
+        )
+
+    def restart(self, *, back_after: float = 0.0) -> Self:
+        self.rollup = RollUp()
+        super().restart(back_after=back_after)
+        return self
+
+    def _advance_until(self, end: datetime) -> None:
+        """
+        Advance to the end, and note the status at each time that the story pins.
+        """
+        for moment in sorted(self._status_at):
+            if self.now <= moment < end:
+                self._advance_without_status(moment)
+                self._note_status()
+        self._advance_without_status(end)
+
+    def _note_status(self) -> None:
+        view = StatusView(self.rollup, self.rollup_rules, now=self.now)
+        self.statuses[since_start(self.now)] = status_lines(view)
+
+    def _advance_without_status(self, end: datetime) -> None:
+        """
+        Advance to the end. A scrape due at the end runs after the change of the next step.
+        """
+        while self._discover_at <= end or self._scrape_at < end:
+            self.advance_to_change(min(self._discover_at, self._scrape_at))
+            if self._discover_at <= self._scrape_at:
+                self._discover()
+            else:
+                self._scrape_pages()
+        self.advance(max(end - self.now, timedelta(0)))
+
+    def _scrape_pages(self) -> None:
+        self._scrape_at += self._interval
+        if self.pages.words:
+            self.pages.scrape_into(self.store, now=self.now)
+            self.run_pass()
+
+    def _jump(self, text: str) -> None:
+        """
+        Set the clock forward or back; what is due by it happens when it would have.
+        """
+        span = parse_duration(text.removeprefix("-")) * (-1 if text.startswith("-") else 1)
+        self._jumped += span
+        self.now += span
+        self._discover_at += span
+        self._scrape_at += span
+
+    def _apply(self, step: Mapping[str, Any]) -> None:
+        if "clock" in step:
+            self._jump(step["clock"])
+        self._change(step.get("change", {}), now=self.now)
+        self.pages.change(step.get("pages", {}), now=self.now)
+        self.crds |= step.get("crds", {})
+        self.discovery = step.get("discovery", self.discovery)
+        for resource, how in step.get("watch", {}).items():
+            self.store.set_watch_state(self._kind(resource), parse_watch_state(how, now=self.now))
+        if step.get("silences") is not None:
+            self.store.record_silence_file(silence_file(step["silences"]))
+        if "restart" in step:
+            self._restart_store()
+            self.restart(back_after=parse_duration(step["restart"]).total_seconds())
+
+    def _kind(self, resource: str) -> ResourceKind:
+        found = next((k for k in self.store.kinds if k.resource == resource), None)
+        if found is None:
+            known = ", ".join(kind.resource for kind in self.store.kinds)
+            raise StoryError(f"watch: {resource} is not watched; watched are {known}")
+        return found
+
+    def _restart_store(self) -> None:
+        """
+        Restart with an empty store: the objects as they are, without earlier observations of them.
+        """
+        before, self.store = self.store.snapshot(), self._empty()
+        for kind in self._kinds:
+            self.store.set_watch_state(kind, before.tables[kind.table].watch_state)
+            for each in before.all(kind):
+                self.store.upsert(kind, each)
+        self.store.record_silence_file(before.silence_file)
+        self._record_discovery()
+
+    def _change(self, changes: Mapping[str, Any], *, now: datetime) -> None:
+        for address, made in self.world.change(changes, now=now):
+            if address.kind not in self.store.kinds:
+                continue  # of a source that is switched off
+            if made is None or not is_selected(address, self.world.words[address]):
+                self.store.delete(address.kind, address.namespace, address.name)
+            else:
+                self.store.upsert(address.kind, made)
+
+    def _discover(self) -> None:
+        """
+        Run discovery once; the next run is due sooner if a loss needs a second answer.
+        """
+        self._record_discovery()
+        self._discover_at += (
+            CONFIRM_INTERVAL if self.store.has_unconfirmed_loss else DISCOVERY_INTERVAL
+        )
+        self.run_pass()
+
+    def _record_discovery(self) -> None:
+        failing = self.discovery.get("failing")
+        stale = frozenset(self.discovery.get("stale", ()))
+        served = {
+            crd: tuple(versions)
+            for crd, versions in self.crds.items()
+            if versions and crd.partition(".")[2] not in stale
+        }
+        answer = None if failing else DiscoveryResult(served, stale)
+        self.store.record_discovery(answer, failing or "", now=self.now)
+
+    # ------------------------------------------------------------ results
+
+    @property
+    def announced(self) -> list[str]:
+        return [f"{since_start(r.last_timestamp)} {_line(r)}" for r in self.writes]
+
+    @property
+    def notes(self) -> list[str]:
+        return sorted(note for notes in self.evaluation.notes.values() for note in notes)
+
+
+def _settings(flags: Mapping[str, str]) -> EvaluationSettings:
+    return EvaluationSettings(
+        emission=Emission(flags["emission"]),
+        suppression=SuppressionMode(flags["suppression"]),
+        heartbeat=timedelta(days=2),
+    )
+
+
+def _health_events(replay: StoryReplay, flags: Mapping[str, str]) -> ReplayedStore | None:
+    if flags["store"] == "none":
+        return None
+    limits = StoreLimits(
+        int(flags["store-max-per-node"]),
+        int(flags["store-max"]),
+        _seconds(flags["store-retention-seconds"]),
+    )
+    return ReplayedStore(replay, limits)
+
+
+def _seconds(flag: str) -> timedelta:
+    return timedelta(seconds=float(flag))
+
+
+def _healthy_pods_of(stack: Mapping[str, Any]) -> Mapping[str, Any]:
+    pods = healthy_pods(stack.items())
+    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
+
+
+def _line(record: EventRecord) -> str:
+    about = f"{record.involved_object.kind}/{record.involved_object.name}"
+    return f"{record.type} {record.key.reason} {about}: {record.message}"

@@ -1,0 +1,3 @@
+"""
+Find the files of stories, run them, and compare what was announced with what is expected.
+"""

@@ -1,0 +1,3 @@
+"""
+The healthy stack that every story starts from.
+"""

@@ -1,0 +1,238 @@
+"""
+Events beside their InferenceSets, against an API server.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from reporter.embedded.http.faults.rules import Hang, bad_gateway_response
+from reporter.embedded.server import EmbeddedServer
+from reporter.kube.client.client import RestClient
+from reporter.kube.objects.events.client import EventClient
+from reporter.model.enums import Layer
+from reporter.model.subjects import Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.runtime.announcing.mirror import EventMirror
+from tests.integration.announcing.publisher_fixture import (
+    BBR,
+    MANY,
+    PublisherFixture,
+    lines,
+    running_publisher,
+)
+from tests.integration.leaderelection.test_elector import api, server
+from tests.support.background import running_beside
+from tests.support.builders import a_key, a_trouble, an_active_verdict
+
+
+__all__ = ["api", "server"]
+
+SETS = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:02}") for i in range(12)]
+PODS = [a_key("inferencesetPods", each) for each in SETS]
+MIRRORS = "/namespaces/team-a/events"
+
+
+class MirrorFixture:
+    """
+    A publisher with a mirror. *results* counts the requests of the mirror. *uids*: those of
+    InferenceSets that were created anew. *faulty*: those that cannot be looked up, by a fault.
+    """
+
+    def __init__(self, fixture: PublisherFixture, api: RestClient) -> None:
+        self.main = fixture
+        self.results: Counter[str] = Counter()
+        self.uids: dict[str, str] = {}
+        self.faulty: set[str] = set()
+        self.mirror = EventMirror(
+            fixture.announcements,
+            EventClient(api, "reporter-0"),
+            fixture.leadership,
+            fixture.clock,
+            involved_for=self._involved_for,
+            count_write=lambda result: self.results.update([result]),
+            jitter=lambda: 0.0,
+            pause_after_fault=1.0,
+        )
+
+    def _involved_for(self, subject: Subject) -> InvolvedObject | None:
+        name = subject.name
+        if name in self.faulty:
+            raise LookupError(name)
+        if name == "model-11":
+            return None  # it is not there any more
+        uid = self.uids.get(name, f"uid-{name}")
+        return InvolvedObject("kaito.sh/v1beta1", "InferenceSet", name, uid, subject.namespace)
+
+    @property
+    def events(self) -> list[dict]:
+        return self.main.server.cluster.list("events", "team-a")
+
+    @property
+    def counts(self) -> list[str]:
+        return sorted(
+            f"{each['reason']} {each['involvedObject']['name']} x{each['count']}"
+            for each in self.events
+        )
+
+    async def wait_for_mirrors(self, *counts: str) -> None:
+        await self.main.until(lambda: self.counts == sorted(counts))
+
+
+@asynccontextmanager
+async def mirrored_publisher(
+    server: EmbeddedServer, api: RestClient
+) -> AsyncIterator[MirrorFixture]:
+    server.cluster.upsert(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
+    )
+    async with running_publisher(server, api, catalogue=MANY, subjects=SETS) as main:
+        fixture = MirrorFixture(main, api)
+        async with running_beside(fixture.mirror.run(), "mirror"):
+            yield fixture
+
+
+async def test_a_mirror_is_the_same_event_about_the_inference_set(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]), an_active_verdict(BBR))
+        await fixture.main.wait_for_events("clusterBBR x1", "inferencesetPods x1")
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+        (mirror,) = fixture.events
+        (event,) = (each for each in fixture.main.events if each["reason"] == "inferencesetPods")
+        assert mirror["involvedObject"] == {
+            "apiVersion": "kaito.sh/v1beta1",
+            "kind": "InferenceSet",
+            "name": "model-00",
+            "namespace": "team-a",
+            "uid": "uid-model-00",
+        }
+        same = ("reason", "message", "type", "count", "eventTime", "firstTimestamp", "source")
+        assert {name: mirror[name] for name in same} == {name: event[name] for name in same}
+        assert mirror["metadata"]["labels"] == event["metadata"]["labels"]
+        names = [each["metadata"]["name"].partition(".") for each in (mirror, event)]
+        assert names[0][0] == "model-00"
+        assert names[0][2] == names[1][2]
+
+
+async def test_a_mirror_follows_rewrites_heartbeats_and_recovery(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+        fixture.main.advance(5)
+        fixture.main.set_verdicts(an_active_verdict(PODS[0], a_trouble(code="Other")))
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x2")
+        fixture.main.advance(331)
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x3")
+        fixture.main.set_clear(PODS[0])
+        fixture.main.advance(31)
+        await fixture.wait_for_mirrors(
+            "inferencesetPods model-00 x3", "inferencesetReady model-00 x1"
+        )
+
+
+async def test_each_member_of_a_group_that_exists_has_a_mirror(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(*map(an_active_verdict, PODS))
+        await fixture.main.wait_for_events("inferencesetPods x1")
+        await fixture.wait_for_mirrors(*(f"inferencesetPods {each.name} x1" for each in SETS[:11]))
+        fixture.main.set_clear(*PODS)
+        fixture.main.advance(31)
+        await fixture.wait_for_mirrors(
+            *(f"inferencesetPods {each.name} x1" for each in SETS[:11]),
+            *(f"inferencesetReady {each.name} x1" for each in SETS[:11]),
+        )
+
+
+async def test_a_mirror_that_is_refused_is_tried_again_and_delays_nothing(
+    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+):
+    denial = server.deny("create", "", "events", "team-a")
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.wait_for_events("inferencesetPods x1")
+        await fixture.main.until(lambda: fixture.results["refused"] == 1)
+        fixture.main.set_verdicts(an_active_verdict(BBR))
+        await fixture.main.wait_for_events("clusterBBR x1", "inferencesetPods x1")
+        assert fixture.counts == []
+        assert len(lines(caplog, "cannot create")) == 1
+        server.allow(denial)
+        fixture.main.advance(2)
+        fixture.mirror._changed.set()
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+
+
+async def test_a_mirror_that_hangs_delays_nothing(server: EmbeddedServer, api: RestClient):
+    async with mirrored_publisher(server, api) as fixture:
+        server.faults.add(Hang(), method="POST", path=MIRRORS)
+        for number, key in enumerate(PODS[:8], start=1):
+            fixture.main.set_verdicts(an_active_verdict(key))
+            await fixture.main.wait_for_events(*["inferencesetPods x1"] * number)
+        assert fixture.counts == []
+        server.faults.clear()
+
+
+async def test_what_is_no_longer_true_is_not_mirrored_late(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.until(lambda: fixture.results.total() == 1)
+        fixture.main.set_clear(PODS[0])
+        fixture.main.advance(31)
+        await fixture.wait_for_mirrors("inferencesetReady model-00 x1")
+
+
+async def test_a_mirror_that_has_expired_is_created_anew(server: EmbeddedServer, api: RestClient):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+        (mirror,) = fixture.events
+        server.cluster.delete("events", "team-a", mirror["metadata"]["name"])
+        fixture.main.advance(331)
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x2")
+
+
+async def test_a_process_that_does_not_lead_forgets_what_waits(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.until(lambda: fixture.results.total() == 1)
+        fixture.main.leadership.release()
+        await fixture.main.until(lambda: not fixture.mirror._first)
+        fixture.main.leadership.acquire()
+        fixture.main.advance(331)
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x2")
+
+
+async def test_a_mirror_follows_an_inference_set_that_is_created_anew(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+        fixture.uids["model-00"] = "another"
+        fixture.main.advance(331)
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x2")
+        assert [each["involvedObject"]["uid"] for each in fixture.events] == ["another"]
+
+
+async def test_what_is_announced_after_a_fault_is_mirrored(
+    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.faulty.add("model-00")
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.until(lambda: bool(lines(caplog, "cannot be written beside")))
+        fixture.main.set_verdicts(an_active_verdict(PODS[1]))
+        await fixture.wait_for_mirrors("inferencesetPods model-01 x1")

@@ -1,0 +1,75 @@
+"""
+The files of docs/own-reasons.md are accepted; e2e follows the page on a real API server.
+"""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from reporter.cli.commands import run_command
+from reporter.runtime.inputs.permissions import kinds_to_watch
+from reporter.stages.probes.cel.evaluation import STATES
+from reporter.stages.probes.cel.language import limits
+from reporter.stages.probes.cel.language.library import compile_expression
+from reporter.stages.probes.cel.parameters import CelParameters
+from reporter.stages.probes.cel.prepare import MAX_REASONS
+from reporter.stages.probes.cel.probe import PROBE
+from reporter.stages.probes.specs import SPECS
+from tests.support.own_reasons import own_catalogue
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "own-reasons.md").read_text("utf-8")
+FILES = dict(re.findall(r"```yaml\n# ([a-z-]+\.yaml)\n(.*?)```", PAGE, re.DOTALL))
+
+
+def test_the_overlay_is_accepted_and_its_rights_are_those_of_the_values():
+    kinds = kinds_to_watch(own_catalogue(FILES["overlay.yaml"]), SPECS)
+    (declared,) = [kind for kind in kinds if kind.is_declared]
+    (rule,) = yaml.safe_load(FILES["values.yaml"])["extraRules"]
+    assert rule == {"apiGroups": [declared.group], "resources": [declared.resource]}
+    crd = yaml.safe_load(FILES["crd.yaml"])
+    assert crd["metadata"]["name"] == declared.group_resource
+
+
+def test_the_story_passes_as_the_page_shows_it(tmp_path, capsys):
+    for name in ("overlay.yaml", "story.yaml"):
+        (tmp_path / name).write_text(FILES[name])
+    overlay = f"--catalogue-overlay={tmp_path / 'overlay.yaml'}"
+    assert "```sh\nproductionstack-status-reporter test story.yaml --catalogue-overlay=" in PAGE
+    assert run_command(["test", str(tmp_path / "story.yaml"), overlay], {}) == 0
+    assert capsys.readouterr().out == "1 passed\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "has(object.status.ready) && object.status.ready",
+        "object.?status.?ready.orValue(false)",
+        "double(object.spec.hard) * 0.9",
+        'now - timestamp(object.status.seen) < duration("5m")',
+    ],
+)
+def test_its_expressions_are_those_of_the_language(text):
+    assert f"`{text}`" in PAGE
+    assert compile_expression(text)
+
+
+def test_every_parameter_field_state_and_limit_is_named():
+    keys = {field.encode_name for field in msgspec.structs.fields(CelParameters)}
+    assert all(f"| `{key}` |" in PAGE for key in keys)
+    assert all(f"`{{{field}}}`" in PAGE for field in PROBE.spec.message_fields)
+    plain = PAGE.replace("\n", " ")
+    assert all(state in plain for state in STATES.values())
+    for limit in (
+        limits.MAX_TEXT_BYTES,
+        limits.MAX_NODES,
+        limits.MAX_GROWTH,
+        limits.PATTERN_NODES,
+        limits.MAX_CONTENT_VALUES,
+        limits.MAX_CONTENT_LEVELS,
+        MAX_REASONS,
+    ):
+        assert re.search(rf"\b{limit}\b", PAGE), limit

@@ -1,0 +1,148 @@
+"""
+The workflows run what is pinned, and have no more permissions than they need.
+"""
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+ROOT = Path(__file__).parents[3]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
+PINNED = re.compile(r"uses: (\./\S+|[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*)$")
+BASE = re.compile(r"^ARG BASE=python:3\.13-slim-trixie@sha256:[0-9a-f]{64}$")
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_action_is_pinned_by_its_commit_and_names_its_version(workflow: Path):
+    uses = [line.strip(" -") for line in workflow.read_text().splitlines() if "uses:" in line]
+    assert uses
+    assert [line for line in uses if not PINNED.match(line)] == []
+
+
+def test_one_commit_has_one_version_everywhere():
+    text = "\n".join(path.read_text() for path in WORKFLOWS)
+    pins = set(re.findall(r"uses: ([\w./-]+)@([0-9a-f]{40}) # (v\S+)", text))
+    assert len(pins) == len({name for name, _, _ in pins})
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_only_read_unless_a_job_says_otherwise(workflow: Path):
+    content = yaml.safe_load(workflow.read_text())
+    assert content["permissions"] in ({}, {"contents": "read"})
+    for name, job in content["jobs"].items():
+        writes = {key for key, value in job.get("permissions", {}).items() if value == "write"}
+        assert not writes or workflow.stem == "release", name
+
+
+def test_a_release_is_tested_first_and_signs_what_it_pushes():
+    content = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    jobs = content["jobs"]
+    assert jobs["test"]["uses"] == "./.github/workflows/test.yaml"
+    assert (jobs["image"]["needs"], jobs["chart"]["needs"]) == ("test", "image")
+    (build,) = (step for step in jobs["image"]["steps"] if step.get("id") == "build")
+    assert build["with"]["platforms"] == "linux/amd64,linux/arm64"
+    assert (build["with"]["provenance"], build["with"]["sbom"]) == ("mode=max", True)
+    for job, step_id in {"image": "build", "chart": "push"}.items():
+        runs = "\n".join(step.get("run", "") for step in jobs[job]["steps"])
+        assert "cosign sign --yes" in runs
+        assert "${{" not in runs.replace("--format '{{", ""), "texts are given as variables"
+        (attested,) = (
+            step["with"]
+            for step in jobs[job]["steps"]
+            if step.get("uses", "").startswith("actions/attest-build-provenance@")
+        )
+        assert attested["subject-digest"] == f"${{{{ steps.{step_id}.outputs.digest }}}}"
+        assert attested["push-to-registry"] is True
+
+
+def test_a_release_has_the_notes_the_chart_and_the_sbom():
+    content = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    steps = {step.get("name"): step.get("run", "") for step in content["jobs"]["chart"]["steps"]}
+    run = steps["Release with the section of the changelog"]
+    assert "make --silent release-notes > notes.md" in run
+    assert "--notes-file notes.md dist/*.tgz sbom.spdx.json" in run
+
+
+def test_notes_of_a_release_are_its_section_of_the_changelog(tmp_path: Path):
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n### Added\n\n- That.\n\n"
+        "## [0.1.0]\n\n- This.\n"
+    )
+    done = subprocess.run(
+        ["make", "--silent", "-f", ROOT / "Makefile", "release-notes", "VERSION=0.2.0"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["###", "Added", "-", "That."]
+
+
+def test_notes_of_a_version_without_a_section_are_refused(tmp_path: Path):
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [0.2.0]\n\n## [0.1.0]\n\n- This.\n")
+    done = subprocess.run(
+        ["make", "--silent", "-f", ROOT / "Makefile", "release-notes", "VERSION=0.2.0"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode != 0
+    assert "CHANGELOG.md has nothing about [0.2.0]" in done.stderr
+
+
+def test_program_chart_and_changelog_have_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = project["version"]
+    chart = yaml.safe_load((ROOT / "helm" / project["name"] / "Chart.yaml").read_text())
+    assert chart["appVersion"] == version
+    assert chart["version"].partition("+")[2] == f"reporter.{version}"
+    heads = re.findall(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert heads[0] in ("Unreleased", version)
+    assert len(heads) == len(set(heads))
+
+
+def test_the_image_is_built_and_measured_before_each_merge_and_release():
+    content = yaml.safe_load((ROOT / ".github/workflows/test.yaml").read_text())
+    assert {"pull_request", "workflow_call"} <= set(content[True])  # YAML 1.1 reads `on` so
+    runs = [step.get("run", "") for step in content["jobs"]["image"]["steps"]]
+    assert [line for line in runs if "IMAGE_BASE=dockerfile make test-image" in line]
+
+
+def test_dependencies_and_base_are_audited_each_week_and_when_they_change():
+    content = yaml.safe_load((ROOT / ".github/workflows/audit.yaml").read_text())
+    assert content[True]["schedule"]
+    assert {"requirements*.lock", "Dockerfile"} <= set(content[True]["pull_request"]["paths"])
+    assert "make audit" in [step.get("run") for step in content["jobs"]["audit"]["steps"]]
+    printed = subprocess.run(
+        ["make", "--dry-run", "-f", ROOT / "Makefile", "audit"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    for each in ("e2e.release.base_support", "requirements.run.lock", "requirements.lock"):
+        assert each in printed.stdout
+
+
+def test_the_base_of_the_image_is_a_digest_that_renovate_renews():
+    dockerfile = (ROOT / "Dockerfile").read_text().splitlines()
+    assert [line for line in dockerfile if BASE.match(line)]
+    renovate = json.loads((ROOT / "renovate.json").read_text())
+    assert {"dockerfile", "github-actions"} <= set(renovate["enabledManagers"])
+    (rule,) = (
+        each
+        for each in renovate["packageRules"]
+        if each["matchManagers"] == ["dockerfile"] and "digest" in each["matchUpdateTypes"]
+    )
+    assert rule.get("enabled", True)
+    assert rule["schedule"] == ["at any time"]

@@ -1,0 +1,3 @@
+"""
+Tests of the probe for reasons in CEL.
+"""

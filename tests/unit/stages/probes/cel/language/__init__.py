@@ -1,0 +1,3 @@
+"""
+Tests of what expressions read and may cost.
+"""

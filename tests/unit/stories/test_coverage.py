@@ -1,0 +1,23 @@
+"""
+Reasons and codes without a story.
+"""
+
+from pathlib import Path
+
+from reporter.stages.probes.specs import SPECS
+from reporter.stories.replay.catalogues import SHIPPED
+from reporter.stories.running.coverage import find_coverage
+from reporter.stories.running.runner import StoryResult
+from tests.unit.stories.written import run
+
+
+def test_what_no_story_announces_is_named(tmp_path: Path):
+    result = run(tmp_path)
+    assert isinstance(result, StoryResult)
+    coverage = find_coverage([result], SHIPPED.plain, SPECS)
+    assert coverage.total == len(coverage.reasons) + 1
+    assert "clusterBBRNotReady" not in coverage.reasons
+    assert "clusterKedaNotReady" in coverage.reasons
+    (codes,) = coverage.codes.values()
+    assert "ScaledToZero" not in codes
+    assert "Unavailable" in codes
