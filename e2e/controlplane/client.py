@@ -28,6 +28,17 @@ STORAGE_PAUSES = (1, 1, 2, 4, 8)
 Seconds between attempts while the storage of a kind is not ready.
 """
 
+STORAGE_PENDING = {
+    # A kind whose CRD was just made (apiserver, store.go, WaitUntilReady).
+    http.client.TOO_MANY_REQUESTS: "is (re)initializing",
+    # A kind whose CRD was just changed: its former storage waits for its last requests and takes no
+    # others (apiserver, filters/waitgroup.go; apiextensions-apiserver, customresource_handler.go).
+    http.client.SERVICE_UNAVAILABLE: "apiserver is shutting down",
+}
+"""
+Refusals before anything is read or written, by status code: the same request passes a moment later.
+"""
+
 
 class ApiError(Exception):
     def __init__(self, status: int, doing: str, body: str) -> None:
@@ -152,11 +163,7 @@ class Client:
             try:
                 return self._exchange(method, path, body, headers)
             except ApiError as error:
-                # A kind whose CRD was just made is answered so (apiserver, store.go, WaitUntilReady).
-                if (
-                    error.status != http.client.TOO_MANY_REQUESTS
-                    or "is (re)initializing" not in error.body
-                ):
+                if not _is_storage_pending(error):
                     raise
             time.sleep(pause)
         return self._exchange(method, path, body, headers)
@@ -189,3 +196,8 @@ class Client:
 
 def _with(path: str, query: dict[str, str]) -> str:
     return f"{path}?{urllib.parse.urlencode(query)}" if query else path
+
+
+def _is_storage_pending(error: ApiError) -> bool:
+    message = STORAGE_PENDING.get(error.status)
+    return message is not None and message in error.body
