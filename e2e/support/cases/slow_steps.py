@@ -5,7 +5,6 @@ A case as a busy machine replays it: each step takes seconds, and the holds are 
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,6 @@ from typing import Any
 from e2e.support.cases.case_lines import differences
 from e2e.support.cases.case_steps import Case, quiet_steps, steps
 from e2e.support.cases.short_holds import GRACE, SCRAPE_INTERVAL, ReplayDelays, overlay
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stories.replay.flags import story_flags
 from reporter.stories.replay.story_replay import StoryReplay
 
 
@@ -46,25 +42,24 @@ def slow_differences(case: Case, delays: ReplayDelays) -> list[str]:
     Return what is announced otherwise than the case expects.
     """
     return [
-        each
-        for pace in PACES
-        for each in differences(_lines(_slow(case, delays, pace), delays), case)
+        each for pace in PACES for each in differences(_lines(_slow(case, delays, pace)), case)
     ]
 
 
-def _lines(story: Mapping[str, Any], delays: ReplayDelays) -> list[str]:
-    replay = StoryReplay(story)
-    given = replace(replay.settings.delays, grace=timedelta(seconds=GRACE), settle=delays.settle)
-    replay.settings = replace(replay.settings, delays=given)
-    replay.evaluator = Evaluator(replay.catalogue, PROBES, story_flags(story), replay.settings)
-    return [each.partition(" ")[2] for each in replay.run().announced]
+def _lines(story: Mapping[str, Any]) -> list[str]:
+    return [each.partition(" ")[2] for each in StoryReplay(story).run().announced]
 
 
 def _slow(case: Case, delays: ReplayDelays, pace: timedelta) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(overlay(Path(folder), case, delays).partition("=")[2])
         brief = json.loads(path.read_text())
-    flags = {**case.get("flags", {}), "scrape-interval-seconds": str(SCRAPE_INTERVAL)}
+    flags = {
+        **case.get("flags", {}),
+        "scrape-interval-seconds": SCRAPE_INTERVAL,
+        "startup-grace-seconds": GRACE,
+        "settle-seconds": delays.settle.seconds,
+    }
     kept = {key: value for key, value in case.items() if key != "status"}
     story = [*_slow_steps(case, pace)]
     end = timedelta(seconds=float(story[-1]["at"].removesuffix("s"))) + ANNOUNCED_STEP

@@ -11,10 +11,9 @@ from reporter.kube.watch.watch_events import UndecodableObject
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs import scrape_config
+from reporter.runtime.inputs.evaluation_settings import make_evaluation_settings
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
 from reporter.settings import Settings
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
@@ -62,15 +61,4 @@ def describe_undecodable(
 
 
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
-    delays = Delays(grace=settings.startup_grace, settle=settings.settle)
-    return Evaluator(
-        catalogue,
-        PROBES,
-        settings.flag_texts,
-        EvaluationSettings(
-            delays,
-            emission=settings.emission,
-            suppression=settings.suppression,
-            heartbeat=settings.heartbeat,
-        ),
-    )
+    return Evaluator(catalogue, PROBES, settings.flag_texts, make_evaluation_settings(settings))

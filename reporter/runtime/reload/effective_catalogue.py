@@ -10,6 +10,7 @@ from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.controller.evaluator_change import AdaptedEvaluation
 from reporter.runtime.inputs.coverage import find_idle_reasons
+from reporter.runtime.inputs.evaluation_settings import make_evaluation_settings
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.unread import UnreadKinds
 from reporter.runtime.reload.overlay_watch import ReloadRefused
@@ -17,8 +18,7 @@ from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.settings import Settings
 from reporter.sinks.metrics import Metrics
 from reporter.stages.evaluation.catalogue_change import change_catalogue
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
@@ -39,13 +39,7 @@ class EffectiveCatalogue:
             self.catalogue,
             PROBES,
             settings.flag_texts,
-            EvaluationSettings(
-                Delays(grace=settings.startup_grace, settle=settings.settle),
-                emission=settings.emission,
-                suppression=settings.suppression,
-                heartbeat=settings.heartbeat,
-                unchecked=frozenset(self.find_idle()),
-            ),
+            make_evaluation_settings(settings, self.find_idle()),
         )
 
     def make_rules(self) -> RollUpRules:

@@ -4,18 +4,19 @@ The replay of a story on the pure core: a stack, its changes, and the time of ea
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from reporter.model.enums import DetailSource, Emission, SuppressionMode
+from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.records.event_record import EventRecord
+from reporter.runtime.inputs.evaluation_settings import make_evaluation_settings
 from reporter.runtime.inputs.permissions import kinds_to_watch
 from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.settings.parsers import choice_set_parser
-from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
@@ -35,7 +36,7 @@ from reporter.stories.objects.selection import is_selected
 from reporter.stories.pages.metrics_pages import MetricsPages
 from reporter.stories.replay.catalogues import SHIPPED, StoryCatalogues
 from reporter.stories.replay.codes import AnnouncedCodes
-from reporter.stories.replay.flags import story_flags
+from reporter.stories.replay.flags import story_settings
 from reporter.stories.replay.process import ReplayedProcess
 from reporter.stories.replay.silences import silence_file
 from reporter.stories.replay.statuses import status_lines
@@ -45,6 +46,7 @@ from reporter.stories.stack.healthy_stack import HEALTHY_STACK, stack_before
 
 
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
+NO_HEARTBEAT = timedelta(days=2)
 DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
 
 
@@ -63,8 +65,10 @@ class StoryReplay(ReplayedProcess):
         self.statuses: dict[str, Mapping[str, str]] = {}
         self.step, self.codes = -1, AnnouncedCodes()
         self._jumped = timedelta(0)
-        flags = story_flags(story)
-        super().__init__(catalogues.of(story), _settings(flags))
+        settings = story_settings(story)
+        flags = settings.flag_texts
+        without_heartbeats = replace(make_evaluation_settings(settings), heartbeat=NO_HEARTBEAT)
+        super().__init__(catalogues.of(story), without_heartbeats)
         self.rollup_rules = RollUpRules(self.catalogue, flags, self.settings.delays.grace)
         self._status_at = [START + parse_duration(at) for at in self.story.get("status") or {}]
         self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
@@ -265,14 +269,6 @@ class StoryReplay(ReplayedProcess):
     @property
     def notes(self) -> list[str]:
         return sorted(note for notes in self.evaluation.notes.values() for note in notes)
-
-
-def _settings(flags: Mapping[str, str]) -> EvaluationSettings:
-    return EvaluationSettings(
-        emission=Emission(flags["emission"]),
-        suppression=SuppressionMode(flags["suppression"]),
-        heartbeat=timedelta(days=2),
-    )
 
 
 def _health_events(replay: StoryReplay, flags: Mapping[str, str]) -> ReplayedStore | None:

@@ -53,6 +53,23 @@ def test_what_else_a_story_expects_is_compared(tmp_path: Path, more: str, part: 
     assert any(each.startswith(line) for each in difference.lines), difference.lines
 
 
+def test_the_holds_follow_the_flags_of_a_story(tmp_path: Path):
+    story = """\
+why: What is starting is held for the startup grace, and settles once it is back for a while.
+of: [clusterBBRNotReady]
+flags: { startup-grace-seconds: 20, settle-seconds: 5 }
+story:
+  - at: 1m
+    change: { Deployment kaito-system/body-based-router: { ready: 0, available: 0 } }
+  - at: 3m
+    change: { Deployment kaito-system/body-based-router: { ready: 2, available: 2 } }
+announced:
+  1m20s: Warning clusterBBRNotReady Namespace/kaito-system…
+  3m5s: Normal clusterReady Namespace/kube-system…
+"""
+    assert passed(tmp_path, story).differences == ()
+
+
 def test_the_overlay_of_a_story_is_in_effect(tmp_path: Path):
     quiet = STORY.replace("announced:\n", "announced: {}\n").rpartition("  1m:")[0]
     overlay = "overlay: { reasons: { clusterBBRNotReady: { enabled: false } } }\n"
