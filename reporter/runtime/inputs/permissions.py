@@ -133,13 +133,8 @@ def required_permissions(  # noqa: PLR0913
     is authorized.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    for verb in EVENT_VERBS:
-        permission = Permission(verb, "", "events", EVENT_NAMESPACE)
-        needed[permission].add("every reason: no Event can be written")
-    for permission in election_permissions(lease) if lease is not None else ():
-        needed[permission].add("every reason: this process cannot lead")
-    reads = _read_permissions(catalogue, specs, sources)
-    for permission, purpose in sorted(reads, key=_reading_order):
+    reads = sorted(_read_permissions(catalogue, specs, sources), key=_reading_order)
+    for permission, purpose in (*_announcing_permissions(lease), *reads):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
@@ -150,6 +145,19 @@ def required_permissions(  # noqa: PLR0913
     for permission, purpose in optional:
         needed[permission].add(purpose)
     return needed
+
+
+def _announcing_permissions(lease: Permission | None) -> Iterator[tuple[Permission, str]]:
+    """
+    Yield each permission without which nothing is announced.
+    """
+    for verb in EVENT_VERBS:
+        yield (
+            Permission(verb, "", "events", EVENT_NAMESPACE),
+            "every reason: no Event can be written",
+        )
+    for permission in election_permissions(lease) if lease is not None else ():
+        yield permission, "every reason: this process cannot lead"
 
 
 def _optional_permissions(
