@@ -70,6 +70,9 @@ def kube_controller_manager(assets: Assets, credentials: Credentials, config: Pa
         f"--service-account-private-key-file={credentials.service_account_key}",
         f"--root-ca-file={credentials.ca_file}",
         "--use-service-account-credentials=true",
+        # kwok is paused while the API server is down, and a busy machine gives it no turn: its nodes
+        # stay Ready, or every pod on them is trouble that no test has made.
+        "--node-monitor-grace-period=10m",
     ]
 
 

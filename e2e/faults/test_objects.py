@@ -16,6 +16,8 @@ from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
+# The Ready pods of the example have no page, of which the log speaks.
+FLAGS = (*SHORT_FLAGS, "--scrape=loading")
 ODD, HEALTHY, NEW, HUGE, SPARE = 0, 1, 7, 3, 5
 CHANGES = 50
 LARGE = 3_000_000
@@ -64,7 +66,7 @@ def test_an_undecodable_object_hides_no_other_and_is_evaluated_when_it_can_be_de
     the start and has a fault.
     """
     client = plane.client
-    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+    with ReporterProcess(plane, *FLAGS) as reporter:
         inference_sets.misconfigure(client, ODD)
         inference_sets.wait_for(client, INVALID_REASON, ODD, within=PROMPT_TIMEOUT)
         with measured_cost(reporter, f"{CHANGES} changes of an undecodable object") as spent:
@@ -146,7 +148,7 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
     comes by the watch: a list shows it as well, and would hide that the watch breaks at it.
     """
     client, small = plane.client, etcd_objects.read(plane, _key(HUGE))
-    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+    with ReporterProcess(plane, *FLAGS) as reporter:
         before = _lists(reporter)
         with measured_cost(reporter, f"an object of {LARGE} bytes, 20 times") as spent:
             for number in range(20):

@@ -54,5 +54,5 @@ def assert_announces_once(plane: ControlPlane, both: list[ProxiedReplica]) -> No
     components.until_ready(plane.client, BODY_BASED_ROUTER)
     events.wait_for(plane.client, READY, within=SETTLE + PROMPT_TIMEOUT)
     written = [(each.reason, each.count) for each in events.reporter_events(plane.client)]
-    assert written == [(BBR, 1), (READY, 1)]
+    assert written == [(BBR, 1), (READY, 1)], written
     assert [each.name for each in both if each.writes(since=begun)] == [leader.name]
