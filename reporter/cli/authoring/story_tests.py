@@ -28,10 +28,11 @@ Run stories: what happens to a stack, and what must be announced.
 Usage:
   {PROGRAM_NAME} test PATH... [FLAGS]
 
-A PATH is the file of a story, or a folder, which stands for the *.yaml in it. A
-story is replayed on the decisions of this program, with a clock of its own: no
-cluster is read, and an hour takes milliseconds. What is announced must be what
-the story expects, at its times, and nothing else.
+A PATH is the file of a story, or a folder, which stands for the *.yaml in it,
+and that of a pack for its stories. A story is replayed on the decisions of this
+program, with a clock of its own: no cluster is read, and an hour takes
+milliseconds. What is announced must be what the story expects, at its times,
+and nothing else.
 
 {{examples}}
 
@@ -79,7 +80,7 @@ def _run(
         if kind.is_declared
         for name in (kind.kind, kind.alias.partition("/")[2])
     )
-    files = find_files(map(Path, names), problems)
+    files = find_files(map(_stories_of, map(Path, names)), problems)
     for story in read_stories(files, problems, kinds).values():
         found = run_story(story, catalogues)
         if isinstance(found, StoryResult):
@@ -91,6 +92,13 @@ def _run(
         covered = catalogues.of_all(each.story.content for each in results)
         coverage = find_coverage(results, covered, SPECS)
     return StoryResults(results, sorted(problems), coverage)
+
+
+def _stories_of(path: Path) -> Path:
+    """
+    Return the folder of the stories of a pack; any other path as it is.
+    """
+    return path / "stories" if (path / "pack.yaml").is_file() else path
 
 
 def render_help(examples: str) -> str:

@@ -200,6 +200,14 @@ def test_coverage_is_of_the_packs_that_the_stories_have_and_nothing_is_missing(
     assert len(rest) == 2, "every code with a remedy is announced too"
 
 
+def test_the_folder_of_a_pack_stands_for_its_stories(capsys: pytest.CaptureFixture[str]):
+    folder = default_folder() / "packs" / "gateway-api"
+    assert run("test", str(folder / "stories")) == 0
+    named = capsys.readouterr().out
+    assert run("test", str(folder)) == 0
+    assert capsys.readouterr().out == named
+
+
 def test_coverage_names_codes_of_reasons_in_expressions(capsys: pytest.CaptureFixture[str]):
     story = default_folder() / "packs" / "gateway-api" / "stories" / "gateways.yaml"
     assert run("test", str(story), "--coverage") == 0
