@@ -30,6 +30,7 @@ from reporter.stages.evaluation.gate import (
     next_gate_deadline,
 )
 from reporter.stages.evaluation.notes import update_notes
+from reporter.stages.evaluation.probe_faults import FaultFunc, raise_fault
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
 from reporter.stages.evaluation.rank import Ranking, RankingInput, rank
 from reporter.stages.evaluation.readiness import unsettled_subjects
@@ -112,13 +113,15 @@ class Evaluator:
     """
     Everything that evaluation depends on and that does not change while the process runs.
 
-    *flags* holds the flags by name, for catalogue parameters that refer to one.
+    *flags* holds the flags by name, for catalogue parameters that refer to one. *on_fault* is called
+    with the exceptions of probes.
     """
 
     catalogue: Catalogue
     probes: Mapping[str, Probe]
     flags: Mapping[str, str]
     settings: EvaluationSettings
+    on_fault: FaultFunc = raise_fault
 
     def evaluate(
         self,
@@ -152,7 +155,7 @@ class Evaluator:
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
-        probe_run = dataclasses.replace(probe_run, unknown=known.unknown)
+        probe_run = dataclasses.replace(probe_run, unknown=known.unknown, on_fault=self.on_fault)
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )

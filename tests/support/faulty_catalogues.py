@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Reason
-from reporter.stages.probes.cel.parameters import CelReason
+from reporter.stages.probes.cel.parameters import CelReason, ReasonGroup
 
 
 FAULT = "a fault in the keys of an object"
@@ -22,6 +22,18 @@ def with_faulty_keys(catalogue: Catalogue, reason: str) -> Catalogue:
     return _with_parameters(
         catalogue, reason, replace(found, kind=found.kind._replace(watched=watched))
     )
+
+
+def with_faulty_probe(catalogue: Catalogue, reason: str) -> Catalogue:
+    """
+    Return the catalogue with a reason in CEL whose probe fails for each of its objects.
+    """
+    found: CelReason = catalogue[Reason(reason)].parameters
+    broken: Any = replace(found.expressions["current"], text="broken", compiled=None)
+    group = ReasonGroup()
+    changed = replace(found, expressions={"current": broken}, group=group, member=0)
+    group.members.append(changed)
+    return _with_parameters(catalogue, reason, changed)
 
 
 def with_faulty_scrape(catalogue: Catalogue) -> Catalogue:

@@ -13,6 +13,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs import scrape_config
 from reporter.runtime.inputs.evaluation_settings import make_evaluation_settings
 from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
+from reporter.runtime.process.probe_faults import ProbeFaultLog
 from reporter.settings import Settings
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
@@ -61,4 +62,10 @@ def describe_undecodable(
 
 
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
-    return Evaluator(catalogue, PROBES, settings.flag_texts, make_evaluation_settings(settings))
+    return Evaluator(
+        catalogue,
+        PROBES,
+        settings.flag_texts,
+        make_evaluation_settings(settings),
+        ProbeFaultLog().log,
+    )

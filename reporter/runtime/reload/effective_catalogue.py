@@ -13,6 +13,7 @@ from reporter.runtime.inputs.coverage import find_idle_reasons
 from reporter.runtime.inputs.evaluation_settings import make_evaluation_settings
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.unread import UnreadKinds
+from reporter.runtime.process.probe_faults import ProbeFaultLog
 from reporter.runtime.reload.overlay_watch import ReloadRefused
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.settings import Settings
@@ -40,6 +41,7 @@ class EffectiveCatalogue:
             PROBES,
             settings.flag_texts,
             make_evaluation_settings(settings, self.find_idle()),
+            ProbeFaultLog().log,
         )
 
     def make_rules(self) -> RollUpRules:

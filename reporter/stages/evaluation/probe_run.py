@@ -14,6 +14,7 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceS
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, Verdict
 from reporter.stages.evaluation.clocks import Gate
+from reporter.stages.evaluation.probe_faults import FaultFunc, describe_fault, raise_fault
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import check_served
 from reporter.stages.snapshot.lookups import CheckedSnapshot, Gap, check_lookups
@@ -58,6 +59,7 @@ class ProbeRun:
     *now*: the time of the pass.
     *unknown*: why the subjects of a rule are not all known, by their placeholder.
     *prepared_probes*: by layer and kind of the subject.
+    *on_fault*: called with the exceptions of probes, whose keys are Unknown then.
     """
 
     snapshot: Snapshot
@@ -66,6 +68,7 @@ class ProbeRun:
     tracked_keys: Mapping[tuple[Subject, Reason], frozenset[FindingKey]]
     now: datetime
     unknown: Mapping[Subject, str] = field(default_factory=dict)
+    on_fault: FaultFunc = raise_fault
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
@@ -111,7 +114,12 @@ class ProbeRun:
         request = ProbeRequest(
             entry.reason, subject, entry.parameters, self.flags, prepared.unwatched, self.now
         )
-        verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
+        try:
+            verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
+        except Exception as err:  # noqa: BLE001  on_fault logs or raises it
+            self.on_fault(request, err)
+            _take_gaps(prepared.snapshot)
+            return [Unknown(key, describe_fault(err)) for key in keys | {request.key()}]
         if not why:
             return verdicts
         return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]
@@ -129,8 +137,12 @@ def run_probe(
     verdicts = list(probe.evaluate(snapshot, request))
     if keys:
         verdicts += map(Clear, keys - {verdict.key for verdict in verdicts})
-    gaps = snapshot.take_gaps() if isinstance(snapshot, CheckedSnapshot) else ()
+    gaps = _take_gaps(snapshot)
     return [_with_gaps(verdict, gaps) for verdict in verdicts] if gaps else verdicts
+
+
+def _take_gaps(snapshot: Snapshot) -> Collection[Gap]:
+    return snapshot.take_gaps() if isinstance(snapshot, CheckedSnapshot) else ()
 
 
 def _with_gaps(verdict: Verdict, gaps: Collection[Gap]) -> Verdict:

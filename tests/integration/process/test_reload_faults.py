@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.app import Reporter
 from reporter.cli.arguments.configuration import load_shipped_catalogue
@@ -20,7 +21,7 @@ from reporter.settings import load_settings
 from tests.integration.process.reporter_process import events, server
 from tests.integration.process.test_reload import DASHBOARD
 from tests.support.background import running_beside
-from tests.support.faulty_catalogues import FAULT, with_faulty_keys
+from tests.support.faulty_catalogues import FAULT, with_faulty_keys, with_faulty_probe
 from tests.support.mounted_file import MountedFile
 from tests.support.setting_reason import SETTING, setting_overlay
 from tests.support.stubs.api_servers import until as until_within
@@ -48,13 +49,17 @@ FLAGS = (
 @pytest.fixture
 def catalogues(tmp_path: Path) -> Mapping[str, Catalogue]:
     """
-    Two catalogues, and the second one with a fault, by the word in the file.
+    Two catalogues, and the second one with faults, by the words in the file.
     """
     file, found = tmp_path / "overlay.yaml", {}
     for word, text in OVERLAYS.items():
         file.write_text(text)
         found[word] = load_shipped_catalogue(file)
-    return {**found, "faulty": with_faulty_keys(found["two"], SETTING)}
+    return {
+        **found,
+        "faulty": with_faulty_keys(found["two"], SETTING),
+        "faulty probe": with_faulty_probe(found["two"], SETTING),
+    }
 
 
 @asynccontextmanager
@@ -116,3 +121,33 @@ async def test_a_fault_is_a_refused_reload_and_the_catalogue_before_stays(
         await until(lambda: shows('_reloads_total{result="applied"} 1.0'))
         assert shows("_refused 0.0")
         assert ADDED in reporter.metrics.render().decode()
+
+
+async def test_a_probe_that_fails_in_the_changed_catalogue_costs_its_reason_only(
+    server: EmbeddedServer, tmp_path: Path, catalogues: Mapping[str, Catalogue], caplog
+):
+    overlay = MountedFile(tmp_path / "mount", "one")
+    server.cluster.upsert(a_setting("yes", "yes"))
+    async with running(server, tmp_path, overlay, catalogues) as reporter:
+        overlay.write("faulty probe")
+        fault = f"{SETTING} of cluster is Unknown: its probe failed with AttributeError"
+        await until(lambda: fault in caplog.text)
+        assert "Traceback" in caplog.text
+        await until(lambda: states(reporter) == {"unknown"})
+        overlay.write("two")
+        server.cluster.upsert(a_setting("yes", "no"))
+        await until(lambda: states(reporter) == {"active", "outranked"})
+
+
+def states(reporter: Reporter) -> set[str]:
+    """
+    Return the states of the reason, as the metrics page shows them.
+    """
+    return {
+        sample.labels["state"]
+        for family in text_string_to_metric_families(reporter.metrics.render().decode())
+        for sample in family.samples
+        if sample.name.endswith("_reason_state")
+        if sample.labels["reason"] == SETTING
+        if sample.value
+    }
