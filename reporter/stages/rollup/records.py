@@ -121,6 +121,7 @@ class GroupKey(Struct, frozen=True, order=True, gc=False):
 
     milder_than_failed: int
     is_settling: bool
+    is_silenced: bool
     is_pointer: bool
     layer: int
     rank: int

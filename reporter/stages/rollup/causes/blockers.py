@@ -2,7 +2,7 @@
 Find what blocks a subject: the cause at the end of the chain of suppressions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -52,6 +52,15 @@ class BlockerFinder:
         if found is None:
             found = self._pointers[root, via] = replace(self._cause(root), via=via)
         return found
+
+    def find_first(self, keys: Sequence[FindingKey]) -> Blocker:
+        """
+        Return the cause of the first finding whose cause is not silenced; if all are, that of the first.
+
+        What somebody knows already must not stand before what nobody does.
+        """
+        found = map(self.find, keys)
+        return next((each for each in found if each.silence is None), self.find(keys[0]))
 
     def without_finding(self, layer: Layer, code: str, why: str, *, since: datetime) -> Blocker:
         """

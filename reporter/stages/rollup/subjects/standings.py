@@ -72,7 +72,7 @@ def make_standing(
     remark = {State.UNKNOWN: facts.unknown, State.IN_PROGRESS: facts.progress}.get(state)
     blocker = None
     if keys:
-        blocker = blockers.find(keys[0])
+        blocker = blockers.find_first(keys)
     elif remark is not None:
         since = _remarked_since(before, standing, now=now)
         blocker = blockers.without_finding(subject.layer, remark.code, remark.why, since=since)

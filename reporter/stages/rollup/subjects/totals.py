@@ -106,6 +106,7 @@ def group_key(state: State, blocker: Blocker, rules: RollUpRules) -> GroupKey:
     return GroupKey(
         milder_than_failed=State.FAILED.severity - state.severity,
         is_settling=blocker.code == SETTLING,
+        is_silenced=blocker.silence is not None,
         is_pointer=blocker.is_pointer,
         layer=blocker.layer.order,
         rank=_rank(blocker.key, rules),
@@ -132,8 +133,8 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
     """
     Return the causes of a namespace, the blocking one first.
 
-    What still lasts comes before what settles, and own causes before pointers; then layer, rank,
-    the number of subjects, and names. A cause that is one subject's own and that others point at is one cause.
+    What still lasts comes before what settles, what is not silenced before what is, and own causes before
+    pointers; then layer, rank, the number of subjects, and names. A cause that is one subject's own and that others point at is one cause.
     """
     causes: dict[tuple[str, str], RankedCause] = {}
     for key in sorted(groups):
@@ -147,7 +148,8 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
 
     def order(cause: RankedCause) -> tuple[object, ...]:
         key = cause.key
-        place = (key.milder_than_failed, key.is_settling, key.is_pointer, key.layer, key.rank)
+        urgency = (key.milder_than_failed, key.is_settling, key.is_silenced)
+        place = (*urgency, key.is_pointer, key.layer, key.rank)
         return (*place, -cause.subjects, key.reason, key.code)
 
     return sorted(causes.values(), key=order)
