@@ -97,6 +97,8 @@ class Table:
         self.objects = before.objects
         if self.kind.remember_current is not None:
             self.was_current = before.was_current
+        if self.kind.tracks_deletions:
+            self.deleted_uids = before.deleted_uids
         self._insert_into_index(self.objects.freeze().values())
 
     def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:

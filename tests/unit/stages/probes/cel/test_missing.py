@@ -4,11 +4,14 @@ An object that is needed and does not exist, as a controller that was deleted.
 
 import pytest
 
+from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.objects import Metadata
-from reporter.model.observations import DiscoveryResult, NotServed, NotSynced
+from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.runtime.inputs.permissions import kinds_to_watch
+from reporter.stages.probes.specs import SPECS
 from tests.support.builders import MINUTE, NOON
 from tests.support.own_reasons import OwnStore, a_reason, an_overlay, own_catalogue
 
@@ -18,13 +21,14 @@ OPERATOR |= {"resource": "deployments"}
 BY_NAME = {"field-selector": "metadata.name=operator"}
 BY_LABEL = {"label-selector": "app=operator"}
 REASON = "clusterOperatorNotReady"
+CURRENT = "has(object.status.availableReplicas)"
 META = {"name": "operator", "namespace": "system"}
 SECOND = "2026-01-01T00:00:00Z"
 
 
-def a_store(**limits: str) -> OwnStore:
+def a_catalogue(current: str = CURRENT, **limits: str) -> Catalogue:
     """
-    Return a store of a catalogue that needs an operator while there are InferenceServices.
+    Return a catalogue that needs an operator while there are InferenceServices.
     """
     reason = a_reason(
         reason=REASON,
@@ -33,10 +37,14 @@ def a_store(**limits: str) -> OwnStore:
         message="{object} {state} ({count}).",
         kind="Operator",
         neededBy=["InferenceService"],
-        current="has(object.status.availableReplicas)",
+        current=current,
     )
     kind = {**OPERATOR, **(limits or BY_NAME)}
-    return OwnStore(own_catalogue(an_overlay(reason, kinds=[kind])))
+    return own_catalogue(an_overlay(reason, kinds=[kind]))
+
+
+def a_store(**limits: str) -> OwnStore:
+    return OwnStore(a_catalogue(**limits))
 
 
 def verdict(store: OwnStore) -> Verdict:
@@ -184,3 +192,17 @@ def test_an_object_that_cannot_be_decoded_exists(named: str):
         assert isinstance(verdict(store), Unknown)
     else:
         assert why_unknown(store).startswith("Deployment operator does not exist;")
+
+
+def test_one_that_was_deleted_before_its_kind_was_read_in_another_way_stays_lost():
+    store = a_store()
+    store.put()
+    put_operator(store)
+    store.store.delete(store.kind("Deployment"), "system", "operator")
+    store.catalogue = a_catalogue("has(object.status.readyReplicas)")
+    kinds = kinds_to_watch(store.catalogue, SPECS)
+    store.store.prepare_kinds(kinds, (), store.catalogue.subject_definitions)()
+    changed = store.kind("Deployment")
+    store.store.replace(changed, [])
+    store.store.set_watch_state(changed, Watching())
+    assert trouble(store).cause.code == "Deleted"
