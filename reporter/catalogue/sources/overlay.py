@@ -20,6 +20,11 @@ MERGED_KEYS = ("hold", "parameters")
 The keys that an overlay changes key by key; it replaces all others as a whole.
 """
 
+VALUES_KEY = "parameters"
+"""
+The key, within the parameters of a reason in CEL, of the values for its expressions.
+"""
+
 ROWS_OFF = "does-not-suppress"
 CRD_ROW = "crd-of"
 """
@@ -73,8 +78,18 @@ def _apply_change(source: EntrySource, node: Fields, problems: list[Problem]) ->
     for key in MERGED_KEYS:
         before, after = source.node.values.get(key), over.get(key)
         if isinstance(before, Fields) and isinstance(after, Fields):
-            over[key] = before.merged(after)
+            over[key] = _merge(before, after)
     return EntrySource(source.node.merged(Fields(node.place, over, node.keys)), source.pack)
+
+
+def _merge(before: Fields, after: Fields) -> Fields:
+    """
+    Return both; *after* replaces key by key, also among the values for expressions in CEL.
+    """
+    old, new = before.values.get(VALUES_KEY), after.values.get(VALUES_KEY)
+    if isinstance(old, Fields) and isinstance(new, Fields):
+        after = after.merged(Fields(after.place, {VALUES_KEY: old.merged(new)}))
+    return before.merged(after)
 
 
 def _switch_rows_off(source: EntrySource, names: Items, problems: list[Problem]) -> Items:

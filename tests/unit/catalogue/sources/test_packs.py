@@ -9,6 +9,7 @@ import pytest
 from reporter.catalogue.loader import load_catalogue
 from reporter.catalogue.problems import CatalogueError
 from reporter.catalogue.sources.packs import find_packs
+from reporter.cli.arguments.configuration import load_shipped_catalogue
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer, Reason
 from tests.unit.catalogue.conftest import FILES, FLAGS, SPECS
@@ -258,3 +259,17 @@ add:
 def test_a_reason_that_does_not_fit_its_subjects_is_refused(folder, old, new, expected):
     change(folder, old, new)
     assert expected in refusal(folder, "stack", "routes")
+
+
+def test_an_overlay_changes_one_value_for_expressions_and_the_others_stay(tmp_path):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(
+        "reasons:\n"
+        "  inferenceservicePodsFailing: { parameters: { parameters: { more: 2, hard: [Bad] } } }\n"
+    )
+    reason = Reason("inferenceservicePodsFailing")
+    before = load_shipped_catalogue(packs=["kserve"])[reason].parameters
+    after = load_shipped_catalogue(overlay, packs=["kserve"])[reason].parameters
+    assert before.parameters
+    assert after.parameters == {**before.parameters, "more": 2, "hard": ["Bad"]}
+    assert after.expressions == before.expressions
