@@ -43,6 +43,8 @@ MAX_PARAMETER_BYTES = 16 * 1024
 class CompiledReason(NamedTuple):
     """
     The expressions of a reason by key, and the fields that they read by kind.
+
+    The last two are as in CelReason.
     """
 
     given: CelParameters
@@ -51,6 +53,7 @@ class CompiledReason(NamedTuple):
     reads: Mapping[str, frozenset[tuple[Path, bool]]]
     lookups: frozenset[str]
     remembers_current: bool
+    depends_on_object_alone: bool
 
 
 class ReasonCompiler:
@@ -62,7 +65,7 @@ class ReasonCompiler:
         self.problems: list[ParameterProblem] = []
         self._number, self._entry, self._kinds = number, entry, kinds
         self._given: CelParameters = entry.parameters
-        self._reads: list[Reads] = []
+        self._reads: dict[str, Reads] = {}
 
     def compile(self) -> CompiledReason | None:
         """
@@ -79,10 +82,15 @@ class ReasonCompiler:
             self._add("parameters", f"has more than {MAX_PARAMETER_BYTES} bytes")
         if self.problems:
             return None
-        names = {name for reads in self._reads for name in reads.names}
-        lookups = frozenset(kind for reads in self._reads for kind in reads.kinds)
-        remembered = "now" not in names and not lookups
-        return CompiledReason(given, rule, expressions, self._fields(), lookups, remembered)
+        return CompiledReason(
+            given,
+            rule,
+            expressions,
+            self._fields(),
+            frozenset(kind for reads in self._reads.values() for kind in reads.kinds),
+            remembers_current=_is_of_object_alone(self._reads["current"]),
+            depends_on_object_alone=all(map(_is_of_object_alone, self._reads.values())),
+        )
 
     def _rule(self) -> SubjectRule:
         given, declared = self._given, self._kinds.get(self._given.kind)
@@ -140,7 +148,8 @@ class ReasonCompiler:
             compiled = compile_expression(text)
             reads = find_reads(compiled.tree)
         except CompileError as err:
-            self._add(key, str(err), err.line, err.column)
+            for each in err.problems:
+                self._add(key, *each)
             return None
         except NotConstantError:
             self._add(key, 'the kind of a lookup must be written out, as in lookup("Secret", …)')
@@ -154,7 +163,7 @@ class ReasonCompiler:
             self._check_kind(kind, key)
         for field in sorted(self._whole_reads(reads)):
             self._add(key, f"reads all of {field}; name the fields that it needs")
-        self._reads.append(reads)
+        self._reads[key] = reads
         return Expression(key, text, compiled, self._entry.place(key))
 
     def _whole_reads(self, reads: Reads) -> set[str]:
@@ -176,7 +185,7 @@ class ReasonCompiler:
         """
         fields: dict[str, set[tuple[Path, bool]]]
         fields = {kind: set() for kind in (self._given.kind, *self._given.needed_by)}
-        for reads in self._reads:
+        for reads in self._reads.values():
             for (root, *rest), is_whole in reads.fields:
                 kind = self._given.kind if root == OBJECT else root
                 kept = fields.setdefault(kind, set())
@@ -227,3 +236,7 @@ class ReasonCompiler:
 
     def _add(self, key: str, text: str, line: int = 0, column: int = 0) -> None:
         self.problems.append(ParameterProblem(self._number, key, text, line, column))
+
+
+def _is_of_object_alone(reads: Reads) -> bool:
+    return "now" not in reads.names and not reads.kinds

@@ -107,8 +107,9 @@ class CelReason:
 
     *expressions*: by key; those that are given. *lookups*: the kinds that they look up, by name.
     *needed_by*: while there are objects of these kinds, it is trouble that there is none.
-    *remembers_current*: they depend on the object alone, neither on the time nor on other objects. Only
-    then the store remembers which objects were current. *member*: its number in the group.
+    *remembers_current*: ``current`` depends on the object alone, neither on the time nor on other objects,
+    so the store remembers which objects were current. *depends_on_object_alone*: so do all expressions, and
+    their results are kept. *member*: its number in the group.
     *current_id*: of its definition of current, by which the store remembers such objects.
     """
 
@@ -120,6 +121,7 @@ class CelReason:
     lookups: Mapping[str, ReadKind]
     needed_by: tuple[ReadKind, ...]
     remembers_current: bool
+    depends_on_object_alone: bool
     group: ReasonGroup = field(default_factory=ReasonGroup, compare=False)
     member: int = field(default=0, compare=False)
     current_id: str = field(init=False, compare=False)

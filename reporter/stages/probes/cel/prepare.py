@@ -85,12 +85,14 @@ class _Assembly:
             {kind: self._kinds[kind] for kind in compiled.lookups},
             tuple(self._kinds[kind] for kind in compiled.given.needed_by),
             compiled.remembers_current,
+            compiled.depends_on_object_alone,
             group,
             len(group.members),
         )
         if compiled.remembers_current and entry.is_enabled:
             # The kind may outlast the catalogue, whose results it must not keep.
             self._remembering[compiled.given.kind].append(replace(reason, group=ReasonGroup()))
+        if compiled.depends_on_object_alone and entry.is_enabled:
             group.members.append(reason)
         return reason
 

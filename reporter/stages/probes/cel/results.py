@@ -68,7 +68,7 @@ def check_subject(snapshot: Snapshot, request: ProbeRequest) -> SubjectResults:
     Check all objects of a subject.
     """
     reason: CelReason = request.parameters
-    results = _kept_results if reason.remembers_current else _fresh_results
+    results = _kept_results if reason.depends_on_object_alone else _fresh_results
     return results(snapshot, request, reason)
 
 
@@ -82,19 +82,16 @@ def why_too_many(snapshot: Snapshot, request: ProbeRequest) -> str:
         objects = len(snapshot.tables[kind.table].objects)
     else:
         objects = len(_find_objects(snapshot, request.subject, reason))
-    reasons = len(reason.group.members) if reason.remembers_current else FRESH_WEIGHT
-    return describe_excess(objects, reasons, remembers_current=reason.remembers_current)
+    are_kept = reason.depends_on_object_alone
+    reasons = len(reason.group.members) if are_kept else FRESH_WEIGHT
+    return describe_excess(objects, reasons, are_kept=are_kept)
 
 
-def describe_excess(objects: int, reasons: int, *, remembers_current: bool) -> str:
+def describe_excess(objects: int, reasons: int, *, are_kept: bool) -> str:
     most = MAX_EVALUATIONS // max(reasons, 1)
     if objects <= most:
         return ""
-    about = (
-        f"{reasons} reasons"
-        if remembers_current
-        else "a reason that reads the time or other objects"
-    )
+    about = f"{reasons} reasons" if are_kept else "a reason that reads the time or other objects"
     return f"{objects} objects, of which {about} may be about {most}; add a selector to the kind"
 
 
@@ -123,8 +120,6 @@ def _find_objects(
 def _fresh_results(snapshot: Snapshot, request: ProbeRequest, reason: CelReason) -> SubjectResults:
     """
     Check objects for a reason that depends on the time or on other objects too.
-
-    Nothing remembers which of them were current.
     """
     parts = _parts(snapshot, request, reason)
     objects = [each for part in parts for each in exclude_deleting(part.objects)]
@@ -139,7 +134,11 @@ def _check_fresh(
     Check one object. A lookup that cannot be read makes this object inconclusive, and no other.
     """
     lookup = _Lookups(snapshot, reason).find if reason.lookups else None
-    result = check_object(reason, each, Moment(now, was_current=None, lookup=lookup))
+    was_current = None
+    if reason.remembers_current:
+        table = snapshot.tables[reason.kind.watched.table]
+        was_current = reason.current_id in _was_current(table, each)
+    result = check_object(reason, each, Moment(now, was_current, lookup))
     gaps = snapshot.take_gaps() if isinstance(snapshot, CheckedSnapshot) else ()
     return inconclusive(reason, each, min(gaps).why) if gaps else result
 
@@ -201,11 +200,12 @@ def _check_part(
 
 
 def _check_new(members: Sequence[CelReason], each: ApiObject, table: TableSnapshot) -> Any:
-    was_current = (
-        table.was_current.get((each.metadata.namespace, each.metadata.name)) or frozenset()
-    )
-    row = check_together(members, each, was_current)
+    row = check_together(members, each, _was_current(table, each))
     return row if any(result.result is not None for result in row) else None
+
+
+def _was_current(table: TableSnapshot, each: ApiObject) -> frozenset[str]:
+    return table.was_current.get((each.metadata.namespace, each.metadata.name)) or frozenset()
 
 
 def _forget_empty(kept: dict[int | str, KeptResults], table: TableSnapshot) -> None:

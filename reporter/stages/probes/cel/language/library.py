@@ -4,7 +4,8 @@ The one module that knows the CEL library, cel-expr-python, which wraps cel-cpp.
 It is an extra, so it is imported when the first expression is compiled.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -14,6 +15,10 @@ from reporter.stages.probes.cel.language.syntax import Tree, parse_checked
 
 MISSING_LIBRARY = (
     "the package cel-expr-python is not installed; install productionstack-status-reporter[cel]"
+)
+
+_ERROR = re.compile(
+    r"^(?:[A-Z_]+: )?ERROR: <input>:(?P<line>\d+):(?P<column>\d+):(?P<why>.*)$", re.MULTILINE
 )
 
 Lookup: TypeAlias = Callable[[str, str, str], Any]
@@ -28,14 +33,24 @@ class MissingLibraryError(Exception):
     """
 
 
-class CompileError(Exception):
+class CompileProblem(NamedTuple):
     """
-    Raised for an expression that is refused. *line* and *column* count from 1; 0 if unknown.
+    A problem of an expression. *line* and *column* count from 1; 0 if unknown.
     """
 
-    def __init__(self, text: str, line: int = 0, column: int = 0) -> None:
-        super().__init__(text)
-        self.line, self.column = line, column
+    text: str
+    line: int = 0
+    column: int = 0
+
+
+class CompileError(Exception):
+    """
+    Raised for an expression that is refused, with all its problems.
+    """
+
+    def __init__(self, problems: Sequence[CompileProblem]) -> None:
+        super().__init__("; ".join(each.text for each in problems))
+        self.problems = problems
 
 
 class EvaluationError(Exception):
@@ -123,16 +138,14 @@ def environment() -> Any:
 def _compile_error(text: str) -> CompileError:
     """
     Read what the library says: ``INVALID_ARGUMENT: ERROR: <input>:1:17: Syntax error: …``.
+
+    Further errors follow on lines of their own, each after the line of the expression.
     """
-    first = text.partition("\n")[0]
-    _, marked, rest = first.partition("<input>:")
-    if not marked:
-        return CompileError(_plain(first))
-    line, _, rest = rest.partition(":")
-    column, _, why = rest.partition(":")
-    if not (line.isdecimal() and column.isdecimal()):
-        return CompileError(_plain(first))
-    return CompileError(why.strip(), int(line), int(column))
+    found = [
+        CompileProblem(each["why"].strip(), int(each["line"]), int(each["column"]))
+        for each in _ERROR.finditer(text)
+    ]
+    return CompileError(found or [CompileProblem(_plain(text))])
 
 
 def _plain(text: str) -> str:

@@ -141,6 +141,8 @@ class _Finder:
             return values[1].join(values[2])
         if call.function in _PRESENCE:
             self._look_at_presence((*path, EACH) for each in values for path in each.paths)
+            # A missing field of an item is an error, not an item less.
+            self._look_at_presence(path for each in values for path in each.items)
             return NOTHING
         if call.function in _COMPARING and any(map(_is_null, call.operands)):
             self._look_at_presence(path for each in values for path in each.paths | each.items)
@@ -157,7 +159,7 @@ class _Finder:
         return _Value(frozenset({(kind.text,)}))
 
     def _index(self, value: _Value, index: Tree, index_value: _Value) -> _Value:
-        if isinstance(index, Constant) and index.text:
+        if isinstance(index, Constant) and index.text and _is_field_name(index.text):
             return self._select(value, index.text, is_test=False)
         self.look_at(index_value)
         return _Value(_each(value))
@@ -193,6 +195,13 @@ def _each(value: _Value) -> frozenset[Path]:
     Return the paths of the items of a list, or of the values of a map.
     """
     return value.items | {(*path, EACH) for path in value.paths}
+
+
+def _is_field_name(text: str) -> bool:
+    """
+    Return whether the decoder takes a text for a field's name (msgspec refuses what JSON escapes).
+    """
+    return text.isprintable() and not {'"', "\\"} & {*text}
 
 
 def _is_null(tree: Tree) -> bool:

@@ -115,7 +115,7 @@ def test_one_that_is_looked_up_is_unknown_for_those_who_look_it_up():
     ],
 )
 def test_the_evaluations_of_one_subject_are_bounded(objects: int, reasons: int, expected: str):
-    found = describe_excess(objects, reasons, remembers_current=True)
+    found = describe_excess(objects, reasons, are_kept=True)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 

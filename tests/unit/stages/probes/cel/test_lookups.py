@@ -8,6 +8,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.observations import NotServed, NotSynced
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
+from tests.support.builders import NOON
 from tests.support.own_reasons import HARNESS, a_reason, an_own_store
 
 
@@ -81,6 +82,27 @@ def test_lookups_without_end_are_unknown():
     assert isinstance(store.verdict(), Clear)
     store.put(spec={"l": ["fast"] * 40})
     assert "more than 1000 objects are looked up" in store.verdict().why
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"failed": 'now - timestamp(object.status.seen) > duration("2h")'},
+        {"text": f"{LOOKUP}.spec.text"},
+    ],
+)
+def test_a_current_of_the_object_alone_is_remembered_whatever_others_read(other):
+    reason = a_reason(current="object.?status.?ready.orValue(false)", **other)
+    store = an_own_store(reason, kinds=[SETTING])
+    seen = {"seen": f"{NOON:%Y-%m-%dT%H:%M:%SZ}"}
+    store.put(status=seen, spec={"setting": "fast"})
+    assert [each.kind for each in store.verdict().troubles] == [TroubleKind.STARTING]
+    store.put(status={**seen, "ready": True}, spec={"setting": "fast"})
+    assert isinstance(store.verdict(), Clear)
+    store.put(status=seen, spec={"setting": "fast"})
+    (trouble,) = store.verdict().troubles
+    assert trouble.kind is TroubleKind.LOST
+    assert trouble.message_fields["state"] == "is no longer current"
 
 
 def test_the_time_is_that_of_the_pass_and_what_depends_on_it_counts_as_current_before():
