@@ -10,7 +10,8 @@ from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from reporter.stories.notation.syntax import apply_merge_patch
-from reporter.stories.objects.objects import ObjectAddress, StoryObjects
+from reporter.stories.objects.addresses import ObjectAddress
+from reporter.stories.objects.objects import StoryObjects
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.support.builders import LONG_AGO
 from tests.support.virtual_clock import VirtualClock

@@ -13,7 +13,8 @@ from e2e.support.cases.object_defaults import DEFAULTS, ITEM_DEFAULTS
 from e2e.support.production_stack.components import IMAGE
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.stories.notation.syntax import apply_merge_patch, resolve_times
-from reporter.stories.objects.objects import API_FIELDS, ObjectAddress, StoryObjects, healthy_pods
+from reporter.stories.objects.addresses import ObjectAddress
+from reporter.stories.objects.objects import API_FIELDS, StoryObjects, healthy_pods
 from reporter.stories.stack.healthy_stack import HEALTHY_STACK
 
 

@@ -143,10 +143,20 @@ def _expressions(given: Mapping[str, object]) -> Iterator[str]:
     """
     for name in ("kind", "current", "failed", "inProgress"):
         if name in given:
-            yield f"- `{name}`: `{given[name]}`"
+            yield f"- `{name}`:{_code(str(given[name]))}"
     values = given.get("parameters")
     for name, value in values.items() if isinstance(values, Mapping) else ():
         yield f"- `parameters.{name}`: `{_value(value)}`"
+
+
+def _code(text: str) -> str:
+    """
+    Return an expression as code after a colon: on one line, unless its line breaks have a meaning.
+    """
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    if "`" in text or (len(lines) > 1 and any(mark in text for mark in ("//", '"""', "'''"))):
+        return "\n".join(["", "", *(f"  {line}".rstrip() for line in ("```", *lines, "```"))])
+    return f" `{' '.join(line.lstrip() for line in lines if line)}`"
 
 
 def _mapping(
@@ -185,6 +195,8 @@ def _remedies(remedies: Mapping[str, str]) -> Iterator[str]:
 
 def _suppressed_by_it(entry: ReasonEntry) -> Iterator[str]:
     for row in entry.suppresses:
+        if not row.enabled:
+            continue
         target = "every reason whose probe needs the missing CRD"
         if row.reason is not UNSET:
             target = _link(row.reason)
@@ -193,7 +205,7 @@ def _suppressed_by_it(entry: ReasonEntry) -> Iterator[str]:
 
 def _suppresses_it(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[str]:
     for other in entries:
-        if any(row.reason == entry.reason for row in other.suppresses):
+        if any(row.enabled and row.reason == entry.reason for row in other.suppresses):
             yield f"- Suppressed by {_link(other.reason)}."
 
 

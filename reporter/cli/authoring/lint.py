@@ -3,7 +3,7 @@ The command ``lint``.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.settings import FLAG_NAMES, SettingsError
 from reporter.sinks.junit import JUnitCase, render_junit
 from reporter.stages.probes.specs import SPECS
+from reporter.stories.replay.catalogues import StoryCatalogues
+from reporter.stories.running.checks import check_story
 from reporter.stories.running.files import (
     declared_kinds,
     find_files,
@@ -36,9 +38,10 @@ Usage:
 
 A PATH is a file, or a folder, which stands for the *.yaml in it: overlays of
 the catalogue, each checked on its own with the packs that --packs names; the
-files of a whole catalogue or of a pack, checked together; and stories. All
-problems are named at once, with file and line. check-config checks flags and
-one overlay, as run does.
+files of a whole catalogue or of a pack, checked together; and stories, checked
+with the shipped catalogue and with each overlay and pack beside them: name the
+overlay that stories are tested with. All problems are named at once, with file
+and line. check-config checks flags and one overlay, as run does.
 
 {{examples}}
 
@@ -65,25 +68,43 @@ def run_lint(argv: Sequence[str]) -> int:
 
 def _check_all(files: Iterable[Path], packs: Sequence[str]) -> Iterator[Problem]:
     found: list[Problem] = []
-    roots = {file: compose(file, found) for file in files}
+    composed = {file: compose(file, found) for file in files}
+    roots = {file: root for file, root in composed.items() if root is not None}
     yield from found
     # A story may be about kinds that the overlay or the pack beside it declares.
     kinds = kinds_of_packs(packs).union(
         kind for root in roots.values() for kind in declared_kinds(root)
     )
+    catalogues = _catalogues(roots, packs)
     folders: set[Path] = set()
     for file, root in roots.items():
-        if root is None:
-            continue
         if _has_key(root, "story"):
             problems: list[Problem] = []
-            read_story(file, problems, kinds)
-            yield from problems
+            story = read_story(file, problems, kinds)
+            yield from problems if story is None else check_story(story, catalogues)
         elif not _is_of_catalogue(root):
             yield from _problems_of(partial(load_catalogue, packs=packs), default_folder(), file)
         elif file.parent not in folders:
             folders.add(file.parent)
             yield from _folder_problems(file.parent)
+
+
+def _catalogues(roots: Mapping[Path, Node], packs: Sequence[str]) -> Sequence[StoryCatalogues]:
+    """
+    Return the catalogues that stories may be meant for: with each of the overlays beside them.
+
+    A pack beside them is one of the packs.
+    """
+    others = {file: root for file, root in roots.items() if not _has_key(root, "story")}
+    overlays = [file for file, root in others.items() if not _is_of_catalogue(root)]
+    folders = {file.parent.resolve() for file in others.keys() - {*overlays}}
+    named = {Path(pack).name: pack for pack in packs}
+    named |= {each.name: str(each) for each in folders if not (each / "packs").is_dir()}
+    return [
+        StoryCatalogues(overlay, each)
+        for each in dict.fromkeys((tuple(packs), tuple(named.values())))
+        for overlay in (None, *overlays)
+    ]
 
 
 def _folder_problems(folder: Path) -> Sequence[Problem]:

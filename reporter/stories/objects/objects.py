@@ -3,14 +3,13 @@ The objects of a story, built from its short notation.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL
@@ -24,9 +23,10 @@ from reporter.stories.notation.syntax import (
     apply_merge_patch,
     expand_numbered,
     parse_duration,
-    resolve_times,
 )
 from reporter.stories.notation.times import START
+from reporter.stories.objects.addresses import ObjectAddress
+from reporter.stories.objects.contents import as_content, whole_content
 from reporter.stories.objects.deployments import build_deployment
 from reporter.stories.objects.models import story_model_pod, story_workspace
 from reporter.stories.objects.namespaces import build_namespace
@@ -37,36 +37,6 @@ API_FIELDS = frozenset({"metadata", "spec", "status"})
 """
 Fields that mark a description as a part of the object as the API shows it.
 """
-
-
-@dataclass(frozen=True)
-class ObjectAddress:
-    kind: ResourceKind
-    namespace: str
-    name: str
-
-    @classmethod
-    def parse(cls, text: str, declared: Sequence[ResourceKind] = ()) -> "ObjectAddress":
-        """
-        Parse ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
-
-        *declared*: the kinds that the catalogue of the case declares, some with another name.
-        """
-        kind, _, where = text.partition(" ")
-        namespace, _, name = where.rpartition("/")
-        known = (*declared, *DEFAULT_KINDS, *OPTIONAL_KINDS)
-        named = [each for each in declared if each.alias.partition("/")[2] == kind]
-        # A kind with a name of its own is found by that: it has a part of the objects alone.
-        found = named or [each for each in known if each.kind == kind and not _has_name(each)]
-        if not found:
-            raise StoryError(f"{text}: known kinds are {', '.join(k.kind for k in known)}")
-        if not name:
-            raise StoryError(f"{text}: is no object such as `Deployment kaito-system/router`")
-        return cls(found[0], namespace, name)
-
-
-def _has_name(kind: ResourceKind) -> bool:
-    return kind.alias.partition("/")[2] not in {"", "declared"}
 
 
 @dataclass(frozen=True)
@@ -94,9 +64,15 @@ class ContainerRuns:
 class StoryObjects:
     """
     The description of each object so far. A later description is merged into it.
+
+    *declared*: the kinds that the catalogue declares. *own*: addresses of objects of this program's
+    kinds, also if one of that name is declared. *watched*: the kinds whose watches deliver objects;
+    None for each object once, as it is in the cluster.
     """
 
     declared: Sequence[ResourceKind] = ()
+    own: Collection[str] = ()
+    watched: Sequence[ResourceKind] | None = None
     words: dict[ObjectAddress, dict[str, Any]] = field(default_factory=dict)
     created_at: dict[ObjectAddress, datetime] = field(default_factory=dict)
     ready: dict[ObjectAddress, tuple[bool, datetime]] = field(default_factory=dict)
@@ -108,20 +84,22 @@ class StoryObjects:
         self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime
     ) -> Iterator[tuple[ObjectAddress, ApiObject | None]]:
         """
-        Apply the changes, and yield each object as it is now; None if it is deleted.
+        Apply the changes, and yield each object as each watch of it has it now; None if it has none.
         """
         for text, words in expand_numbered(changes):
-            address = ObjectAddress.parse(text, self.declared)
+            address = ObjectAddress.parse(text, self.declared, is_own=text in self.own)
+            watches = [address] if self.watched is None else address.at(self.watched)
             if words is None:
                 self._forget(address)
-                yield address, None
+                yield from ((each, None) for each in watches)
                 continue
             self.created_at.setdefault(address, now)
             self.words[address] = apply_merge_patch(self.words.get(address, {}), words)
             try:
-                yield address, self._object(address, now=now)
+                seen = self._seen(address, watches, now=now)
             except (StoryError, msgspec.ValidationError) as err:
                 raise StoryError(f"{text}: {err}") from err
+            yield from zip(watches, seen, strict=True)
 
     def _forget(self, address: ObjectAddress) -> None:
         self.deletions[address] += 1
@@ -131,10 +109,46 @@ class StoryObjects:
         self.runs.pop(address, None)
         self.conditions.pop(address, None)
 
-    def _object(self, address: ObjectAddress, *, now: datetime) -> ApiObject:
+    def _seen(
+        self, address: ObjectAddress, watches: Sequence[ObjectAddress], *, now: datetime
+    ) -> list[ApiObject | None]:
+        """
+        Return the object as each of these watches has it; None for one that does not select it.
+        """
+        if not watches:
+            return []
         words = dict(self.words[address])
         age = words.pop("age", None)
         born = self.created_at[address] if age is None else now - parse_duration(age)
+        built = self._built(address, words, born=born, now=now)
+        if built is None:
+            named = {"name": address.name, "namespace": address.namespace}
+            content = whole_content(named, words, born=born, now=now)
+        else:
+            content = as_content(built)
+        return [
+            built
+            if built is not None and not each.kind.is_declared
+            else self._read(each.kind, content)
+            for each in watches
+        ]
+
+    def _read(self, kind: ResourceKind, content: Mapping[str, Any]) -> ApiObject | None:
+        """
+        Return an object as a kind has it; None if the selectors of its watch leave it out.
+
+        Those of the program's own kinds are not applied: stories leave out the labels that they need.
+        """
+        if self.watched is not None and kind.is_declared and not kind.selector.matches(content):
+            return None
+        return msgspec.json.decode(msgspec.json.encode(content), type=kind.type)
+
+    def _built(
+        self, address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
+    ) -> ApiObject | None:
+        """
+        Build the object of a short notation; None for one that is given as the API shows it.
+        """
         if not API_FIELDS & words.keys():
             if address.kind is DEPLOYMENTS:
                 return _deployment(address, words, born=born, now=now)
@@ -144,7 +158,7 @@ class StoryObjects:
                 return self._workspace(address, words, born=born, now=now)
         if address.kind is NAMESPACES and not words:
             return build_namespace(address.name)
-        return _full(address, words, born=born, now=now)
+        return None
 
     def _pod(
         self, address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
@@ -248,21 +262,6 @@ def _pod(
 
 def _workload(pod: ObjectAddress) -> str:
     return pod.name.rpartition("-")[0].rpartition("-")[0]
-
-
-def _full(
-    address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
-) -> ApiObject:
-    metadata = {
-        "name": address.name,
-        "namespace": address.namespace,
-        "uid": f"uid-{address.name}",
-        "generation": 1,
-        "creationTimestamp": born.isoformat(),
-    }
-    whole = apply_merge_patch({"metadata": metadata}, words)
-    text = msgspec.json.encode(resolve_times(whole, now=now))
-    return msgspec.json.decode(text, type=address.kind.type)
 
 
 def healthy_pods(

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.records.event_record import EventRecord
@@ -27,12 +26,10 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
-from reporter.stories.notation.errors import StoryError
 from reporter.stories.notation.expectations import since_start
 from reporter.stories.notation.syntax import apply_merge_patch, parse_duration
 from reporter.stories.notation.times import LONG_AGO, START
 from reporter.stories.objects.objects import StoryObjects, healthy_pods
-from reporter.stories.objects.selection import is_selected
 from reporter.stories.pages.metrics_pages import MetricsPages
 from reporter.stories.replay.catalogues import SHIPPED, StoryCatalogues
 from reporter.stories.replay.codes import AnnouncedCodes
@@ -41,7 +38,7 @@ from reporter.stories.replay.process import ReplayedProcess
 from reporter.stories.replay.silences import silence_file
 from reporter.stories.replay.statuses import status_lines
 from reporter.stories.replay.store_replay import ReplayedStore
-from reporter.stories.replay.watches import parse_watch_state
+from reporter.stories.replay.watches import check_watched, parse_watch_state
 from reporter.stories.stack.healthy_stack import HEALTHY_STACK, stack_before
 
 
@@ -59,7 +56,7 @@ class StoryReplay(ReplayedProcess):
     """
 
     def __init__(self, story: Mapping[str, Any], catalogues: StoryCatalogues = SHIPPED) -> None:
-        self.story, self.world = story, StoryObjects()
+        self.story = story
         self.discovery: Mapping[str, Any] = {}
         self.rollup, self.crds = RollUp(), dict(HEALTHY_STACK["crds"])
         self.statuses: dict[str, Mapping[str, str]] = {}
@@ -76,16 +73,16 @@ class StoryReplay(ReplayedProcess):
         self._kinds = kinds_to_watch(
             self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
         )
-        self.world.declared = [kind for kind in self._kinds if kind.is_declared]
+        before = stack_before(catalogues.packs_of(story))
+        declared = [kind for kind in self._kinds if kind.is_declared]
+        self.world = StoryObjects(declared, before.keys(), self._kinds)
         self._scrapes = find_scrapes(self.catalogue, SPECS, flags)
         self.store = self._empty()
         self.pages = MetricsPages(flags["weight-download-metric"], self._scrapes)
         self._interval = _seconds(flags["scrape-interval-seconds"])
         self._scrape_at = START + self._interval
         given = self.story.get("given", {})
-        stack = apply_merge_patch(
-            stack_before(catalogues.packs_of(story)), given.get("change", {})
-        )
+        stack = apply_merge_patch(before, given.get("change", {}))
         self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
         self._apply({**given, "change": {}})
         self._discover_at = START
@@ -204,19 +201,21 @@ class StoryReplay(ReplayedProcess):
         self.crds |= step.get("crds", {})
         self.discovery = step.get("discovery", self.discovery)
         for resource, how in step.get("watch", {}).items():
-            self.store.set_watch_state(self._kind(resource), parse_watch_state(how, now=self.now))
+            self._set_watch_states(resource, how)
         if step.get("silences") is not None:
             self.store.record_silence_file(silence_file(step["silences"]))
         if "restart" in step:
             self._restart_store()
             self.restart(back_after=parse_duration(step["restart"]).total_seconds())
 
-    def _kind(self, resource: str) -> ResourceKind:
-        found = next((k for k in self.store.kinds if k.resource == resource), None)
-        if found is None:
-            known = ", ".join(kind.resource for kind in self.store.kinds)
-            raise StoryError(f"watch: {resource} is not watched; watched are {known}")
-        return found
+    def _set_watch_states(self, resource: str, how: str) -> None:
+        """
+        Set the state of every watch of a resource: catalogues may declare some beside the program's.
+        """
+        check_watched(resource, [kind.resource for kind in self.store.kinds])
+        for kind in self.store.kinds:
+            if kind.resource == resource:
+                self.store.set_watch_state(kind, parse_watch_state(how, now=self.now))
 
     def _restart_store(self) -> None:
         """
@@ -232,9 +231,7 @@ class StoryReplay(ReplayedProcess):
 
     def _change(self, changes: Mapping[str, Any], *, now: datetime) -> None:
         for address, made in self.world.change(changes, now=now):
-            if address.kind not in self.store.kinds:
-                continue  # of a source that is switched off
-            if made is None or not is_selected(address, self.world.words[address]):
+            if made is None:
                 self.store.delete(address.kind, address.namespace, address.name)
             else:
                 self.store.upsert(address.kind, made)

@@ -97,7 +97,7 @@ def read_story(
     if root is not None and read(root, Story, found) is not None and isinstance(root, Fields):
         known = KINDS | {*kinds, *declared_kinds(root.values.get("overlay"))}
         known |= kinds_of_packs(_packs_of(file, root))
-        found += chain.from_iterable(_check_step(step, known) for step in _steps(root))
+        found += chain.from_iterable(_check_step(step, known) for step in steps_of(root))
         found += _check_times(root)
     problems += found
     if found or not isinstance(root, Fields):
@@ -132,7 +132,10 @@ def _check_times(root: Fields) -> Iterator[Problem]:
         last = at
 
 
-def _steps(root: Fields) -> Iterator[Fields]:
+def steps_of(root: Fields) -> Iterator[Fields]:
+    """
+    Yield what is given, and the steps.
+    """
     given, steps = root.values.get("given"), root.values.get("story")
     for each in (given, *(steps.items if isinstance(steps, Items) else ())):
         if isinstance(each, Fields):

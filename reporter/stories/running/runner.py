@@ -2,19 +2,19 @@
 Run stories, each in every order that it has, and compare them with what they expect.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reporter.catalogue.problems import CatalogueError, Problem, suggest_name
-from reporter.model.catalogue.entries import Catalogue
+from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.model.enums import Reason
 from reporter.stories.notation.errors import StoryError
 from reporter.stories.notation.expectations import expected_lines, expected_statuses
-from reporter.stories.replay.catalogues import STORY, StoryCatalogues
+from reporter.stories.replay.catalogues import StoryCatalogues
 from reporter.stories.replay.codes import AnnouncedCodes
 from reporter.stories.replay.orders import ORDERS, has_fixed_order, reordered
 from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.running.checks import placed, unknown_reasons
 from reporter.stories.running.difference import Difference, compare
 from reporter.stories.running.files import StoryFile
 
@@ -47,13 +47,13 @@ def run_story(story: StoryFile, catalogues: StoryCatalogues) -> StoryResult | tu
         replay: StoryReplay | None = None
         try:
             replay = StoryReplay(reordered(content, order), catalogues)
-            problems = tuple(_unknown_reasons(story, replay.catalogue))
+            problems = tuple(unknown_reasons(story, replay.catalogue.entries))
             if problems:
                 return problems
             replay.codes = announced
             replay.run()
         except CatalogueError as err:
-            return tuple(_placed(story, each) for each in err.problems)
+            return tuple(placed(story, each) for each in err.problems)
         except StoryError as err:
             step = replay.step if replay is not None and has_fixed_order(content) else -1
             return (Problem(story.place_of(err, step), str(err)),)
@@ -91,19 +91,3 @@ def _status_lines(content: Mapping[str, Any], replay: StoryReplay) -> tuple[list
             wanted.append(f"{at} {subject}: {line}")
             found.append(f"{at} {subject}: {seen.get(subject, 'there is no such subject')}")
     return wanted, found
-
-
-def _unknown_reasons(story: StoryFile, catalogue: Catalogue) -> Iterator[Problem]:
-    for reason in story.content["of"]:
-        if reason not in catalogue.entries:
-            offer = suggest_name(reason, catalogue.entries)
-            yield Problem(story.root.where("of"), f"of: unknown reason `{reason}`: {offer}")
-
-
-def _placed(story: StoryFile, problem: Problem) -> Problem:
-    """
-    Return a problem of the catalogue; one of the story's overlay is placed at that.
-    """
-    if problem.place != STORY:
-        return problem
-    return Problem(story.root.where("overlay"), f"overlay: {problem.text}")

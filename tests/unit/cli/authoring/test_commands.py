@@ -3,7 +3,6 @@ The commands test, lint and docs as users give them.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -127,31 +126,6 @@ def test_the_schema_of_a_story_is_printed(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().out == published
 
 
-def test_lint_finds_nothing_in_what_is_shipped(capsys: pytest.CaptureFixture[str]):
-    assert run("lint", str(default_folder()), str(ROOT / "tests" / "cases")) == 0
-    assert capsys.readouterr().out.startswith("0 problems in ")
-
-
-def test_lint_names_the_problems_of_overlays_stories_and_catalogues(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    (tmp_path / "own").mkdir()
-    files = {
-        "overlay.yaml": "reasons:\n  clusterX: {}\n",
-        "story.yaml": "story: []\n",
-        "own/cluster.yaml": "reasons: [{ reason: clusterReady }]\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    assert run("lint", *(str(tmp_path / name) for name in files)) == 1
-    out = capsys.readouterr().out
-    assert f"{tmp_path}/overlay.yaml:2: unknown reason `clusterX`" in out
-    assert f"{tmp_path}/story.yaml:1: `why` is missing" in out
-    assert f"{tmp_path}/own/cluster.yaml:1: `reasons[0].layer` is missing" in out or (
-        f"{tmp_path}/own/cluster.yaml:1: `layer` is missing" in out
-    )
-
-
 @pytest.mark.parametrize("name", ["test", "lint"])
 def test_a_command_that_is_stopped_does_not_end_with_success(name: str, tmp_path: Path):
     for number in range(1000):
@@ -164,29 +138,6 @@ def test_a_command_that_is_stopped_does_not_end_with_success(name: str, tmp_path
     process.terminate()
     process.communicate(timeout=60)
     assert process.returncode == 143
-
-
-def test_lint_checks_overlays_with_the_packs_that_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text("reasons: { inferenceservicePredictorNotReady: { settle: 5m } }\n")
-    assert run("lint", str(overlay)) == 1
-    assert "unknown reason `inferenceservicePredictorNotReady`" in capsys.readouterr().out
-    assert run("lint", str(overlay), "--packs=kaito,kserve") == 0
-    assert capsys.readouterr().out == "0 problems in 1 file\n"
-
-
-def test_lint_checks_every_pack_of_a_catalogue(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    copy = tmp_path / "catalogue"
-    shutil.copytree(default_folder(), copy)
-    broken = copy / "packs" / "kuberay" / "cluster.yaml"
-    broken.write_text(broken.read_text("utf-8").replace("rank: 310", "rank: 20"))
-    assert run("lint", str(copy)) == 1
-    out = capsys.readouterr().out
-    assert f"{broken}:" in out
-    assert "20" in out
-    assert out.endswith("\n1 problem in 1 file\n")
 
 
 @pytest.mark.parametrize("pack", published_packs(default_folder())[1:])
@@ -213,48 +164,3 @@ def test_coverage_names_codes_of_reasons_in_expressions(capsys: pytest.CaptureFi
     assert run("test", str(story), "--coverage") == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert "gatewayNotProgrammed: AddressNotAssigned, NoResources" in lines
-
-
-def test_docs_of_all_packs_are_those_of_the_repository(capsys: pytest.CaptureFixture[str]):
-    assert run("docs", f"--packs={','.join(published_packs(default_folder()))}") == 0
-    assert capsys.readouterr().out == (ROOT / "docs" / "reasons.md").read_text("utf-8")
-
-
-def test_docs_are_of_the_packs_that_are_named(capsys: pytest.CaptureFixture[str]):
-    assert run("docs") == 0
-    kaito = capsys.readouterr().out
-    assert "\n## Layer modeldeployment: one InferenceSet\n" in kaito
-    assert "inferenceservicePredictorNotReady" not in kaito
-    assert run("docs", "--packs=kserve") == 0
-    kserve = capsys.readouterr().out
-    assert "\n### inferenceservicePredictorNotReady\n" in kserve
-    assert "- `kind`: `InferenceService`\n- `current`: `" in kserve
-    assert "clusterKaitoControllerNotReady" not in kserve
-    assert run("docs", "--packs=kaito,kserve") == 0
-    both = capsys.readouterr().out
-    headings = [line for line in both.splitlines() if line.startswith("## ")]
-    assert headings == [
-        "## Pack kaito, layer cluster: the control plane of the stack",
-        "## Pack kaito, layer modelharness: the Gateway of one workload namespace and its filters",
-        "## Pack kaito, layer modeldeployment: one InferenceSet",
-        "## Pack kserve, layer cluster: the control plane of the stack",
-        "## Pack kserve, layer modeldeployment: one InferenceService or one LLMInferenceService",
-        "## Beside the packs, layer cluster: the control plane of the stack",
-    ]
-
-
-def test_docs_of_an_overlay_have_its_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text(
-        "add:\n"
-        "  - { reason: clusterDashboardNotReady, layer: cluster, type: Warning, owner: user,\n"
-        "      rank: 90, probe: deployments, message: '{object} {state}{pods}.',\n"
-        "      parameters: { components: [{ name: dashboard, namespace-flag: kaito-namespace }] },\n"
-        "      remedy: { default: Restart it. } }\n"
-    )
-    code = run("docs", f"--catalogue-overlay={overlay}")
-    shown = capsys.readouterr()
-    assert (code, shown.err) == (0, "")
-    assert "### clusterDashboardNotReady" in shown.out
-    assert "- Message: `{object} {state}{pods}.`" in shown.out
-    assert "- any other: Restart it." in shown.out
