@@ -10,7 +10,15 @@ from msgspec import Meta, field
 
 from reporter.catalogue.format_parts.base import CatalogueStruct
 from reporter.catalogue.problems import Problem
-from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar, compose, compose_text
+from reporter.catalogue.yaml.nodes import (
+    Fields,
+    Items,
+    Node,
+    Scalar,
+    compose,
+    compose_text,
+    value_problems,
+)
 from reporter.catalogue.yaml.reader import read
 from reporter.model.silences import SilenceFile, SilenceText
 
@@ -63,11 +71,13 @@ def parse_silence_file(text: str, path: Path) -> SilenceFile:
 
 def _silence_file(root: Node | None, path: Path, problems: list[Problem]) -> SilenceFile:
     found = None if root is None else read(root, SilenceFileFormat, problems)
-    if found is None or problems:
-        # A key that is there twice may have been meant to end a silence.
-        return SilenceFile(str(path), problem=_texts(problems))
     listed = root.values.get("silences") if isinstance(root, Fields) else None
     items = listed.items if isinstance(listed, Items) else ()
+    of_entries = {problem for node in items for problem in value_problems(node)}
+    of_file = [each for each in problems if each not in of_entries]
+    if found is None or of_file:
+        # A key that is there twice may have been meant to end a silence.
+        return SilenceFile(str(path), problem=_texts(of_file))
     return SilenceFile(str(path), tuple(_silence(node, path) for node in items))
 
 
@@ -85,8 +95,9 @@ def _exists(path: Path) -> bool:
 
 
 def _silence(node: Node, path: Path) -> SilenceText:
-    problems: list[Problem] = []
-    entry = read(node, SilenceEntry, problems)
+    # A value that could not be read is no wrong type as well.
+    problems = [*value_problems(node)]
+    entry = None if problems else read(node, SilenceEntry, problems)
     origin = f"{path.name}:{node.place.line}"
     if entry is None:
         return SilenceText(

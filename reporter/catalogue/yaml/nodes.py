@@ -2,7 +2,7 @@
 Read a YAML file into nodes that know their lines.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -41,11 +41,14 @@ class Scalar:
     A value that is neither a list nor a mapping.
 
     *source*: how a text is written, to find a place in it; None for a value that is no text.
+
+    *problem*: why the value could not be read, among the problems of the file as well.
     """
 
     place: Place
     value: object
     source: TextSource | None = None
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,18 @@ def from_plain(value: object, place: Place) -> Node:
     return Scalar(place, value)
 
 
+def value_problems(node: Node) -> Iterator[Problem]:
+    """
+    Yield why values of a node could not be read.
+    """
+    if isinstance(node, Scalar):
+        if node.problem is not None:
+            yield node.problem
+        return
+    for each in node.items if isinstance(node, Items) else node.values.values():
+        yield from value_problems(each)
+
+
 def to_plain(node: Node) -> Any:
     """
     Return the value of a node without its lines.
@@ -180,7 +195,9 @@ class _Composer:
             text = f"the file has more than {MAX_VALUES} values, counted with what aliases repeat"
             raise TooLargeFile(text, self._place(raw))
         if id(raw) in self._above:
-            return self._broken(raw, "this alias contains itself; write its value out")
+            text = "this alias contains itself; write its value out"
+            self._problems.append(Problem(self._place(raw), text))
+            return Scalar(self._place(raw), None)
         self._above.add(id(raw))
         try:
             return self._node(raw)
@@ -238,8 +255,9 @@ class _Composer:
         return merged
 
     def _broken(self, raw: yaml.Node, text: str) -> Scalar:
-        self._problems.append(Problem(self._place(raw), text))
-        return Scalar(self._place(raw), None)
+        problem = Problem(self._place(raw), text)
+        self._problems.append(problem)
+        return Scalar(problem.place, None, problem=problem)
 
     def _place(self, raw: yaml.Node) -> Place:
         return Place(self._file, raw.start_mark.line + 1)

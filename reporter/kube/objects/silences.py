@@ -12,7 +12,11 @@ from reporter.kube.wire.decoding import decode_json
 from reporter.kube.wire.errors import NotFound, Unreachable, Unserved
 from reporter.kube.wire.paths import collection_path
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.base.silencing import SILENCE_FIELDS, SILENCE_PREFIX
+from reporter.model.kinds.base.silencing import (
+    SILENCE_FIELDS,
+    SILENCE_PREFIX,
+    silence_fields,
+)
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -50,7 +54,9 @@ async def read_silenced_object(
         path = f"{collection_path(kind, version, namespace)}/{name}"
         try:
             response = await api.call("GET", path, operation=operation)
-        except Unserved:
+        except (NotFound, Unserved) as err:
+            if err.is_from_api_server:
+                raise  # a version that is not served has no Status
             continue
         try:
             meta = decode_json(_DECODER, response.body).metadata
@@ -58,7 +64,10 @@ async def read_silenced_object(
             what = f"not a {kind.kind}: {err}"
             raise Unreachable(operation, status=200, message=what) from err
         return SilencedObject(
-            path, meta.resource_version, _fields(meta.annotations), _fields(meta.labels)
+            path,
+            meta.resource_version,
+            silence_fields(meta.annotations),
+            silence_fields(meta.labels),
         )
     raise NotFound(operation, message=f"{kind.group_resource} is not served")
 
@@ -69,7 +78,9 @@ async def silence_object(
     """
     Replace the annotations. Raises Conflict if the object has changed since it was read.
     """
-    values = {SILENCE_PREFIX + field: fields.get(field) or None for field in SILENCE_FIELDS}
+    # A misspelled one that stays would make the new silence malformed.
+    names = dict.fromkeys((*SILENCE_FIELDS, *found.annotations))
+    values = {SILENCE_PREFIX + name: fields.get(name) or None for name in names}
     await api.call(
         "PATCH",
         found.path,
@@ -77,11 +88,3 @@ async def silence_object(
         content_type=MERGE_PATCH,
         operation=f"annotate {found.path}",
     )
-
-
-def _fields(values: Mapping[str, str] | None) -> Mapping[str, str]:
-    return {
-        name.removeprefix(SILENCE_PREFIX): value
-        for name, value in (values or {}).items()
-        if name.startswith(SILENCE_PREFIX)
-    }

@@ -8,12 +8,13 @@ it, whether its writes succeed or not.
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import NoReturn, TypeAlias
 
 from reporter.kube.wire.errors import Invalid, KubeError, Refused, Throttled, Unreachable
+from reporter.model.enums import EventType
 from reporter.model.records.event_record import EventRecord, WriteResult
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
@@ -23,8 +24,15 @@ from reporter.runtime.announcing.refusals import RefusalLog
 from reporter.runtime.announcing.write_limits import WriteLimits
 from reporter.runtime.leaderelection.leadership import Leadership, run_whenever_leading
 from reporter.runtime.process.clock import Clock
-from reporter.stages.announcing.mirror import is_mirror_true, mirror_subjects, mirrored
+from reporter.stages.announcing.mirror import (
+    contradicts_ready,
+    is_mirror_true,
+    may_become_true,
+    mirror_subjects,
+    mirrored,
+)
 from reporter.stages.announcing.rate_limit import TokenBucket
+from reporter.stages.announcing.schedule import PublishContext
 
 
 MAX_CONCURRENT_WRITES = 4
@@ -85,11 +93,24 @@ class EventMirror:
         """
         Take an Event that was written. A newer one of the same key replaces one that waits.
         """
-        for subject in mirror_subjects(record, self._announcements.publish_context()):
+        context = self._announcements.publish_context()
+        subjects = mirror_subjects(record, context)
+        if contradicts_ready(record, context):
+            self._forget_ready(subjects)
+        for subject in subjects:
             key = (record.key, subject)
-            is_first = record.count == 1 or key in self._first
-            (self._first if is_first else self._repeats)[key] = record
+            if record.count == 1 or key in self._first:
+                self._first[key] = record
+                self._repeats.pop(key, None)
+            else:
+                self._repeats[key] = record
         self._changed.set()
+
+    def _forget_ready(self, subjects: Collection[Subject]) -> None:
+        for waiting in (self._first, self._repeats):
+            for key, record in [*waiting.items()]:
+                if key[1] in subjects and record.type is EventType.NORMAL:
+                    self._done(key, record)
 
     async def run(self) -> NoReturn:
         # What is announced during the pause after a fault waits, and is written afterwards.
@@ -143,8 +164,10 @@ class EventMirror:
         try:
             involved = self._involved_for(key[1])
             context = self._announcements.publish_context()
-            if record is None or involved is None or not is_mirror_true(record, key[1], context):
+            if record is None or involved is None:
                 self._done(key, record)
+            elif not is_mirror_true(record, key[1], context):
+                self._put_off(key, record, context)
             elif self._leadership.holds_lease():
                 await self._try_write(key, record, mirrored(record, involved))
         finally:
@@ -165,6 +188,15 @@ class EventMirror:
         else:
             self._faulty = False
             self._refusal_log.clear(mirror)
+            self._done(key, record)
+
+    def _put_off(self, key: MirrorKey, record: EventRecord, context: PublishContext) -> None:
+        """
+        Look again later if a write may become true, and forget it otherwise.
+        """
+        if may_become_true(record, key[1], context):
+            self._limits.failed(key, now=self._clock.now())
+        else:
             self._done(key, record)
 
     def _done(self, key: MirrorKey, record: EventRecord | None) -> None:

@@ -55,6 +55,21 @@ def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContex
     )
 
 
+def may_become_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
+    """
+    Return whether a mirror waits while it is not true: that of a Ready, which nothing repeats.
+    """
+    is_known = context.evaluation.known_subjects.may_include(subject)
+    return record.type is EventType.NORMAL and is_known
+
+
+def contradicts_ready(record: EventRecord, context: PublishContext) -> bool:
+    """
+    Return whether an Event says that its subjects are not ready; another Ready follows it.
+    """
+    return record.type is EventType.WARNING and not context.catalogue[record.key.reason].orthogonal
+
+
 def mirrored(record: EventRecord, involved: InvolvedObject) -> EventRecord:
     """
     Return the record of the mirror. *involved*: the InferenceSet, in whose namespace it is written.

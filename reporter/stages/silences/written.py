@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.base.silencing import (
+    SILENCE_FIELDS,
     SILENCE_KEY,
     SILENCE_PREFIX,
     silence_annotations,
@@ -15,7 +16,9 @@ from reporter.model.kinds.base.silencing import (
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.silences import SilenceText
+from reporter.model.text.suggest import suggest
 from reporter.model.verdicts import ObjectRef
+from reporter.stages.silences.checking import quoted
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -59,6 +62,10 @@ def _of_object(kind: ResourceKind, each: ApiObject, *, is_decodable: bool) -> Si
         problem = BOTH_FORMS.format(fields=", ".join(both))
         return SilenceText(origin, namespace, name, problem=problem)
     fields = annotations or labels
+    unknown = sorted(fields.keys() - SILENCE_FIELDS)
+    if unknown:
+        problem = "; ".join(map(_why_unknown, unknown))
+        return SilenceText(origin, namespace, name, problem=problem)
     return SilenceText(
         origin,
         namespace,
@@ -68,6 +75,12 @@ def _of_object(kind: ResourceKind, each: ApiObject, *, is_decodable: bool) -> Si
         fields.get("why", ""),
         fields.get("by", ""),
     )
+
+
+def _why_unknown(field: str) -> str:
+    known = f"known are {', '.join(SILENCE_FIELDS)}, about the object that has them"
+    help_ = suggest(field, SILENCE_FIELDS, otherwise=known, form="`silence-{}`")
+    return f"`{quoted(f'silence-{field}')}` is unknown: {help_}"
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -2,96 +2,24 @@
 Events beside their InferenceSets, against an API server.
 """
 
-from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 
-from reporter.embedded.http.faults.rules import Hang, bad_gateway_response
+from reporter.embedded.http.faults.rules import Hang, bad_gateway_response, overloaded_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.client import EventClient
-from reporter.model.enums import Layer
-from reporter.model.subjects import Subject
-from reporter.model.verdicts import InvolvedObject
-from reporter.runtime.announcing.mirror import EventMirror
+from tests.integration.announcing.mirror_fixture import MIRRORS, PODS, SETS, mirrored_publisher
 from tests.integration.announcing.publisher_fixture import (
     BBR,
-    MANY,
-    PublisherFixture,
     lines,
-    running_publisher,
 )
 from tests.integration.leaderelection.test_elector import api, server
-from tests.support.background import running_beside
-from tests.support.builders import a_key, a_trouble, an_active_verdict
+from tests.support.builders import (
+    a_trouble,
+    an_active_verdict,
+)
 
 
 __all__ = ["api", "server"]
-
-SETS = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:02}") for i in range(12)]
-PODS = [a_key("inferencesetPods", each) for each in SETS]
-MIRRORS = "/namespaces/team-a/events"
-
-
-class MirrorFixture:
-    """
-    A publisher with a mirror. *results* counts the requests of the mirror. *uids*: those of
-    InferenceSets that were created anew. *faulty*: those that cannot be looked up, by a fault.
-    """
-
-    def __init__(self, fixture: PublisherFixture, api: RestClient) -> None:
-        self.main = fixture
-        self.results: Counter[str] = Counter()
-        self.uids: dict[str, str] = {}
-        self.faulty: set[str] = set()
-        self.mirror = EventMirror(
-            fixture.announcements,
-            EventClient(api, "reporter-0"),
-            fixture.leadership,
-            fixture.clock,
-            involved_for=self._involved_for,
-            count_write=lambda result: self.results.update([result]),
-            jitter=lambda: 0.0,
-            pause_after_fault=1.0,
-        )
-
-    def _involved_for(self, subject: Subject) -> InvolvedObject | None:
-        name = subject.name
-        if name in self.faulty:
-            raise LookupError(name)
-        if name == "model-11":
-            return None  # it is not there any more
-        uid = self.uids.get(name, f"uid-{name}")
-        return InvolvedObject("kaito.sh/v1beta1", "InferenceSet", name, uid, subject.namespace)
-
-    @property
-    def events(self) -> list[dict]:
-        return self.main.server.cluster.list("events", "team-a")
-
-    @property
-    def counts(self) -> list[str]:
-        return sorted(
-            f"{each['reason']} {each['involvedObject']['name']} x{each['count']}"
-            for each in self.events
-        )
-
-    async def wait_for_mirrors(self, *counts: str) -> None:
-        await self.main.until(lambda: self.counts == sorted(counts))
-
-
-@asynccontextmanager
-async def mirrored_publisher(
-    server: EmbeddedServer, api: RestClient
-) -> AsyncIterator[MirrorFixture]:
-    server.cluster.upsert(
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
-    )
-    async with running_publisher(server, api, catalogue=MANY, subjects=SETS) as main:
-        fixture = MirrorFixture(main, api)
-        async with running_beside(fixture.mirror.run(), "mirror"):
-            yield fixture
 
 
 async def test_a_mirror_is_the_same_event_about_the_inference_set(
@@ -189,6 +117,29 @@ async def test_what_is_no_longer_true_is_not_mirrored_late(
         fixture.main.set_clear(PODS[0])
         fixture.main.advance(31)
         await fixture.wait_for_mirrors("inferencesetReady model-00 x1")
+
+
+async def test_a_new_episode_replaces_a_repeat_of_the_last_one(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
+        server.faults.add(overloaded_response(60), method="PATCH", path=MIRRORS, times=1)
+        fixture.main.advance(331)
+        await fixture.main.until(lambda: fixture.results["throttled"] == 1)
+        fixture.main.set_clear(PODS[0])
+        fixture.main.advance(31)
+        first = ["inferencesetPods model-00 x1", "inferencesetReady model-00 x1"]
+        await fixture.wait_for_mirrors(*first)
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.wait_for_events(
+            "inferencesetPods x1", "inferencesetPods x2", "inferencesetReady x1"
+        )
+        assert [*fixture.mirror._repeats] == []
+        fixture.main.advance(31)
+        fixture.mirror._changed.set()
+        await fixture.wait_for_mirrors(*first, "inferencesetPods model-00 x1")
 
 
 async def test_a_mirror_that_has_expired_is_created_anew(server: EmbeddedServer, api: RestClient):

@@ -84,10 +84,9 @@ def test_one_entry_that_is_wrong_hides_no_other(reading):
         "- a",
         "silences: []\nsilences: [{ reasons: [a], until: 2026-12-01 }]",
         b"silences: [\xff]",
-        "silences: [{ reasons: [a], until: !!timestamp soon }]",
-        "silences: [{ reasons: [a], until: !!int '' }]",
-        "silences: [{ reasons: [a], until: !!bool maybe }]",
-        "silences: [{ reasons: [a], until: 2026-13-32T00:00:00Z }]",
+        "silences: 2026-11-31T00:00:00Z",
+        "silences: [{ reasons: [a], until: 2026-11-31, why: a, why: b }]",
+        "silences: [&self [*self]]",
     ],
     ids=repr,
 )
@@ -95,6 +94,31 @@ def test_a_file_that_is_wrong_as_a_whole_silences_nothing(reading, text):
     found = reading(text)
     assert found.problem
     assert found.silences == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "until: 2026-11-31T00:00:00Z",
+        "until: !!timestamp soon",
+        "until: !!int ''",
+        "until: !!bool maybe",
+        "until: !end 2026-12-01",
+        "until: 2026-12-01, why: =",
+        "until: 2026-12-01, more: { than: [2026-02-30] }",
+    ],
+)
+def test_a_value_that_is_none_of_yaml_hides_no_other_entry(reading, value):
+    found = reading(
+        "silences:\n"
+        "- { reasons: [a], until: 2026-12-01 }\n"
+        f"- {{ namespace: team-m, reasons: [a], {value} }}\n"
+    )
+    right, wrong = found.silences
+    assert (found.problem, right.problem, right.until) == ("", "", "2026-12-01")
+    assert (wrong.origin, wrong.namespace) == ("silences.yaml:3", "team-m")
+    assert wrong.problem.startswith("line 3: `")
+    assert wrong.problem.endswith("; quote it if it is text")
 
 
 @pytest.mark.parametrize("text", ["", "# none yet", "silences: []", "{}"])

@@ -2,12 +2,14 @@
 Namespaces.
 """
 
+from msgspec.structs import force_setattr
+
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.objects import ApiObject, Metadata
 from reporter.model.kinds.base.ownership import ALL_HARNESSES
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.base.silencing import SilenceAnnotations, silence_keys
+from reporter.model.kinds.base.silencing import SILENCE_PREFIX, silence_keys
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
@@ -16,7 +18,17 @@ class NamespaceStatusFields(ApiStruct, frozen=True):
 
 
 class NamespaceMetadata(Metadata, frozen=True):
-    annotations: SilenceAnnotations | None = None
+    """
+    Keeps only the annotations of a silence: the others change often.
+    """
+
+    annotations: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.annotations:
+            kept = {k: v for k, v in self.annotations.items() if k.startswith(SILENCE_PREFIX)}
+            force_setattr(self, "annotations", kept or None)
 
 
 class Namespace(ApiObject, frozen=True):

@@ -62,6 +62,44 @@ def test_labels_and_annotations_together_are_refused():
     assert "in labels and in annotations" in found.problem
 
 
+@pytest.mark.parametrize("place", ["annotations", "labels"])
+@pytest.mark.parametrize("kind", [NAMESPACES, INFERENCE_SETS], ids=lambda kind: kind.kind)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("reason", "`silence-reason` is unknown: did you mean `silence-reasons`?"),
+        ("untill", "`silence-untill` is unknown: did you mean `silence-until`?"),
+        (
+            "inferenceset",
+            "`silence-inferenceset` is unknown: known are until, reasons, why, by, about the object that has them",
+        ),
+    ],
+)
+def test_an_unknown_one_makes_the_silence_malformed(kind, place, name, expected):
+    fields = prefixed(until=UNTIL, reasons="all", **{name: "x"})
+    (found,) = written((kind, decoded(kind, "x", **{place: fields})))
+    assert found.problem == expected
+    assert found.reasons == ()
+    alone = decoded(kind, "x", **{place: prefixed(**{name: "x"})})
+    assert [each.problem for each in written((kind, alone))] == [expected]
+
+
+def test_several_unknown_ones_are_all_named():
+    team = decoded(NAMESPACES, "x", annotations=prefixed(untill=UNTIL, reason="all"))
+    (found,) = written((NAMESPACES, team))
+    assert [each.split(" ")[0] for each in found.problem.split("; ")] == [
+        "`silence-reason`",
+        "`silence-untill`",
+    ]
+
+
+def test_a_namespace_keeps_no_other_annotation():
+    plain = decoded(NAMESPACES, "x", annotations={"seen": "1"})
+    assert plain.metadata.annotations is None
+    by = prefixed(by="alice")
+    assert decoded(NAMESPACES, "x", annotations={"seen": "1", **by}).metadata.annotations == by
+
+
 @pytest.mark.parametrize(
     "meta",
     [{}, {"annotations": None}, {"annotations": {"other": "x"}}, {"labels": {"other": "x"}}],
