@@ -4,11 +4,13 @@ The values that switch and route alerts, and the runbooks that alerts lead to.
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import alerts_of, rule_errors
@@ -72,6 +74,17 @@ def _severities(alerts: list[Json]) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------- runbooks
+
+
+def test_the_command_of_the_page_prints_the_rules(
+    helm: Helm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (DOCS / "alerts.md").read_text("utf-8").replace("\\\n", " ")
+    (command,) = re.findall(r"^    helm (template .*)$", page, re.MULTILINE)
+    monkeypatch.chdir(DOCS.parent)
+    rules = yaml.safe_load(helm(*shlex.split(command)))["spec"]
+    assert rule_errors(rules) == ""
+    assert _named(alerts_of(rules), "ProductionStackFinding")
 
 
 def _places(alerts: list[Json], base: str) -> Iterator[tuple[str, str]]:

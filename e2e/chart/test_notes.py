@@ -53,6 +53,14 @@ def test_clusters_that_are_only_seen_have_no_objects(installer: Helm) -> None:
     assert "productionstackclusters" not in notes(installer, f"{HUB_ALONE},hub.engage=seen")
 
 
+@pytest.mark.parametrize("repository", ["a.example/own", "localhost:5000/own", "localhost/own"])
+def test_a_registry_in_the_repository_is_one(installer: Helm, repository: str) -> None:
+    shown = notes(installer, f"--set=image.registry=,image.repository={repository}")
+    assert "The image has no registry" not in shown
+    shown = notes(installer, "--set=image.registry=,image.repository=team/own")
+    assert "The image has no registry" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "reader", "prefix"),
     [

@@ -22,6 +22,9 @@ The helm program is built together with the control plane.
 """
 
 ROOT = CHART.parents[1]
+NAME = CHART.name
+CHART_YAML = yaml.safe_load((CHART / "Chart.yaml").read_text())
+VERSION = CHART_YAML["appVersion"]
 
 
 def package(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -40,10 +43,10 @@ def test_packaged_chart_names_the_image_of_its_registry(helm: Helm, tmp_path: Pa
     done = package(tmp_path / "dist", "REGISTRY=registry.example/team")
     assert done.returncode == 0, done.stderr
     (archive,) = (tmp_path / "dist").iterdir()
-    assert archive.name == "productionstack-status-reporter-0.4.0+reporter.0.1.0.tgz"
+    assert archive.name == f"{NAME}-{CHART_YAML['version']}.tgz"
     objects = helm.render(archive)
     container = object_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == "registry.example/team/productionstack-status-reporter:0.1.0"
+    assert container["image"] == f"registry.example/team/{NAME}:{VERSION}"
     assert (CHART / "values.yaml").read_text() == before
 
 
@@ -62,7 +65,7 @@ def test_packaged_chart_leads_to_the_runbooks_of_its_repository(
 
 
 def test_the_repository_is_named_in_one_place_of_the_chart() -> None:
-    home = yaml.safe_load((CHART / "Chart.yaml").read_text())["home"]
+    home = CHART_YAML["home"]
     files = [file for file in CHART.rglob("*") if file.is_file() and home in file.read_text()]
     assert [file.name for file in files] == ["Chart.yaml"]
 
@@ -78,12 +81,17 @@ def test_chart_is_not_packaged_without_a_registry(tmp_path: Path) -> None:
     [
         (
             ("image.registry=registry.example/fork",),
-            "registry.example/fork/productionstack-status-reporter:0.1.0",
+            f"registry.example/fork/{NAME}",
         ),
-        (("image.repository=fork/reporter",), "fork/reporter:0.1.0"),
-        (
-            ("image.registry=localhost:5000", "image.repository=own"),
-            "localhost:5000/own:0.1.0",
+        (("image.registry=registry.example/fork/",), f"registry.example/fork/{NAME}"),
+        (("image.registry=", "image.repository=fork/reporter"), "fork/reporter"),
+        (("image.registry=localhost:5000", "image.repository=own"), "localhost:5000/own"),
+        (("image.registry=registry.example", "image.repository=a/b"), "registry.example/a/b"),
+        (("image.registry=registry.example", "image.repository=a.b"), "registry.example/a.b"),
+        *(
+            ((f"image.registry={registry}", f"image.repository={whole}"), whole)
+            for registry in ("", "registry.example/fork")
+            for whole in ("other.example/team/own", "other:5000/own", "localhost/own")
         ),
     ],
 )
@@ -91,10 +99,10 @@ def test_image_is_given_by_registry_or_path(
     helm: Helm, words: tuple[str, ...], image: str
 ) -> None:
     text = helm("template", "stack", str(CHART), *(f"--set={each}" for each in words))
-    assert f'image: "{image}"' in text
+    assert f'image: "{image}:{VERSION}"' in text
 
 
 @pytest.mark.parametrize("words", [(), ("--set=image.digest=sha256:" + "0" * 64,)])
 def test_without_any_the_value_is_named(helm: Helm, words: tuple[str, ...]) -> None:
     with pytest.raises(HelmFailed, match=r"\): image\.registry has no value: set it to"):
-        helm("template", "stack", str(CHART), *words)
+        helm("template", "stack", str(CHART), "--set=image.registry=", *words)

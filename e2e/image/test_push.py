@@ -4,6 +4,7 @@ The image goes to a registry, as `make image-push` brings it there.
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from e2e.support.registry import Registry
 
 
 NAME = "productionstack-status-reporter"
+PROJECT = tomllib.loads((base.DOCKERFILE.parent / "pyproject.toml").read_text())["project"]
+VERSION = PROJECT["version"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.controlplane]
 
@@ -21,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.controlplane]
 def test_the_pushed_image_is_the_built_one(storage: Storage, tmp_path: Path) -> None:
     with Registry(tmp_path) as registry:
         where = f"{registry.host}/team"
-        storage.tag(IMAGE, f"{where}/{NAME}:0.1.0")
+        storage.tag(IMAGE, f"{where}/{NAME}:{VERSION}")
         done = subprocess.run(
             ["make", "image-push", f"REGISTRY={where}", "CONTAINER_TOOL=buildah"],
             cwd=base.DOCKERFILE.parent,
@@ -31,8 +34,8 @@ def test_the_pushed_image_is_the_built_one(storage: Storage, tmp_path: Path) -> 
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        pushed = json.loads(registry.crane("config", f"team/{NAME}:0.1.0"))
-        manifest = json.loads(registry.crane("manifest", f"team/{NAME}:0.1.0"))
+        pushed = json.loads(registry.crane("config", f"team/{NAME}:{VERSION}"))
+        manifest = json.loads(registry.crane("manifest", f"team/{NAME}:{VERSION}"))
     assert pushed["config"]["Labels"] == storage.inspect(IMAGE)["OCIv1"]["config"]["Labels"]
     size = sum(layer["size"] for layer in manifest["layers"])
     print(f"{size / 1e6:.0f} MB to pull")

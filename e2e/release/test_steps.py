@@ -3,6 +3,7 @@ The steps of a release: they check the tag, and push image and chart, which then
 """
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -31,22 +32,27 @@ OF_TAG = (
     CHART / "Chart.yaml",
     CHART / "values.yaml",
 )
-VERSION = "1.2.3"
+VERSION = "99.2.3"
+"""
+A version that the changelog never has.
+"""
+
+CHART_YAML = yaml.safe_load((ROOT / CHART / "Chart.yaml").read_text("utf-8"))
 
 
 @pytest.fixture
 def tagged(tmp_path: Path) -> Path:
     """
-    Return the files of a checkout that is ready to be tagged v1.2.3.
+    Return the files of a checkout that is ready to be tagged v99.2.3, whichever version they had.
     """
     folder = tmp_path / "checkout"
     for name in OF_TAG:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    replace(folder / "pyproject.toml", 'version = "0.1.0"', f'version = "{VERSION}"')
-    replace(folder / CHART / "Chart.yaml", 'appVersion: "0.1.0"', f'appVersion: "{VERSION}"')
-    replace(folder / CHART / "Chart.yaml", "+reporter.0.1.0", f"+reporter.{VERSION}")
-    replace(folder / "CHANGELOG.md", "## [Unreleased]", f"## [{VERSION}] - 2026-12-01")
+    rewrite(folder / "pyproject.toml", '^version = ".*"', f'version = "{VERSION}"')
+    rewrite(folder / CHART / "Chart.yaml", '^appVersion: ".*"', f'appVersion: "{VERSION}"')
+    rewrite(folder / CHART / "Chart.yaml", r"^(version: .*\+reporter\.).*$", rf"\g<1>{VERSION}")
+    rewrite(folder / "CHANGELOG.md", r"^## \[[^\]]*\].*$", f"## [{VERSION}] - 2026-12-01")
     return folder
 
 
@@ -65,6 +71,19 @@ def replace(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
+
+
+def rewrite(path: Path, pattern: str, new: str) -> None:
+    """
+    Replace the first match: a release and a fork have other texts there.
+    """
+    text, count = re.subn(pattern, new, path.read_text("utf-8"), count=1, flags=re.MULTILINE)
+    assert count == 1
+    path.write_text(text, "utf-8")
+
+
+def set_registry(folder: Path, registry: str) -> None:
+    rewrite(folder / CHART / "values.yaml", '^  registry: ".*"$', f'  registry: "{registry}"')
 
 
 def plain_path(folder: Path) -> str:
@@ -89,7 +108,7 @@ def plain_path(folder: Path) -> str:
 def test_names_of_a_release(
     tagged: Path, tmp_path: Path, set_in_chart: str, variable: str
 ) -> None:
-    replace(tagged / CHART / "values.yaml", 'registry: ""', f'registry: "{set_in_chart}"')
+    set_registry(tagged, set_in_chart)
     given = {"GITHUB_REF_NAME": f"v{VERSION}", "VARIABLE": variable}
     done = run_step("image", NAMES, tagged, tmp_path, **given)
     assert done.code == 0, done.output
@@ -101,6 +120,7 @@ def test_names_of_a_release(
 
 
 def test_a_release_without_a_registry_says_where_to_set_it(tagged: Path, tmp_path: Path) -> None:
+    set_registry(tagged, "")
     done = run_step("image", NAMES, tagged, tmp_path, GITHUB_REF_NAME=f"v{VERSION}", VARIABLE="")
     assert (done.code, done.outputs) == (1, {})
     assert "image.registry in the chart's values.yaml, or the variable REGISTRY" in done.output
@@ -109,8 +129,14 @@ def test_a_release_without_a_registry_says_where_to_set_it(tagged: Path, tmp_pat
 @pytest.mark.parametrize(
     ("file", "old", "new", "tag", "found"),
     [
-        ("CHANGELOG.md", f"## [{VERSION}]", "## [Unreleased]", VERSION, "nothing about [1.2.3]"),
-        ("pyproject.toml", f'"{VERSION}"', '"1.2.4"', VERSION, "the version in pyproject.toml"),
+        (
+            "CHANGELOG.md",
+            f"## [{VERSION}]",
+            "## [Unreleased]",
+            VERSION,
+            f"nothing about [{VERSION}]",
+        ),
+        ("pyproject.toml", f'"{VERSION}"', '"99.2.4"', VERSION, "the version in pyproject.toml"),
         (
             CHART / "Chart.yaml",
             f'appVersion: "{VERSION}"',
@@ -119,7 +145,7 @@ def test_a_release_without_a_registry_says_where_to_set_it(tagged: Path, tmp_pat
             "Chart",
         ),
         (CHART / "Chart.yaml", f"+reporter.{VERSION}", "+reporter.0.1.0", VERSION, "Chart.yaml"),
-        ("CHANGELOG.md", "# Changelog", "# Changelog", "1.2.4", "The tag is v1.2.4"),
+        ("CHANGELOG.md", "# Changelog", "# Changelog", "99.2.4", "The tag is v99.2.4"),
     ],
 )
 def test_a_tag_that_does_not_fit_is_not_released(
@@ -151,10 +177,10 @@ def test_the_pushed_chart_installs_from_its_registry(
     (tag,) = registry.crane("ls", f"team/charts/{NAME}").splitlines()
     assert done.outputs["digest"] == registry.crane("digest", f"team/charts/{NAME}:{tag}")
     pushed = f"oci://{where}/charts/{NAME}"
-    text = helm("template", "stack", pushed, "--version=0.4.0+reporter.0.1.0", "--plain-http")
+    text = helm("template", "stack", pushed, f"--version={CHART_YAML['version']}", "--plain-http")
     objects = [each for each in yaml.safe_load_all(text) if each]
     container = object_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == f"{where}/{NAME}:0.1.0"
+    assert container["image"] == f"{where}/{NAME}:{CHART_YAML['appVersion']}"
 
 
 def test_a_chart_that_is_not_pushed_fails_the_step(tmp_path: Path, registry: Registry) -> None:

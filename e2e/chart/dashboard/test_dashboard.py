@@ -4,6 +4,7 @@ The dashboard has the form that Grafana's schema gives, asks for metrics that th
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from e2e.chart import CHART
-from e2e.chart.dashboard.panels import DASHBOARD, FILE, panels, queries
+from e2e.chart.alerts.promtool import firing_errors
+from e2e.chart.alerts.timeline import selector
+from e2e.chart.dashboard.panels import DASHBOARD, FILE, panels, queries, query_of
 from e2e.chart.helm import Helm
 from reporter.sinks.metrics.declarations.declaration import PREFIX, MetricDeclaration, MetricType
 from reporter.sinks.metrics.declarations.reporter import METRICS
@@ -26,7 +29,7 @@ BY_NAME: dict[str, MetricDeclaration] = {
     for each in METRICS
     for suffix in (("_bucket",) if each.type is MetricType.HISTOGRAM else ("",))
 }
-OF_TARGETS = {"cluster", "instance", "pod", "le"}
+OF_TARGETS = {"cluster", "instance", "namespace", "pod", "le"}
 
 
 def _differences(ours: Any, theirs: Any, where: str = "") -> list[str]:
@@ -115,6 +118,37 @@ def test_every_state_of_a_reason_is_drawn() -> None:
         asked = dict(re.findall(r'\* (\d), "state", "(\w+)"', target["expr"]))
         assert {state: number for number, state in asked.items()} | {CLEAR: "0"} == drawn
         assert drawn.keys() == {*STATE_NAMES, CLEAR} - {ACTIVE}
+
+
+def test_the_same_namespace_of_two_clusters_has_two_names() -> None:
+    for panel in panels():
+        for target in panel.get("targets", ()):
+            if "workload_namespace}}" in target.get("legendFormat", ""):
+                assert target["legendFormat"].startswith("{{cluster}} "), panel["title"]
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("leaders", [0, 1, 2])
+def test_a_leader_that_is_scraped_twice_is_one(tmp_path: Path, leaders: int) -> None:
+    """
+    Two leaders are a fault that the panel shows; each is a series of both monitors here.
+    """
+    name = f"{PREFIX}leader"
+    series = [
+        {
+            "series": selector(
+                name, {"cluster": cluster, "namespace": "s", "pod": f"reporter-{i}", "job": job}
+            ),
+            "values": f"{int(i < leaders)}+0x9",
+        }
+        for cluster in ("east", "west")
+        for i in range(3)
+        for job in ("service", "pod")
+    ]
+    shown = f"{query_of('Replicas that lead').sent()} == {leaders}"
+    rule = {"alert": "Shown", "expr": shown}
+    rules = {"groups": [{"name": "panel", "rules": [rule]}]}
+    assert firing_errors(rules, series, {5: [{"alertname": "Shown"}]}, tmp_path) == ""
 
 
 @pytest.mark.controlplane

@@ -221,12 +221,19 @@ def test_permissions_of_a_hub_without_a_reporter(
     expected: dict[str, str],
 ) -> None:
     """
-    Beside a reporter its alerts are about those of both.
+    Beside a reporter its alerts are about those of both. Those of a reporter elsewhere are not the hub's.
     """
     rules = _rules(helm, "--set=replicas=0")
     found = _one(f"productionstack_status_reporter_{metric}", TARGET | labels, "1+0x60")
     alerts = [_alert(**expected, **labels)]
     assert firing_errors(rules, [*_series(), found], {55: alerts}, tmp_path) == ""
+    of_a_reporter = {"job": "stack-status-reporter", "pod": "stack-status-reporter-0"}
+    other = _one(
+        f"productionstack_status_reporter_{metric}", TARGET | of_a_reporter | labels, "1+0x60"
+    )
+    assert firing_errors(rules, [*_series(), other], {55: []}, tmp_path) == ""
+    follower = [_one(HUB_LEADER.full_name, TARGET, "0+0x60"), *_series("hub-1"), found]
+    assert firing_errors(rules, follower, {55: alerts}, tmp_path) == ""
     assert metric not in json.dumps(_rules(helm))
 
 

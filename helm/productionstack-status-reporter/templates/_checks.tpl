@@ -58,7 +58,7 @@ earlier reporter ends at the first flag that it does not know.
 */}}
 {{- define "reporter.checkImage" -}}
 {{- $image := .Values.image -}}
-{{- $where := trimPrefix "/" (printf "%s/%s" (default "" $image.registry) $image.repository) -}}
+{{- $where := include "reporter.imagePath" . | trimPrefix "/" -}}
 {{- if not (contains "/" $where) -}}
 {{- include "reporter.refuse" (dict "root" $ "why" (printf "image.registry has no value: set it to the registry to which the image %s of this chart was pushed, such as registry.example/team" $where)) -}}
 {{- end -}}

@@ -6,15 +6,16 @@
 {{- default .Release.Namespace .Values.namespaceOverride -}}
 {{- end -}}
 
+{{/* Names may be 2024 or on, which YAML takes for no strings: toYaml quotes those. */}}
 {{- define "reporter.selector" -}}
 app.kubernetes.io/name: productionstack-status-reporter
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ toYaml .Release.Name }}
 {{- end -}}
 
 {{- define "reporter.labels" -}}
 {{- include "reporter.allLabels" (dict "root" .root "labels" .labels "own" (list
   (list "app.kubernetes.io/name" "productionstack-status-reporter")
-  (list "app.kubernetes.io/instance" .root.Release.Name)
+  (list "app.kubernetes.io/instance" (toYaml .root.Release.Name))
   (list "app.kubernetes.io/component" "status-reporter"))) -}}
 {{- end -}}
 
@@ -42,7 +43,7 @@ which a user's tool selects the object come first, then those of all objects. */
 {{- include "reporter.checks" .root -}}
 name: {{ .name }}
 {{- with .namespace }}
-namespace: {{ . }}
+namespace: {{ toYaml . }}
 {{- end }}
 labels:
   {{- include "reporter.labels" . | trim | nindent 2 }}
@@ -52,9 +53,22 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/* Whether the repository names its registry; empty: not. It does as container tools see it: by a first part with a
+dot or a colon, or localhost. */}}
+{{- define "reporter.namesRegistry" -}}
+{{- $first := splitList "/" .Values.image.repository | first -}}
+{{- if and (contains "/" .Values.image.repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) }}true{{ end -}}
+{{- end -}}
+
+{{/* Where the image is, without tag and digest. */}}
+{{- define "reporter.imagePath" -}}
+{{- $registry := default "" .Values.image.registry | trimSuffix "/" -}}
+{{- if and $registry (not (include "reporter.namesRegistry" .)) }}{{ $registry }}/{{ end }}{{ .Values.image.repository -}}
+{{- end -}}
+
 {{- define "reporter.image" -}}
 {{- $image := .Values.image -}}
-{{- $where := ternary $image.repository (printf "%s/%s" $image.registry $image.repository) (empty $image.registry) -}}
+{{- $where := include "reporter.imagePath" . -}}
 {{- if $image.digest -}}
 {{ $where }}@{{ $image.digest }}
 {{- else -}}

@@ -5,7 +5,7 @@
 {{/* Not that of reporters: their Services, policies and alerts must not take a hub for one. */}}
 {{- define "hub.selector" -}}
 app.kubernetes.io/name: productionstack-status-hub
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ toYaml .Release.Name }}
 {{- end -}}
 
 {{/* The metadata of an object: {root, labels, clusterScoped, suffix}. */}}
@@ -13,12 +13,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- include "reporter.checkImage" .root -}}
 name: {{ include "hub.name" .root }}{{ .suffix }}
 {{- if not .clusterScoped }}
-namespace: {{ include "reporter.namespace" .root }}
+namespace: {{ include "reporter.namespace" .root | toYaml }}
 {{- end }}
 labels:
   {{- include "reporter.allLabels" (dict "root" .root "labels" .labels "own" (list
     (list "app.kubernetes.io/name" "productionstack-status-hub")
-    (list "app.kubernetes.io/instance" .root.Release.Name)
+    (list "app.kubernetes.io/instance" (toYaml .root.Release.Name))
     (list "app.kubernetes.io/component" "status-hub"))) | trim | nindent 2 }}
 {{- with .root.Values.extraAnnotations }}
 annotations:

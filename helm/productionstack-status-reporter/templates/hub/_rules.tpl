@@ -35,15 +35,16 @@ a day, so that another hub in the same Prometheus does not stand for it. */}}
   "expr" (printf "max %s (%sobjects_failing) > 0" $without $hub)
   "summary" `The status of {{ $value }} ProductionStackClusters is not written`
   "description" "Their conditions may be outdated. The log of the hub says why; hub_object_writes_total has the results.") }}
-{{- /* The alerts of a reporter are about the permissions of both. */}}
+{{- /* The alerts of a reporter are about the permissions of both. A reporter elsewhere, in the same Prometheus, has these
+metrics too: those of a hub are of a target that also shows whether the hub leads. */}}
 {{- if not (include "reporter.runs" .) }}
 {{- $series := "productionstack_status_reporter_" }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform"
-  "expr" (printf "max %s (%smissing_rights) == 1" $without $series)
+  "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource) %sleader) == 1" $without $series $hub)
   "summary" `The hub may not {{ $labels.verb }} {{ $labels.resource }}`
   "description" "The RBAC permission is missing. permissions in /status and the log of the hub say what cannot be done without it.") }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform"
-  "expr" (printf "max %s (%sunknown_rights) > 0" $without $series)
+  "expr" (printf "max %s (%sunknown_rights and %sleader) > 0" $without $series $hub)
   "summary" `{{ $value }} permissions of the hub cannot be reviewed`
   "description" "The API server does not answer its SelfSubjectAccessReviews. permissions in /status names them.") }}
 {{- end }}

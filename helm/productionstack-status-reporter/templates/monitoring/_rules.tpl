@@ -68,7 +68,9 @@ or ({{ $before }} unless {{ $of }} {{ $max }} ({{ $passed }}) > 0 and {{ $of }} 
 {{- $stalled := printf "%s (label_replace(%srollup_blocking_info{stalled=\"true\",scope=" $most $series }}
 {{- $plain := `, "code", "", "reason", ".+"))` }}
 {{- $silenced := printf "unless ignoring (scope, code, actionability, stalled, layer) %s (%ssilenced) == 1" $most $series }}
-{{- $blocked := printf `((%s"cluster"}%s == 1 or (%s"namespace"}%s == 1 unless ignoring (scope, workload_namespace) %s"cluster",reason!=""}%s == 1)) %s)` $stalled $plain $stalled $plain $stalled $plain $silenced }}
+{{- /* A namespace may also wait for a cause in the control plane, whose silence has no namespace. */}}
+{{- $upstream := printf "unless ignoring (scope, workload_namespace, code, actionability, stalled, layer) %s (%ssilenced{layer=\"cluster\"}) == 1" $most $series }}
+{{- $blocked := printf `((%s"cluster"}%s == 1 or (%s"namespace"}%s == 1 unless ignoring (scope, workload_namespace) %s"cluster",reason!=""}%s == 1)) %s %s)` $stalled $plain $stalled $plain $stalled $plain $silenced $upstream }}
 {{- $owners := printf `max %s (%sreason_state{state="active"}) >= bool 0` (include "reporter.without" (dict "root" . "more" (list "namespace" "state" "workload_namespace"))) $series }}
 {{- $joined := printf "%s * ignoring (scope, workload_namespace, code, actionability, stalled, layer, owner) group_left (layer, owner) (%s)" $blocked $owners }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStalled" "for" "5m" "severity" "warning" "owner" ""

@@ -1,0 +1,67 @@
+"""
+The alert on what blocks, while a cause in the control plane is silenced and another one is not.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.chart.alerts.promtool import firing_errors, metrics_of
+from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
+from reporter.sinks.metrics import Metrics
+from reporter.stages.evaluation.evaluation import Evaluation
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.rollups import show_rollup, stack_after
+
+
+pytestmark = pytest.mark.controlplane
+
+KAITO, BBR = "clusterKaitoControllerNotReady", "clusterBBRNotReady"
+OUT = {
+    "Deployment kaito-system/kaito-workspace": {"replicas": 0},
+    "Pod team-m/qwen-7rk2p-0": {"ready": False, "waiting": "CrashLoopBackOff", "last-exit": 1},
+}
+BOTH_OUT = OUT | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+SILENCE = {"reasons": [KAITO], "until": "2026-05-01T18:00:00Z"}
+OF_NAMESPACE = f'reason="{KAITO}",scope="namespace",stalled="true",workload_namespace="team-m"'
+
+
+def _page(change: dict[str, Any], *silences: dict[str, Any]) -> str:
+    replay = stack_after(change, silences=[*silences], until="2h")
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics.on_pass(Evaluation(), replay.evaluation, timedelta(0))
+    show_rollup(metrics, replay.rollup)
+    page = metrics.render().decode()
+    assert OF_NAMESPACE in page
+    return page
+
+
+@pytest.mark.parametrize(
+    ("change", "silences", "cause"),
+    [
+        (OUT, (), KAITO),
+        (OUT, (SILENCE,), ""),
+        (BOTH_OUT, (SILENCE,), BBR),
+    ],
+    ids=["not silenced", "silenced", "silenced, and another one is out"],
+)
+def test_a_namespace_that_waits_for_a_silenced_cause_fires_nothing(
+    rules: Any, tmp_path: Path, change: Any, silences: Any, cause: str
+) -> None:
+    series = [*series_of([Phase(20, (_page(change, *silences),))], metrics_of(rules))]
+    alert = "ProductionStackStalled"
+    expected = {
+        "alertname": alert,
+        "severity": "warning",
+        "scope": "cluster",
+        "namespace": NAMESPACE,
+        "layer": "cluster",
+        "owner": "platform",
+        "reason": cause,
+        "stalled": "true",
+        "actionability": "platform",
+    }
+    firing = {15: [expected] if cause else []}
+    assert firing_errors(rules, series, firing, tmp_path, alert=alert) == ""
