@@ -20,14 +20,8 @@ class ProbeFaultLog:
         self._logged: set[tuple[str, str]] = set()
 
     def log(self, request: ProbeRequest, err: Exception) -> None:
-        fault = request.reason, describe_fault(err)
-        if fault in self._logged:
+        reason, why = request.reason, describe_fault(err)
+        if (reason, why) in self._logged:
             return
-        self._logged.add(fault)
-        logger.error(
-            "%s of %s is Unknown: %s",
-            request.reason,
-            request.subject,
-            describe_fault(err),
-            exc_info=err,
-        )
+        self._logged.add((reason, why))
+        logger.error("%s of %s is Unknown: %s", reason, request.subject, why, exc_info=err)

@@ -119,7 +119,8 @@ class ProbeRun:
         except Exception as err:  # noqa: BLE001  on_fault logs or raises it
             self.on_fault(request, err)
             _take_gaps(prepared.snapshot)
-            return [Unknown(key, describe_fault(err)) for key in keys | {request.key()}]
+            why_failed = describe_fault(err)
+            return [Unknown(key, why_failed) for key in keys | {request.key()}]
         if not why:
             return verdicts
         return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]

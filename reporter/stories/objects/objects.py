@@ -124,12 +124,9 @@ class StoryObjects:
         if built is None:
             named = {"name": address.name, "namespace": address.namespace}
             content = whole_content(named, words, born=born, now=now)
-        else:
-            content = as_content(built)
+            return [self._read(each.kind, content) for each in watches]
         return [
-            built
-            if built is not None and not each.kind.is_declared
-            else self._read(each.kind, content)
+            self._read(each.kind, as_content(built)) if each.kind.is_declared else built
             for each in watches
         ]
 

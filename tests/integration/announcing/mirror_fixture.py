@@ -20,9 +20,7 @@ from tests.integration.announcing.publisher_fixture import (
     running_publisher,
 )
 from tests.support.background import running_beside
-from tests.support.builders import (
-    a_key,
-)
+from tests.support.builders import a_key
 
 
 SETS = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:02}") for i in range(12)]

@@ -13,10 +13,7 @@ from tests.integration.announcing.publisher_fixture import (
     lines,
 )
 from tests.integration.leaderelection.test_elector import api, server
-from tests.support.builders import (
-    a_trouble,
-    an_active_verdict,
-)
+from tests.support.builders import a_trouble, an_active_verdict
 
 
 __all__ = ["api", "server"]

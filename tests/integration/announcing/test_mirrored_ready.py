@@ -18,13 +18,7 @@ from tests.integration.announcing.mirror_fixture import (
     mirrored_publisher,
 )
 from tests.integration.leaderelection.test_elector import api, server
-from tests.support.builders import (
-    HOUR,
-    a_catalogue,
-    a_key,
-    an_active_verdict,
-    an_entry,
-)
+from tests.support.builders import HOUR, a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.subject_store import change_subjects
 
 
