@@ -2,13 +2,17 @@
 # Everything is installed into .venv from requirements.lock, whose hashes are checked.
 
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Each process has a control plane of its own. Files stay whole, for what their tests share, and in the
-# order of their names, in which the longest come early. Most tests wait, so there are more processes
-# than processors.
-SIDE_BY_SIDE ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder
+# order of their names, in which the longest come early.
+SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
+# Tests of e2e mostly wait, so there are more processes than processors.
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=4
+WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
+# The Python of the image: another one than the oldest that is supported, with which all else runs.
+IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
 unexport PYTHONDONTWRITEBYTECODE
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
@@ -25,7 +29,8 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test all-tests test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
+.PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
+  test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
   bench bench-quick \
   image image-push chart registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
@@ -71,23 +76,48 @@ screenshot: $(STAMP) ## renew docs/status-page.png: the page during an outage, i
 	@$(BIN)/python -m tests.integration.page.screenshot docs/status-page.png
 
 test: $(STAMP) ## all checks and tests, on the real control plane too where it can be had
-	-@$(BIN)/python -m e2e.controlplane --quiet
+	@$(MAKE) --no-print-directory --jobs=3 check test-fast test-e2e
+
+# Runs while the control plane is built.
+test-fast: $(STAMP)
 	-@$(BIN)/python -m tests.support.browser --quiet
 	-@$(BIN)/python -m tests.support.lua --quiet
 	-@$(BIN)/python -m tests.support.shells --quiet
-	@$(MAKE) --no-print-directory --jobs=2 check all-tests
+	$(BIN)/pytest tests $(WITHOUT_CLUSTER)
 
-all-tests: $(STAMP)
-	$(BIN)/pytest $(SIDE_BY_SIDE)
+test-e2e: $(STAMP)
+	-@$(BIN)/python -m e2e.controlplane --core --quiet
+	$(BIN)/pytest e2e $(ON_CLUSTER)
+
+quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
+	$(BIN)/pytest $(QUICK) $(WITHOUT_CLUSTER)
+
+QUICK := tests/cases tests/unit tests/property tests/fuzz
+
+nightly: nightly-tests soak quick-image-python mutation ## everything there is, for hours
+
+nightly-tests: check
+	@$(BIN)/python -m e2e.controlplane --quiet
+	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest -m "" $(SIDE_BY_SIDE) --numprocesses=3
+
+quick-image-python: ## the quick tests on the Python of the image; IMAGE_PYTHON=… names the program
+	@$(IMAGE_PYTHON) -c '' || { echo "$(IMAGE_PYTHON) is needed; name one with IMAGE_PYTHON=…"; exit 1; }
+	$(MAKE) --no-print-directory quick VENV=.venv-image-python PYTHON=$(IMAGE_PYTHON)
+
+SEED ?= $(shell date +%F)
+
+mutation: $(STAMP) ## change a hundred expressions, chosen by SEED=…, and name those that no fast test notices
+	$(BIN)/python -m tests.mutation --seed=$(SEED)
 
 test-faults: check ## every fault there is, also those that take minutes, on the real control plane
 	@$(BIN)/python -m e2e.controlplane --quiet
-	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m "" $(SIDE_BY_SIDE)
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/faults -m "" $(ON_CLUSTER)
 
 e2e: $(STAMP) ## what users rely on, on a control plane made here; KUBECONFIG=… on that cluster
 ifeq ($(KUBECONFIG_GIVEN),)
 	@$(BIN)/python -m e2e.controlplane --quiet
-	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/suite $(SIDE_BY_SIDE) --numprocesses=4 \
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/suite $(ON_CLUSTER) \
 	  --heartbeat-seconds=60 --quiet-seconds=180
 else
 	$(BIN)/pytest e2e/suite --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(YES),--yes)
@@ -101,8 +131,8 @@ e2e-hub: $(STAMP) ## a fleet of two clusters, real metrics engines and the hub, 
 e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart
 	e2e/kind/run.sh
 
-unit: $(STAMP) ## the fast tests alone
-	$(BIN)/pytest tests $(SIDE_BY_SIDE)
+unit: $(STAMP) ## the tests that need no control plane
+	$(BIN)/pytest tests $(WITHOUT_CLUSTER)
 
 LIVE ?= --trials 20 --seconds 30 --failovers 2 --minutes 20
 WINDOW ?= 60
@@ -224,4 +254,4 @@ soak: $(STAMP) ## twenty minutes of random trouble, each Event held against the 
 	$(BIN)/python -m e2e.soak --minutes 20
 
 clean: ## remove what was installed and cached here
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-image-python .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -135,6 +135,22 @@ def test_the_image_is_built_and_measured_before_each_merge_and_release():
     assert [line for line in runs if "IMAGE_BASE=dockerfile make test-image" in line]
 
 
+def test_what_runs_at_night_is_all_that_make_nightly_runs():
+    content = yaml.safe_load((ROOT / ".github/workflows/nightly.yaml").read_text())
+    assert content[True]["schedule"]
+    targets = content["jobs"]["nightly"]["strategy"]["matrix"]["target"]
+    (rule,) = re.findall(r"^nightly: ([^#]+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert targets == rule.split()
+
+
+def test_the_fast_tests_run_on_the_python_of_the_image_before_each_release():
+    content = yaml.safe_load((ROOT / ".github/workflows/test.yaml").read_text())
+    steps = content["jobs"]["image-python"]["steps"]
+    assert "make quick-image-python" in [step.get("run") for step in steps]
+    (version,) = (step["with"]["python-version"] for step in steps if "with" in step)
+    assert f"ARG BASE=python:{version}-" in (ROOT / "Dockerfile").read_text()
+
+
 def test_dependencies_and_base_are_audited_each_week_and_when_they_change():
     content = yaml.safe_load((ROOT / ".github/workflows/audit.yaml").read_text())
     assert content[True]["schedule"]

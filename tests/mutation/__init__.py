@@ -1,0 +1,3 @@
+"""
+Changes of single expressions of the program, each of which some test must notice.
+"""
