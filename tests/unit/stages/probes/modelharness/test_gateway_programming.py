@@ -3,6 +3,7 @@ The verdicts about a Gateway's address, and about its status as a whole.
 """
 
 import pytest
+from msgspec import convert
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
@@ -194,6 +195,14 @@ def test_a_status_older_than_the_spec_is_unknown(made):
 def test_one_gateway_of_two_that_fails_is_reported():
     verdict = verdict_of(REASON, gateway(), a_gateway("b", ACCEPTED, unassigned(WAITS)))
     assert rendered_troubles(verdict) == ["Gateway b has no address yet"]
+
+
+def test_an_address_is_awaited_unless_a_catalogue_says_that_there_are_no_load_balancers():
+    store = a_harness_store(gateway(unassigned(WAITS)))
+    subject = Subject(Layer.MODELHARNESS, TEAM)
+    request = ProbeRequest(REASON, subject, convert({}, GatewayProgrammingParameters), {})
+    (verdict,) = PROBE.evaluate(store.snapshot(), request)
+    assert only_trouble(verdict).cause.code == "AddressPending"
 
 
 @pytest.mark.parametrize("message", [WAITS, UNMANNED])
