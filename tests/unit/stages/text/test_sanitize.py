@@ -98,7 +98,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize(("text", "cleaned"), SHAPES.values(), ids=SHAPES.keys())
-def test_it_becomes_one_plain_line(text, cleaned):
+def test_foreign_text_becomes_one_plain_line(text, cleaned):
     assert sanitize(text) == cleaned
 
 
@@ -161,7 +161,7 @@ def test_cleaning_takes_no_longer_for_text_made_to_be_slow():
 
 @pytest.mark.parametrize("character", ["x", "é", "中", "😀"])
 @pytest.mark.parametrize("limit", range(12))
-def test_it_is_cut_between_characters_with_an_ellipsis(character, limit):
+def test_text_is_cut_between_characters_with_an_ellipsis(character, limit):
     short = truncate_bytes(character * 10, limit)
     assert len(short.encode()) <= limit
     assert set(short) <= {character, "…"}

@@ -72,7 +72,7 @@ GOOD = (
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_a_gateway_that_is_programmed_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -159,7 +159,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(made, code, kind, text, foreign):
+def test_a_gateway_that_is_not_programmed_is_reported(made, code, kind, text, foreign):
     assert_reported(made, code, kind, text, foreign)
 
 
@@ -168,7 +168,7 @@ def test_an_old_gateway_that_flips_counts_from_that_moment():
     assert (trouble.since, trouble.object_created_at) == (NOON, LONG_AGO)
 
 
-def test_a_default_time_is_none():
+def test_a_default_time_of_a_gateway_is_none():
     unknown = an_observed_condition("Programmed", "Unknown", "Pending", since=EPOCH, observed=0)
     assert only_trouble(verdict_of(REASON, gateway(unknown))).since == LONG_AGO
 
@@ -188,7 +188,7 @@ def test_a_default_time_is_none():
     ],
     ids=["all of it", "the Gateway", "a listener"],
 )
-def test_a_status_older_than_the_spec_is_unknown(made):
+def test_a_status_of_programming_older_than_the_spec_is_unknown(made):
     assert isinstance(verdict_of(REASON, made), Unknown)
 
 
@@ -218,13 +218,13 @@ def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
     assert isinstance(verdict, Clear)
 
 
-def test_without_the_crd_it_is_unknown():
+def test_without_the_crd_of_gateways_their_programming_is_unknown():
     store = a_harness_store(gateway(unassigned(WAITS)))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_a_gateway_whose_programming_cannot_be_decoded_is_unknown():
     store = a_harness_store(gateway())
     store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
