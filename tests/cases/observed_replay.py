@@ -4,8 +4,10 @@ A replay of a case that is observed at each pass: the laws of the roll-up, and w
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from traceback import format_tb
 from typing import Any, Protocol
 
+from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.rollup.fold import fold
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.rules import RollUpInput
@@ -79,6 +81,8 @@ class SchemaObserver:
 class ObservedReplay(StoryReplay):
     """
     A replay with observers. *broken*: the first pass at which each found something, by heading.
+
+    A fault of a probe is found as well, and its keys are Unknown, so that a difference shows them.
     """
 
     def __init__(self, story: Mapping[str, Any]) -> None:
@@ -86,12 +90,18 @@ class ObservedReplay(StoryReplay):
         self._observers: tuple[PassObserver, ...] = (RollUpObserver(), SchemaObserver())
         super().__init__(story)
 
+    def on_fault(self, request: ProbeRequest, err: Exception) -> None:
+        found = f"{request.reason} of {request.subject}: {type(err).__name__}: {err}"
+        self._note("faults of probes", [found, *format_tb(err.__traceback__)[-1].splitlines()])
+
+    def _note(self, heading: str, found: list[str]) -> None:
+        if found:
+            self.broken.setdefault(heading, [f"at {since_start(self.now)}:", *found])
+
     def run_pass(self) -> "ObservedReplay":
         super().run_pass()
         for each in self._observers:
-            found = list(each.observe(self, self._given))
-            if found:
-                self.broken.setdefault(each.heading, [f"at {since_start(self.now)}:", *found])
+            self._note(each.heading, list(each.observe(self, self._given)))
         return self
 
     def rollup_input(self) -> RollUpInput:
