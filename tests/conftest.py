@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.browser import find_browser
 from tests.support.debian import ProgramMissing
-from tests.support.file_scheduling import pytest_xdist_make_scheduler
+from tests.support.file_scheduling import pytest_xdist_make_scheduler, rank_of
 from tests.support.lua import find_lua
 from tests.support.needed_programs import NeededProgram
 from tests.support.shells import find_shells
@@ -67,8 +67,9 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Skip the tests that need a program if there is none. No other place decides that.
+    Put the cases first, and skip the tests that need a program if there is none.
     """
+    items.sort(key=lambda item: rank_of(item.nodeid))
     for fixture, needed in NEEDED.items():
         needed.skip_without([i for i in items if fixture in getattr(i, "fixturenames", ())])
 

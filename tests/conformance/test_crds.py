@@ -91,7 +91,7 @@ async def test_a_crd_has_the_condition_established(api, group):
     assert status["acceptedNames"]["listKind"] == "WidgetList"
 
 
-async def test_it_appears_in_discovery_and_its_etag_changes(api):
+async def test_a_new_crd_appears_in_discovery_and_its_etag_changes(api):
     name = f"{secrets.token_hex(4)}.example.test"
     before = await api.get("/apis", Accept=AGGREGATED)
     async with installed(api, crd(name, "v1", "v1beta1")):
@@ -207,7 +207,7 @@ async def test_a_finalizer_of_a_custom_object_raises_its_generation_at_deletion(
     assert (await api.get(path)).status == 404
 
 
-async def test_its_table_has_the_columns_of_the_crd(api, group):
+async def test_the_table_of_a_custom_object_has_the_columns_of_the_crd(api, group):
     path = api.with_path("widgets", group=f"{group}/v1")
     await api.create(path, widget(group, spec={"size": 3}))
     found = (await api.get(path, Accept=TABLE)).json

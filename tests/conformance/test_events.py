@@ -65,7 +65,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("fields", ACCEPTED.values(), ids=ACCEPTED)
-async def test_it_is_accepted(api, fields):
+async def test_a_valid_event_is_accepted(api, fields):
     answer = await api.create(EVENTS, event(**fields))
     assert answer.status == 201
 
@@ -107,7 +107,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize(("fields", "texts"), INVALID.values(), ids=INVALID)
-async def test_it_is_invalid(api, fields, texts):
+async def test_an_event_that_breaks_a_rule_is_invalid(api, fields, texts):
     answer = await api.create(EVENTS, event("e1", **fields))
     details_text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     assert (answer.status, answer.json["reason"]) == (422, "Invalid")
@@ -143,7 +143,7 @@ UNREADABLES = {
 
 
 @pytest.mark.parametrize(("fields", "text"), UNREADABLES.values(), ids=UNREADABLES)
-async def test_it_cannot_be_read(api, fields, text):
+async def test_an_event_of_no_shape_cannot_be_read(api, fields, text):
     answer = await api.create(EVENTS, event(**fields))
     assert (answer.status, answer.json["reason"]) == (400, "BadRequest")
     assert answer.message == UNREADABLE + text
@@ -190,7 +190,7 @@ async def test_events_of_a_cluster_scoped_object_are_in_default_and_kube_system_
         ("E12", 201, ""),
     ],
 )  # fmt: skip
-async def test_its_name_can_be_anything_that_stands_in_a_path(api, name, status, text):
+async def test_the_name_of_an_event_can_be_anything_that_stands_in_a_path(api, name, status, text):
     made = {**event(involvedObject=ABOUT_POD), "metadata": {"name": name}}
     answer = await api.create(api.with_path("events"), made)
     assert answer.status == status

@@ -53,7 +53,7 @@ def adapters(draw):
 
 
 @given(adapters())
-def test_it_ends_soon_after_the_deadline_or_the_stop_signal(adapter):
+def test_the_sidecar_ends_soon_after_the_deadline_or_the_stop_signal(adapter):
     at, _ = adapter.run()
     more = adapter.patience.total_seconds() + 2 * SLOWEST
     assert at <= adapter.rules.max_wait.total_seconds() + more

@@ -1,5 +1,5 @@
 """
-Distribution of tests over processes side by side: whole files, with two exceptions.
+Order of tests, and their distribution over processes side by side: whole files, with two exceptions.
 """
 
 from pathlib import PurePosixPath
@@ -14,10 +14,22 @@ WHOLE_FOLDERS = frozenset({"e2e/conformance"})
 Folders whose short files share a control plane of their own.
 """
 
-SINGLE_TESTS = frozenset({"tests/integration/process/test_demo.py"})
+CASES = "tests/cases/test_cases.py"
+SINGLE_TESTS = frozenset({CASES, "tests/integration/process/test_demo.py"})
 """
-Files whose tests share nothing and wait long. One process alone would be the last to end.
+Files whose tests share nothing and take long. One process alone would be the last to end.
 """
+
+
+def rank_of(nodeid: str) -> int:
+    """
+    Return the place of a test, the lowest first: of all tests that a fault fails, a case says the most.
+
+    The tests on a real control plane stay where they were asked for, which is before the others.
+    """
+    if nodeid.startswith((CASES, "e2e/")):
+        return 0
+    return 1 if nodeid.startswith("tests/cases/") else 2
 
 
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types

@@ -16,9 +16,10 @@ class PassCuts:
     time. Moments are seconds of the event loop.
     """
 
+    _batches: int
+    _resumed_at: float
+
     def __init__(self) -> None:
-        self._batches = 0
-        self._resumed_at = 0.0
         self._cut_at: float | None = None
         self._cost = 0.0
 

@@ -18,6 +18,7 @@ from reporter.runtime.inputs.scrape_config import find_scrapes
 from reporter.settings.parsers import choice_set_parser
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.probes import PROBES
+from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.fold import fold
@@ -68,7 +69,9 @@ class StoryReplay(ReplayedProcess):
         super().__init__(catalogues.of(story), without_heartbeats)
         self.rollup_rules = RollUpRules(self.catalogue, flags, self.settings.delays.grace)
         self._status_at = [START + parse_duration(at) for at in self.story.get("status") or {}]
-        self.evaluator = Evaluator(self.catalogue, PROBES, flags, self.settings)
+        self.evaluator = Evaluator(
+            self.catalogue, PROBES, flags, self.settings, on_fault=self.on_fault
+        )
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
             self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
@@ -88,6 +91,10 @@ class StoryReplay(ReplayedProcess):
         self._discover_at = START
         self.health_events = _health_events(self, flags)
         self._discover()
+
+    def on_fault(self, _: ProbeRequest, err: Exception) -> None:
+        """End the replay: a fault of a probe must not pass for Unknown."""
+        raise err
 
     def _empty(self) -> Store:
         crds = {*HEALTHY_STACK["crds"], *(kind.group_resource for kind in self.world.declared)}

@@ -184,3 +184,22 @@ async def test_what_is_announced_after_a_fault_is_mirrored(
         await fixture.main.until(lambda: bool(lines(caplog, "cannot be written beside")))
         fixture.main.set_verdicts(an_active_verdict(PODS[1]))
         await fixture.wait_for_mirrors("inferencesetPods model-01 x1")
+
+
+async def test_a_mirror_waits_without_spinning_while_the_lease_is_not_valid(
+    server: EmbeddedServer, api: RestClient
+):
+    async with mirrored_publisher(server, api) as fixture:
+        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
+        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+        await fixture.main.until(lambda: fixture.results.total() == 1)
+        leadership = fixture.main.leadership
+        leadership.firm = lambda: False
+        fixture.main.advance(2)
+        fixture.mirror._changed.set()
+        checks = leadership.checks
+        await fixture.main.wait_idle()
+        assert fixture.results.total() == 1
+        assert checks < leadership.checks < checks + 5
+        leadership.firm = lambda: True
+        await fixture.wait_for_mirrors("inferencesetPods model-00 x1")

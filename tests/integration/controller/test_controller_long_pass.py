@@ -69,6 +69,15 @@ async def test_the_first_pass_is_not_cut():
     assert run.passes.number == 1
 
 
+async def test_a_long_pass_without_a_change_is_not_cut():
+    run = ControllerFixture(a_subject_store(MODELS))
+    for _ in range(2):
+        before = run.passes.number
+        for _ in run.controller._pass_steps(full=True):
+            take_seconds(STEP)
+        assert run.passes.number == before + 1
+
+
 async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
     run = ControllerFixture(a_subject_store(MODELS))
     run.controller.run_pass(full=True)

@@ -14,7 +14,7 @@ from tests.support.without_programs import run_one_test, run_without_programs
 ONE_TEST = "tests/integration/page/test_page_use.py::test_the_first_key_skips_to_the_tree"
 
 
-def test_they_are_skipped_and_the_end_names_the_command(tmp_path: Path):
+def test_tests_without_a_browser_are_skipped_and_the_end_names_the_command(tmp_path: Path):
     ended = run_one_test(tmp_path, ONE_TEST, BROWSER_REQUIRED="")
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
@@ -28,7 +28,7 @@ def test_a_run_that_requires_a_browser_fails_without(tmp_path: Path):
     assert "BROWSER_REQUIRED=1, but: Chromium is not installed." in ended.stdout + ended.stderr
 
 
-def test_the_command_that_finds_it_says_how_to_install_it(tmp_path: Path):
+def test_the_command_that_finds_the_browser_says_how_to_install_it(tmp_path: Path):
     ended = run_without_programs(tmp_path, "tests.support.browser", "--quiet")
     assert ended.returncode == 1
     assert "NO BROWSER" in ended.stderr

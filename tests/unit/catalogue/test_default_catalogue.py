@@ -142,7 +142,7 @@ def test_the_overlay_of_the_readme_is_accepted(tmp_path):
     assert made[Reason("clusterDashboardNotReady")].is_evaluated
 
 
-def test_it_is_found_in_a_checkout():
+def test_the_default_catalogue_is_found_in_a_checkout():
     assert default_folder() == FOLDER
 
 

@@ -60,13 +60,13 @@ def test_a_kind_that_a_reason_reads_is_watched_after_all_others():
     assert last.group_resource in crds_to_track(catalogue, SPECS)
 
 
-def test_one_that_no_enabled_reason_reads_is_not():
+def test_a_declared_kind_that_no_enabled_reason_reads_is_not_watched():
     unused = {"kind": "Unused", "group": "example.com", "resource": "unuseds"}
     overlay = an_overlay(a_reason(enabled=False), kinds=[unused])
     assert not declared(overlay)
 
 
-def test_its_selectors_version_and_namespace_limit_the_watch():
+def test_the_selectors_version_and_namespace_of_a_declared_kind_limit_its_watch():
     given = {
         "kind": "Setting",
         "resource": "configmaps",

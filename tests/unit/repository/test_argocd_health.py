@@ -66,7 +66,7 @@ def an_object(state: State, *, generation: int = 1) -> dict:
 
 
 @pytest.mark.parametrize("state", State)
-def test_it_agrees_with_kstatus(lua, state):
+def test_the_health_check_for_argocd_agrees_with_kstatus(lua, state):
     found = an_object(state)
     status, message = health(lua, found)
     assert status == HEALTH[kstatus.compute(found)]

@@ -120,7 +120,7 @@ TEMPLATE = CRON_JOB["spec"]["jobTemplate"]
 POD = TEMPLATE["spec"]["template"]
 
 
-def test_its_jobs_are_check_jobs_of_a_set_with_valid_annotations():
+def test_the_example_jobs_are_check_jobs_of_a_set_with_valid_annotations():
     metadata = {**TEMPLATE["metadata"], "name": "smoke-1", "namespace": "team-a"}
     job = msgspec.convert({"metadata": metadata}, Job)
     assert (job.check, job.inference_set) == ("smoke", "qwen")
@@ -130,7 +130,7 @@ def test_its_jobs_are_check_jobs_of_a_set_with_valid_annotations():
     assert settings.max_age.total_seconds() > 2 * 600, "more than two periods"
 
 
-def test_its_pods_are_none_of_the_model():
+def test_the_pods_of_the_example_jobs_are_none_of_the_model():
     assert not POD.get("metadata", {}).get("labels")
 
 

@@ -13,7 +13,7 @@ from tests.support.fleet.dashboard import QUERIES
 OF_THE_PIPELINE = {"cluster"}
 
 
-def test_every_query_names_declared_metrics_and_their_labels():
+def test_every_query_of_the_fleet_dashboard_names_declared_metrics_and_their_labels():
     by_name = {each.full_name: each for each in (*METRICS, *HUB_METRICS)}
     assert len(QUERIES) > 5
     for query in QUERIES:

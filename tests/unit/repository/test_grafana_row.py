@@ -15,7 +15,7 @@ PANELS = json.loads(EXAMPLE.read_text("utf-8"))["panels"]
 QUERIES = [target["expr"] for panel in PANELS for target in panel.get("targets", ())]
 
 
-def test_every_query_names_declared_metrics_and_their_labels():
+def test_every_query_of_the_row_names_declared_metrics_and_their_labels():
     by_name: dict[str, MetricDeclaration] = {}
     for each in METRICS:
         suffixes = ("_sum", "_count") if each.type is MetricType.HISTOGRAM else ("",)

@@ -24,7 +24,7 @@ def paths() -> Iterator[list[str]]:
             yield content["path"]
 
 
-def test_it_is_about_the_kind_of_the_chart():
+def test_the_configuration_of_kube_state_metrics_is_about_the_kind_of_the_chart():
     group_version_kind = RESOURCE["groupVersionKind"]
     assert group_version_kind == {
         "group": CRD["spec"]["group"],

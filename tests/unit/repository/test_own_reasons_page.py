@@ -52,7 +52,7 @@ def test_the_story_passes_as_the_page_shows_it(tmp_path, capsys):
         'now - timestamp(object.status.seen) < duration("5m")',
     ],
 )
-def test_its_expressions_are_those_of_the_language(text):
+def test_the_expressions_of_the_page_are_those_of_the_language(text):
     assert f"`{text}`" in PAGE
     assert compile_expression(text)
 

@@ -15,7 +15,7 @@ from tests.support.without_programs import run_one_test, run_without_programs
 ONE_TEST = "tests/unit/repository/test_argocd_health.py::test_the_message_says_what_blocks"
 
 
-def test_they_are_skipped_and_the_end_names_the_command(tmp_path: Path):
+def test_tests_without_lua_are_skipped_and_the_end_names_the_command(tmp_path: Path):
     ended = run_one_test(tmp_path, ONE_TEST, LUA_REQUIRED="")
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
@@ -29,7 +29,7 @@ def test_a_run_that_requires_lua_fails_without(tmp_path: Path):
     assert "LUA_REQUIRED=1, but: Lua is not installed." in ended.stdout + ended.stderr
 
 
-def test_the_command_that_finds_it_says_how_to_install_it(tmp_path: Path):
+def test_the_command_that_finds_lua_says_how_to_install_it(tmp_path: Path):
     ended = run_without_programs(tmp_path, "tests.support.lua", "--quiet")
     assert ended.returncode == 1
     assert "NO LUA" in ended.stderr

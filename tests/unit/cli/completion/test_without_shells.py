@@ -14,7 +14,7 @@ ONE_TEST = (
 )
 
 
-def test_they_are_skipped_and_the_end_names_the_command(tmp_path: Path):
+def test_tests_without_shells_are_skipped_and_the_end_names_the_command(tmp_path: Path):
     ended = run_one_test(tmp_path, ONE_TEST, SHELLS_REQUIRED="")
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout

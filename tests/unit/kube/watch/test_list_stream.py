@@ -94,7 +94,7 @@ LISTS = {
 
 @pytest.mark.parametrize("name", LISTS)
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=5), st.integers(1, 2_000))
-def test_it_is_the_same_list_however_it_is_cut(name, sizes, batch):
+def test_a_list_is_the_same_however_its_stream_is_cut(name, sizes, batch):
     body, kind = LISTS[name]
     try:
         whole = decode_list_page(body, kind, ASKED)
@@ -105,7 +105,7 @@ def test_it_is_the_same_list_however_it_is_cut(name, sizes, batch):
         assert arrived(body, kind, batch=batch, sizes=sizes) == whole
 
 
-def test_it_has_what_the_list_has():
+def test_a_streamed_page_has_what_the_list_has():
     page = arrived(LISTS["odd"][0], PODS)
     assert [each.metadata.name for each in page.objects] == ["a", "c", "d"]
     assert [each.name for each in page.undecodable] == [("shop", "b")]
@@ -119,7 +119,7 @@ def test_the_beginning_of_a_list_is_none(body):
             arrived(body[:end], PODS, sizes=(64,))
 
 
-def test_it_has_begun_with_its_first_byte():
+def test_a_list_has_begun_with_its_first_byte():
     arriving = ListStreamDecoder(PODS, ASKED)
     assert not arriving.has_input
     arriving.feed(b"{")

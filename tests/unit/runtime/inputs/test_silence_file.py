@@ -47,14 +47,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "silences.yaml"
 
 
-async def test_it_is_read_before_anything_runs(path):
+async def test_a_silence_file_is_read_before_anything_runs(path):
     write(path, ONE)
     seen = Seen()
     SilenceFileReader(path, seen.take)
     assert [each.reasons for each in seen.files[0].silences] == [("all",)]
 
 
-async def test_it_may_appear_change_break_and_disappear(path):
+async def test_a_silence_file_may_appear_change_break_and_disappear(path):
     seen = Seen()
     reader = SilenceFileReader(path, seen.take, interval=INTERVAL)
     assert not (await seen.next()).exists

@@ -47,7 +47,7 @@ def test_a_reason_of_another_pack_names_the_subjects_of_that_pack():
     assert "Layer:         modeldeployment: about one LLMInferenceService" in layers
 
 
-def test_it_names_what_suppresses_it_missing_crds_too():
+def test_an_explained_reason_names_what_suppresses_it_missing_crds_too():
     text = rendered(PODS)
     assert f"  {KAITO} (everywhere): " in text.partition("Suppressed by:")[2]
     assert "  clusterCRDMissing, of " in text

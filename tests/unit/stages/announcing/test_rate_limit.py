@@ -20,7 +20,7 @@ def test_a_burst_is_allowed_and_then_ten_a_second():
     assert bucket.refilled(now=NOON + SECOND).tokens == pytest.approx(10)
 
 
-def test_it_never_holds_more_than_a_burst():
+def test_a_token_bucket_never_holds_more_than_a_burst():
     assert spent(TokenBucket(NOON), 3).refilled(now=NOON + timedelta(hours=1)).tokens == 50
 
 

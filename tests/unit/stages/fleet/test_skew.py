@@ -22,7 +22,7 @@ def test_the_youngest_evaluation_is_the_nearest():
 @pytest.mark.parametrize(
     ("age", "skewed"), [(-3600.0, True), (3600.0, True), (-SKEW_LIMIT, False), (30.0, False)]
 )
-def test_it_is_flagged_beyond_a_minute(age, skewed):
+def test_a_skewed_clock_is_flagged_beyond_a_minute(age, skewed):
     assert is_skewed(after(age)) == skewed
 
 

@@ -55,7 +55,7 @@ def test_what_is_being_deleted_makes_room_before_anything_else_goes():
     assert capacity.evicted == ["b"]
 
 
-def test_one_that_leaves_a_node_frees_a_place_for_one_object_alone():
+def test_an_object_that_leaves_a_node_frees_a_place_for_one_object_alone():
     there = on("n1", "a", "b")
     capacity = a_capacity(*there, leaving=there[:1])
     assert [capacity.take("n1") for _ in range(2)] == [Fit.LATER, StoreLimit.NODE]

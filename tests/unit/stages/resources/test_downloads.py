@@ -37,11 +37,11 @@ def test_a_dip_is_not_slow():
     assert pace(200, 3, 3, 3, 200) is DownloadState.FAST
 
 
-def test_it_is_slow_once_the_dip_is_as_long_as_the_window():
+def test_a_download_is_slow_once_the_dip_is_as_long_as_the_window():
     assert pace(200, 3, 3, 3, 3, 3) is DownloadState.SLOW
 
 
-def test_one_fast_sample_ends_it():
+def test_one_fast_sample_ends_a_slow_download():
     assert pace(3, 3, 3, 3, 3, 3, 25) is DownloadState.FAST
 
 
@@ -148,7 +148,7 @@ def test_a_speed_that_is_frozen_after_the_last_byte_is_not_slow():
     ).state is (DownloadState.FINISHED)
 
 
-def test_it_is_over_once_the_engine_has_families_of_its_own():
+def test_a_download_is_over_once_the_engine_has_families_of_its_own():
     slow = [a_scrape_result(at, 3) for at in range(0, 75, 15)]
     assert (
         evaluate_download(a_scrape_history(*slow, a_scrape_result(75, 3, engine=True))).state

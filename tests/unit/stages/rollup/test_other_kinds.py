@@ -143,7 +143,7 @@ def test_a_namespace_that_gets_or_loses_a_harness_keeps_its_models(watched):
     assert [each.name for each in found.inference_sets] == ["HTTPRoute/llama"]
 
 
-def test_it_is_unknown_while_its_kind_cannot_be_listed(watched):
+def test_a_subject_of_another_kind_is_unknown_while_its_kind_cannot_be_listed(watched):
     watched.look().store.set_watch_state(HTTP_ROUTES, NotSynced("may not list it", refused=True))
     found = watched.look().namespaces["team-a"]
     assert found.inference_sets[0].state is State.UNKNOWN

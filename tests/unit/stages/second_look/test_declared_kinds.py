@@ -46,7 +46,7 @@ def test_an_object_is_found_in_the_kind_that_has_it():
     assert cache.content(first, ObjectRef(WIDGETS, TEAM, "chat")) is None
 
 
-def test_one_that_cannot_be_decoded_is_so_in_its_own_kind():
+def test_an_object_that_cannot_be_decoded_is_so_in_its_own_kind():
     store = a_store()
     first, second = (each for each in store.store.kinds if each.kind == "Widget")
     store.store.mark_undecodable(second, TEAM, "chat")

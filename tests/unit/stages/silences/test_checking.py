@@ -19,6 +19,7 @@ LATER = NOON + HOUR
 CATALOGUE = a_catalogue(
     an_entry("clusterBBR", 20),
     an_entry("clusterOff", 30, enabled=False),
+    an_entry("clusterMuted", 40, enabled=False),
     an_entry("modelharnessGateway", 10, layer=Layer.MODELHARNESS),
     an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
     an_entry("serviceNotReady", 10, layer=Layer.MODELDEPLOYMENT, subject_kind="InferenceService"),
@@ -105,6 +106,7 @@ def test_one_part_that_is_not_plain_makes_all_of_it_malformed(text, problem):
             "there is no RayService team-a/x that is evaluated",
         ),
         (a_silence("clusterOff", until=LATER), "clusterOff is not evaluated"),
+        (a_silence("clusterOff", "clusterMuted", until=LATER), "none is evaluated"),
     ],
     ids=str,
 )

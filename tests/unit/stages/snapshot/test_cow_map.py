@@ -8,7 +8,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 600), st.none() | st.integers()), ma
 
 
 @given(before=CHANGES, after=CHANGES)
-def test_it_behaves_like_a_dict_and_its_views_never_change(before, after):
+def test_a_cow_map_behaves_like_a_dict_and_its_views_never_change(before, after):
     plain: dict = {}
     sharded: CowMap = CowMap()
     for changes in (before, after):

@@ -93,7 +93,7 @@ def test_each_change_is_reported_once():
     assert len(calls) == len(set(calls)) == 2
 
 
-def test_it_is_a_change_that_an_object_can_no_longer_be_decoded_or_can_again_or_goes():
+def test_an_object_that_can_no_longer_be_decoded_or_can_again_or_goes_is_a_change():
     store, calls = a_store(ONE), []
     store.subscribe(lambda: calls.append(store.undecodable))
     one = ("team-m", "one")

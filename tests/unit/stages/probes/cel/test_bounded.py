@@ -95,7 +95,7 @@ def test_no_depth_of_nesting_ends_a_pass(levels: int):
         assert isinstance(verdict, Active)
 
 
-def test_one_that_is_looked_up_is_unknown_for_those_who_look_it_up():
+def test_an_object_that_is_too_large_is_unknown_for_those_who_look_it_up():
     lookup = 'lookup("Other", object.metadata.namespace, "large").spec.text == ""'
     store = an_own_store(a_reason(current=lookup), kinds=[OTHER])
     store.put(metadata={"name": "chat"})

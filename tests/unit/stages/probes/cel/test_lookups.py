@@ -30,7 +30,7 @@ def test_an_object_that_is_looked_up_decides(store):
     assert isinstance(store.verdict(), Active)
 
 
-def test_its_change_dirties_the_subjects_that_may_have_looked_it_up(store):
+def test_a_changed_object_dirties_the_subjects_that_may_have_looked_it_up(store):
     store.store.take_dirty()
     store.put("Setting", metadata={"name": "fast"}, spec={"valid": True})
     assert Subject(HARNESS.layer) in store.store.take_dirty()
@@ -57,7 +57,7 @@ def test_a_kind_that_may_not_be_listed_is_unknown_for_those_who_look_it_up():
     assert isinstance(store.verdict(), Unknown)
 
 
-def test_one_that_cannot_be_decoded_is_unknown(store):
+def test_a_lookup_of_an_object_that_cannot_be_decoded_is_unknown(store):
     store.put("Setting", metadata={"name": "fast"}, spec={"valid": True})
     store.store.mark_undecodable(store.kind("Setting"), "team-a", "fast")
     assert isinstance(store.verdict(), Unknown)

@@ -76,7 +76,7 @@ def why_unknown(store: OwnStore) -> str:
     return found.why
 
 
-def test_one_that_was_never_seen_may_be_elsewhere_and_is_unknown():
+def test_a_needed_object_that_was_never_seen_may_be_elsewhere_and_is_unknown():
     store = a_store()
     store.put()
     assert why_unknown(store) == (
@@ -85,7 +85,7 @@ def test_one_that_was_never_seen_may_be_elsewhere_and_is_unknown():
     )
 
 
-def test_one_that_was_deleted_is_lost_and_out_as_the_object_that_it_was():
+def test_a_needed_object_that_was_deleted_is_lost_and_out_as_the_object_that_it_was():
     store = a_store()
     store.put()
     put_operator(store)
@@ -113,14 +113,14 @@ def test_of_several_that_were_deleted_the_last_one_is_named():
     assert trouble(store).cause.object.namespace == "system"
 
 
-def test_one_that_is_being_deleted_is_missing():
+def test_a_needed_object_that_is_being_deleted_is_missing():
     store = a_store()
     store.put()
     put_operator(store, deletionTimestamp=SECOND)
     assert trouble(store).message_fields["object"] == "Deployment system/operator"
 
 
-def test_another_one_suffices():
+def test_another_object_than_the_missing_one_suffices():
     store = a_store()
     store.put()
     for namespace in ("system", "other"):
@@ -194,7 +194,7 @@ def test_an_object_that_cannot_be_decoded_exists(named: str):
         assert why_unknown(store).startswith("Deployment operator does not exist;")
 
 
-def test_one_that_was_deleted_before_its_kind_was_read_in_another_way_stays_lost():
+def test_a_needed_object_that_was_deleted_before_its_kind_was_read_in_another_way_stays_lost():
     store = a_store()
     store.put()
     put_operator(store)

@@ -96,6 +96,14 @@ def test_an_owner_of_another_api_group_names_no_subject(api_version):
     assert isinstance(store.verdict(model, reason["reason"]), Clear)
 
 
+@pytest.mark.parametrize("name", [1, None, True, ["qwen"], {"qwen": 1}], ids=repr)
+def test_an_owner_whose_name_is_no_text_names_no_subject(name):
+    store = an_own_store(_of_owner("InferenceSet"))
+    store.store.take_dirty()
+    store.put(status=ready("False"), metadata={"ownerReferences": [{**KAITO_OWNER, "name": name}]})
+    assert store.store.take_dirty() == frozenset()
+
+
 def test_owners_of_one_kind_in_two_groups_are_those_of_two_reasons():
     reasons = [
         {**_of_owner("Model", group), "reason": f"inferenceset{name}Missing", "rank": 80 + i}

@@ -50,7 +50,7 @@ def test_each_crd_that_is_served_is_clear():
     assert all(isinstance(v, Clear) for v in evaluate_answers(serving()).values())
 
 
-def test_one_that_was_never_there_is_not_installed():
+def test_a_crd_that_was_never_there_is_not_installed():
     verdict = evaluate_answers(without(ROUTES), without(ROUTES))[ROUTES]
     assert message_of(verdict) == f"CRD {ROUTES} is not installed; the Gateway API CRDs"
     (trouble,) = verdict.troubles
@@ -62,7 +62,7 @@ def test_one_that_was_never_there_is_not_installed():
     assert trouble.cause.code == "NotInstalled"
 
 
-def test_one_that_is_not_served_any_more_was_removed():
+def test_a_crd_that_is_not_served_any_more_was_removed():
     verdict = evaluate_answers(serving(), without(ROUTES), without(ROUTES))[ROUTES]
     assert message_of(verdict) == f"CRD {ROUTES} was removed; the Gateway API CRDs"
     assert (verdict.troubles[0].kind, verdict.troubles[0].cause.code) == (
@@ -71,7 +71,7 @@ def test_one_that_is_not_served_any_more_was_removed():
     )
 
 
-def test_it_is_about_the_crd_itself():
+def test_a_missing_crd_is_about_the_crd_itself():
     involved = evaluate_answers(without(ROUTES), without(ROUTES))[ROUTES].involved_object
     assert (involved.api_version, involved.kind, involved.name) == (
         "apiextensions.k8s.io/v1",

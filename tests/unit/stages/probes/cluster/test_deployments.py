@@ -66,7 +66,7 @@ def test_every_failing_deployment_of_a_reason_is_named():
     assert [t.is_out for t in verdict.troubles] == [True, False]
 
 
-def test_it_is_about_the_namespace_of_the_deployment():
+def test_a_component_that_is_out_is_about_the_namespace_of_its_deployment():
     verdict = evaluate_reason(
         "clusterBBRNotReady", a_namespace("kaito-system"), a_deployment(ready=1)
     )
@@ -216,13 +216,13 @@ def test_one_stale_status_among_bad_revisions_leaves_it_open():
     assert isinstance(evaluate_reason(ISTIO, istiod("istiod-1-20"), stale), Clear)
 
 
-def test_a_stale_status_is_unknown():
+def test_a_stale_status_of_a_component_is_unknown():
     verdict = evaluate_reason("clusterBBRNotReady", a_deployment(ready=0, **STALE))
     assert isinstance(verdict, Unknown)
     assert "older than its spec" in verdict.why
 
 
-def test_one_that_cannot_be_decoded_is_unknown_whether_it_was_ever_read_or_not():
+def test_a_component_that_cannot_be_decoded_is_unknown_whether_it_was_ever_read_or_not():
     store = a_store(a_deployment(ready=0))
     store.mark_undecodable(DEPLOYMENTS, "kaito-system", "body-based-router")
     assert isinstance(evaluate_reason("clusterBBRNotReady", store=store), Unknown)

@@ -77,5 +77,5 @@ def test_the_cause_is_the_resource_that_is_written(backend: str, resource: str):
     ("store", "what"),
     [("none", "set --store=healthevents"), ("healthevents", ""), ("nvsentinel", "")],
 )
-def test_it_checks_nothing_without_the_store(store: str, what: str):
+def test_the_capacity_of_the_store_is_not_checked_without_the_store(store: str, what: str):
     assert PROBE.spec.why_not_checked(NoParameters(), {"store": store}) == what

@@ -50,7 +50,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_an_endpoint_picker_that_serves_is_clear(objects):
     verdict = verdict_of(REASON, *objects)
     assert isinstance(verdict, Clear), rendered_message(verdict)
 
@@ -66,7 +66,7 @@ def test_scaled_to_zero_has_this_message():
     )
 
 
-def test_it_is_evaluated_while_the_set_is_scaled_to_zero():
+def test_an_endpoint_picker_is_evaluated_while_its_set_is_scaled_to_zero():
     assert only_trouble(verdict_of(REASON, *a_model(a_set(0), a_picker(replicas=0))))
 
 
@@ -83,7 +83,7 @@ def test_missing_and_deleted_are_two_things():
     assert missing.object_created_at is deleted.object_created_at is None
 
 
-def test_one_that_was_deleted_with_its_pool_is_none():
+def test_an_endpoint_picker_that_was_deleted_with_its_pool_is_none():
     objects = a_model(without=[InferencePool, HTTPRoute, Deployment])
     assert isinstance(verdict_of(REASON, *objects, deleted=[a_picker()]), Clear)
 
@@ -114,7 +114,7 @@ def test_a_drained_pods_replacement_is_starting():
     )
 
 
-def test_its_pods_explain_it():
+def test_the_pods_of_an_endpoint_picker_explain_its_trouble():
     pod = a_picker_pod(
         ready=False, waiting="CrashLoopBackOff", last_exit=1, restarts=4, since=LONG_AGO
     )
@@ -126,7 +126,7 @@ def test_its_pods_explain_it():
     assert only_trouble(verdict).cause.code == "Unavailable.Crash"
 
 
-def test_a_stale_status_is_unknown():
+def test_a_stale_status_of_an_endpoint_picker_is_unknown():
     stale = a_picker(ready=1, generation=8, observed=7)
     assert isinstance(verdict_of(REASON, *a_model(stale)), Unknown)
     stale = a_picker(ready=0, generation=8, observed=7)
@@ -134,7 +134,7 @@ def test_a_stale_status_is_unknown():
 
 
 @pytest.mark.parametrize(("kind", "name"), [(DEPLOYMENTS, EPP), (INFERENCE_POOLS, "qwen-pool")])
-def test_what_cannot_be_decoded_is_unknown(kind, name):
+def test_an_endpoint_picker_that_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model(a_picker(replicas=0)))
     store.mark_undecodable(kind, TEAM, name)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
@@ -166,7 +166,7 @@ def test_a_deployment_with_the_label_hides_no_deleted_picker():
     assert only_trouble(verdict).cause.code == "Deleted"
 
 
-def test_one_that_only_its_label_tells_is_missed_once_it_is_deleted():
+def test_an_endpoint_picker_that_only_its_label_tells_is_missed_once_it_is_deleted():
     own = a_picker("own-picker")
     objects = a_model(a_pool(picker="own-service"), **WITHOUT)
     found = only_trouble(verdict_of(REASON, *objects, deleted=[own]))

@@ -73,7 +73,7 @@ def verdict_of(store):
     return verdict
 
 
-def test_it_reads_the_page_itself_of_ready_pods_and_nothing_of_it():
+def test_the_probe_reads_the_page_itself_of_ready_pods_and_nothing_of_it():
     assert (SCRAPE.families, SCRAPE.prefixes, SCRAPE.pods, SCRAPE.port) == ((), (), READY, 5000)
 
 

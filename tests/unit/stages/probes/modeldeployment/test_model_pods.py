@@ -58,7 +58,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_model_pods_that_serve_or_are_nobodys_trouble_are_clear(objects):
     verdict = verdict_of(REASON, *objects)
     assert isinstance(verdict, Clear), rendered_message(verdict)
 
@@ -203,7 +203,7 @@ def test_an_init_container_that_fails_is_reported():
 @pytest.mark.parametrize(
     ("kind", "name"), [(PODS, "qwen-7rk2p-0"), (PODS, "qwen-x-1"), (WORKSPACES, "qwen-7rk2p")]
 )
-def test_what_cannot_be_decoded_is_unknown(kind, name):
+def test_a_model_pod_that_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model())
     store.mark_undecodable(kind, "team-a", name)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
@@ -273,7 +273,7 @@ def test_the_crash_of_another_container_is_not_the_models():
     assert only_trouble(verdict_of(REASON, *a_model(pod))).cause.code == "OtherContainer"
 
 
-def test_a_pod_of_a_lost_node_is_reported_with_its_ready_containers():
+def test_a_model_pod_of_a_lost_node_is_reported_with_its_ready_containers():
     verdict = verdict_of(REASON, *a_model(a_model_pod(container_ready=True, **lost(NOON))))
     assert rendered_message(verdict) == (
         "model pod qwen-7rk2p-0 is not ready, though all its containers are."

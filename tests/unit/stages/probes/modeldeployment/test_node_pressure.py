@@ -31,7 +31,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_nodes_without_pressure_on_a_model_are_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 

@@ -72,11 +72,11 @@ QUIET = {
 
 
 @pytest.mark.parametrize("store", QUIET.values(), ids=QUIET)
-def test_it_is_clear(store):
+def test_pods_that_restart_rarely_are_clear(store):
     assert isinstance(verdict_at(store), Clear)
 
 
-def test_it_is_over_when_the_third_last_restart_leaves_the_window():
+def test_restarting_is_over_when_the_third_last_restart_leaves_the_window():
     store = a_store_after(10, 6, 1)
     end = NOON + 5 * MINUTE
     assert isinstance(verdict_at(store, end - SECOND), Active)

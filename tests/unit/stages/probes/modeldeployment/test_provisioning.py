@@ -54,7 +54,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_nodes_that_are_provisioned_are_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -121,7 +121,7 @@ def test_the_message_names_workspace_condition_and_error():
     )
 
 
-def test_it_is_reported_whether_pods_still_serve_or_not():
+def test_a_provisioning_error_is_reported_whether_pods_still_serve_or_not():
     verdict = verdict_of(REASON, *a_model(a_workspace(changed_conditions=REFUSED)))
     assert only_trouble(verdict).kind is TroubleKind.FAILED
 
@@ -195,7 +195,7 @@ def test_a_workspace_that_nobody_took_up_is_starting_since_it_was_made():
     )
 
 
-def test_a_default_time_is_none():
+def test_a_default_time_of_a_workspace_is_none():
     found = only_trouble(
         verdict_of(REASON, *starting(claims("NodeNotFound"), since=EPOCH, created_at=NOON))
     )
@@ -208,7 +208,7 @@ def test_a_replica_that_fails_does_not_hide_behind_one_that_serves():
     assert found.cause.object.name == "qwen-b2"
 
 
-def test_conditions_of_an_older_spec_are_unknown():
+def test_conditions_of_an_older_spec_of_a_workspace_are_unknown():
     verdict = verdict_of(REASON, *starting(REFUSED, generation=2, observed=1))
     assert isinstance(verdict, Unknown)
     assert "older than its spec" in verdict.why

@@ -85,7 +85,7 @@ def test_the_claims_of_the_old_provisioner_are_known_by_its_labels():
     assert only_trouble(verdict(a_claim(REFUSED, labels=labels))).kind is TroubleKind.FAILED
 
 
-def test_it_is_reported_as_well_if_the_claim_was_listed_first():
+def test_a_refusal_is_reported_as_well_if_the_claim_was_listed_first():
     workspace = a_workspace(changed_conditions=WAITING)
     known = a_store(a_team(), a_set(), a_claim(REFUSED), workspace, POD)
     assert only_trouble(verdict_of(REASON, SUBJECT, known)).kind is TroubleKind.FAILED

@@ -9,6 +9,7 @@ from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.resources.kaito.nodes import is_error_open
 from reporter.stages.store.store import Store
+from tests.support.builders import NOON
 from tests.support.model_builders import QUOTA, a_model_store, a_workspace, delete_from_store
 from tests.support.model_verdicts import rendered_message, verdict_of
 from tests.support.probe_verdicts import only_trouble
@@ -52,6 +53,35 @@ def test_what_was_refused_is_forgotten_with_the_workspace():
     store = a_model_store(*starting(REFUSED))
     delete_from_store(store, a_workspace())
     store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
+    assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
+
+
+def waiting_after_an_error() -> Store:
+    """
+    Return a store that keeps the error of a Workspace, which waits for its next try.
+    """
+    store = a_model_store(*starting(REFUSED))
+    store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
+    assert keys_of_errors(store)
+    return store
+
+
+def test_a_new_workspace_does_not_inherit_the_error_of_a_deleted_one():
+    store = waiting_after_an_error()
+    delete_from_store(store, a_workspace())
+    assert keys_of_errors(store) == []
+    store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
+    assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
+
+
+def test_a_younger_workspace_of_the_same_name_does_not_inherit_an_error_either():
+    """
+    Its predecessor was deleted while nobody watched.
+    """
+    store = waiting_after_an_error()
+    younger = a_workspace(changed_conditions=claims("NodeClaimNotReady"), created_at=NOON)
+    store.replace(WORKSPACES, [younger])
+    assert keys_of_errors(store) == []
     assert only_trouble(verdict_of(REASON, store=store)).kind is TroubleKind.STARTING
 
 

@@ -119,7 +119,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_a_route_that_reaches_its_model_is_clear(objects):
     verdict = verdict_of(REASON, *objects)
     assert isinstance(verdict, Clear), rendered_message(verdict)
 

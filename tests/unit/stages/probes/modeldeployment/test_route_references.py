@@ -101,7 +101,7 @@ def test_the_other_parent_of_a_route_is_checked_as_well():
     ("kind", "name"),
     [(HTTP_ROUTES, ROUTE), (HTTP_ROUTES, "qwen-b"), (INFERENCE_POOLS, POOL), (GATEWAYS, GATEWAY)],
 )
-def test_what_cannot_be_decoded_is_unknown(kind, name):
+def test_a_reference_of_a_route_that_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model(a_picker()))
     store.mark_undecodable(kind, TEAM, name)
     assert isinstance(verdict_of(REASON, store=store), Unknown)

@@ -26,7 +26,7 @@ REASON = "inferencesetRouteNotReady"
 DRIFTED = {CREATED_BY: MODEL, "app": "old"}
 
 
-def test_conditions_of_an_older_spec_are_unknown():
+def test_conditions_of_an_older_spec_of_a_route_are_unknown():
     for words in (
         an_observed_condition("Accepted", observed=1),
         an_observed_condition("ResolvedRefs", "False", "x", observed=1),
@@ -49,7 +49,7 @@ def test_a_selector_without_pods_counts_beside_a_status_of_an_older_spec():
     )
 
 
-def test_a_current_condition_counts_beside_one_of_an_older_spec():
+def test_a_current_condition_of_a_route_counts_beside_one_of_an_older_spec():
     accepted = an_observed_condition("Accepted", observed=1)
     unresolved = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "x", NOON, 2)
     route = a_route(ROUTE, an_entry(accepted, unresolved), generation=2)
@@ -79,7 +79,7 @@ def test_a_route_whose_status_is_old_leaves_itself_and_its_pools_open_and_no_oth
     assert verdict.leaves_open(ObjectRef(INFERENCE_POOLS.group_resource, "team-a", POOL))
 
 
-def test_a_default_time_is_none():
+def test_a_default_time_of_a_route_is_none():
     pending = an_observed_condition("Accepted", "Unknown", "Pending", since=EPOCH)
     found = only_trouble(
         verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(pending), created_at=LONG_AGO)))

@@ -126,7 +126,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_scaling_that_keda_carries_out_is_clear(objects):
     assert isinstance(verdict(*objects), Clear)
 
 
@@ -163,7 +163,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize(("objects", "cause", "text"), TOLD.values(), ids=TOLD.keys())
-def test_it_is_reported(objects, cause, text):
+def test_scaling_that_keda_cannot_carry_out_is_reported(objects, cause, text):
     found = verdict(*objects)
     assert (only_trouble(found).cause.code, only_trouble(found).kind) == cause
     assert rendered_message(found) == f"scaling misconfigured: {text}."
@@ -175,7 +175,7 @@ def test_without_the_source_nothing_of_it_is_known(objects, cause, text):
     assert isinstance(verdict(*default, kinds=DEFAULT_KINDS), Clear)
 
 
-def test_one_that_was_there_is_lost():
+def test_a_scaled_object_that_was_there_is_lost():
     found = verdict(the_set(), deleted=[a_scaled_object()])
     assert only_trouble(found).kind is TroubleKind.LOST
     assert "ScaledObject qwen was deleted, and not made again" in rendered_message(found)
@@ -217,7 +217,7 @@ def test_without_autoscalers_the_scaled_object_is_evaluated_all_the_same():
         ([the_set(), a_scaled_object(), an_autoscaler(NO_SCALE)], HORIZONTAL_POD_AUTOSCALERS),
     ],
 )
-def test_trouble_that_was_last_seen_is_neither_reported_nor_cleared(objects, kind):
+def test_scaling_trouble_that_was_last_seen_is_neither_reported_nor_cleared(objects, kind):
     assert isinstance(verdict(*objects, unwatched=[kind]), Unknown)
 
 
@@ -229,7 +229,7 @@ def test_nothing_wrong_that_was_last_seen_holds_up_nothing():
 
 
 @pytest.mark.parametrize("kind", [SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS])
-def test_one_that_cannot_be_decoded_is_unknown(kind):
+def test_a_scaled_object_that_cannot_be_decoded_is_unknown(kind):
     objects = [the_set()] if kind is SCALED_OBJECTS else [the_set(), a_scaled_object()]
     known = store(*objects)
     known.mark_undecodable(kind, TEAM, "qwen" if kind is SCALED_OBJECTS else "keda-hpa-qwen")

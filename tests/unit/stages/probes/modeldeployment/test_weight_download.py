@@ -123,7 +123,7 @@ def test_without_a_limit_nothing_is_slow_nor_unknown():
     assert isinstance(judged(a_loading_store(POD), weight_download_min_mbps="0.0"), Clear)
 
 
-def test_it_is_about_the_namespace():
+def test_a_slow_download_is_about_the_namespace():
     verdict = judged(with_pages(*SLOW))
     assert isinstance(verdict, Active)
     assert (
@@ -175,7 +175,7 @@ def test_a_slow_pod_is_active_although_another_cannot_be_read():
     assert pods(judged(store)) == ["qwen-7rk2p-0 Slow"]
 
 
-def test_one_that_was_slow_and_cannot_be_read_now_is_not_well_while_another_is_slow():
+def test_a_pod_that_was_slow_and_cannot_be_read_now_is_not_well_while_another_is_slow():
     other = a_loading_pod("qwen-0-0")
     store = a_loading_store(POD, other)
     add_samples(store, POD, *SLOW)
@@ -221,7 +221,7 @@ def test_a_pod_whose_newest_version_cannot_be_read_is_unknown():
     [(300,) * 5, (0,) * 10, (300, 3, 3, 3, 3), (3, 3, 3, 3, 3, 40)],
     ids=["fast", "not begun", "dip", "recovered"],
 )
-def test_it_is_clear(speeds):
+def test_a_download_that_is_not_slow_is_clear(speeds):
     assert isinstance(judged(with_pages(*speeds)), Clear)
 
 

@@ -44,7 +44,7 @@ def state(evaluation: Evaluation) -> str:
     return str(found.get(REASON, "clear"))
 
 
-def test_it_is_announced_as_soon_as_the_window_is_full_whatever_else_is_wrong():
+def test_a_slow_download_is_announced_as_soon_as_the_window_is_full_whatever_else_is_wrong():
     store = a_loading_store(POD)
     add_samples(store, POD, 3, 3, 3, 3)
     first = after(store)

@@ -54,7 +54,7 @@ CONFLICT = an_observed_condition("Ready", "False", "SecretConflict", "secret llm
         ),
     ],
 )
-def test_it_is_clear(keys):
+def test_api_keys_that_work_are_clear(keys):
     assert isinstance(verdict_of(REASON, *keys), Clear)
 
 
@@ -111,7 +111,7 @@ def test_it_is_clear(keys):
         ),
     ],
 )
-def test_it_is_reported(key, code, kind, text, foreign):
+def test_an_api_key_that_does_not_work_is_reported(key, code, kind, text, foreign):
     verdict = verdict_of(REASON, key)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.foreign_text) == (code, kind, foreign)
@@ -156,7 +156,7 @@ def test_an_old_key_may_have_begun_to_wait_just_now():
     assert only_trouble(verdict_of(REASON, an_api_key(phase="Pending"))).since is None
 
 
-def test_a_status_older_than_the_spec_is_unknown():
+def test_a_status_of_an_api_key_older_than_its_spec_is_unknown():
     assert isinstance(verdict_of(REASON, an_api_key("default", CONFLICT, generation=2)), Unknown)
 
 
@@ -166,13 +166,13 @@ def test_without_the_crd_auth_is_off():
     assert isinstance(verdict_of(REASON, store=store), Clear)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_an_api_key_that_cannot_be_decoded_is_unknown():
     store = a_harness_store(an_api_key())
     store.mark_undecodable(API_KEYS, TEAM, "default")
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_a_current_condition_counts_beside_one_of_an_older_spec():
+def test_a_current_condition_of_an_api_key_counts_beside_one_of_an_older_spec():
     rotated = an_observed_condition("Synced", "False", "Refused", "no", NOON, 2)
     key = an_api_key("default", an_observed_condition("Ready"), rotated, generation=2)
     assert only_trouble(verdict_of(REASON, key)).cause.code == "NotReconciled"

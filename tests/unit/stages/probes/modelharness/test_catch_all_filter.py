@@ -58,7 +58,7 @@ ERROR = ("ERROR", "IST0106", "SchemaValidationError")
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_filters_that_catch_what_they_should_are_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -125,7 +125,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(objects, deleted, code, kind, text):
+def test_a_filter_that_is_wrong_or_gone_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind) == (code, kind)
@@ -143,13 +143,13 @@ def test_errors_of_an_older_spec_are_unknown(observed):
     assert isinstance(verdict_of(REASON, a_gateway(), made, *REST), Unknown)
 
 
-def test_without_the_crd_it_is_unknown():
+def test_without_the_crd_of_filters_the_catch_all_is_unknown():
     store = a_harness_store(a_gateway())
     store.set_watch_state(ENVOY_FILTERS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_a_catch_all_filter_that_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_gateway(), *REST)
     store.mark_undecodable(ENVOY_FILTERS, TEAM, FIRST)
     assert isinstance(verdict_of(REASON, store=store), Unknown)

@@ -34,7 +34,7 @@ def test_a_healthy_team_is_clear(reason):
     assert isinstance(verdict_of(reason, store=store), Clear)
 
 
-def test_every_probe_of_the_layer_is_evaluated():
+def test_every_probe_of_the_layer_of_harnesses_is_evaluated():
     assert {DEFAULT_CATALOGUE[reason].probe for reason in REASONS} == {
         name
         for name, probe in PROBES.items()

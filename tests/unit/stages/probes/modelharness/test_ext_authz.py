@@ -70,7 +70,7 @@ def asking(service, namespace=AUTH, name="apikey-ext-authz", **changes):
         pytest.param([a_filter(name="bbr-ext-proc")], id="no key, no filter"),
     ],
 )
-def test_it_is_clear(objects):
+def test_external_authorization_that_works_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -137,7 +137,9 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(objects, deleted, code, kind, text):
+def test_external_authorization_that_is_wrong_or_gone_is_reported(
+    objects, deleted, code, kind, text
+):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
@@ -181,7 +183,7 @@ def test_without_api_keys_auth_is_off_and_unseen_it_is_unknown(watch_state, verd
     assert isinstance(verdict_of(REASON, store=store), verdict)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_an_authorization_filter_that_cannot_be_decoded_is_unknown():
     store = a_harness_store(an_api_key())
     store.mark_undecodable(ENVOY_FILTERS, TEAM, "apikey-ext-authz")
     assert isinstance(verdict_of(REASON, store=store), Unknown)

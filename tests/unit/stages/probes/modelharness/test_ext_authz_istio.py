@@ -82,7 +82,7 @@ CLEAR = {
 
 
 @pytest.mark.parametrize("objects", CLEAR.values(), ids=CLEAR.keys())
-def test_it_is_clear(objects):
+def test_a_policy_whose_provider_istio_knows_is_clear(objects):
     assert isinstance(verdict(*objects), Clear)
 
 
@@ -117,7 +117,7 @@ def test_without_a_watch_the_filter_is_evaluated_as_without(kind, watch_state):
 
 
 @pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS])
-def test_trouble_that_was_last_seen_is_neither_reported_nor_cleared(kind):
+def test_a_missing_provider_that_was_last_seen_is_neither_reported_nor_cleared(kind):
     assert isinstance(verdict(TYPO, KNOWN, unwatched=[kind]), Unknown)
     assert isinstance(verdict(a_policy(), KNOWN, unwatched=[kind]), Clear)
     found = verdict(TYPO, KNOWN, an_authz_filter(), unwatched=[kind])

@@ -61,7 +61,7 @@ REFUSED = an_observed_condition(
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_a_gateway_with_its_class_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -184,7 +184,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(objects, deleted, code, kind, text):
+def test_a_gateway_without_its_class_or_controller_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (code, kind, True)
@@ -216,7 +216,7 @@ def test_the_controllers_message_is_passed_on_as_foreign():
     )
 
 
-def test_it_is_about_the_namespace():
+def test_a_wrong_gateway_class_is_about_the_namespace():
     verdict = verdict_of(REASON, a_gateway(GATEWAY, REFUSED))
     assert verdict.involved_object == InvolvedObject("v1", "Namespace", TEAM, f"uid-{TEAM}")
 
@@ -228,7 +228,7 @@ def test_it_is_about_the_namespace():
         a_gateway(GATEWAY, REFUSED, generation=2),
     ],
 )
-def test_a_status_older_than_the_spec_is_unknown(gateway):
+def test_a_status_of_a_gateway_or_its_class_older_than_the_spec_is_unknown(gateway):
     verdict = verdict_of(REASON, gateway)
     assert isinstance(verdict, Unknown)
     assert verdict.why == "condition Accepted of Gateway team-a/team-a-gw is older than its spec"
@@ -265,7 +265,7 @@ def test_a_builtin_class_needs_no_look_at_classes():
     ("kind", "namespace", "name"),
     [(GATEWAYS, TEAM, GATEWAY), (GATEWAY_CLASSES, "", "own"), (GATEWAYS, TEAM, "other")],
 )
-def test_what_cannot_be_decoded_is_unknown(kind, namespace, name):
+def test_a_gateway_class_that_cannot_be_decoded_is_unknown(kind, namespace, name):
     gateways = [] if name == "other" else [a_gateway(GATEWAY, class_name="own")]
     store = a_harness_store(*gateways)
     store.mark_undecodable(kind, namespace, name)

@@ -76,7 +76,7 @@ def proxy(name="team-a-gw-istio-7d-x2", **changes):
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_a_data_plane_that_serves_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -124,7 +124,7 @@ def test_proxies_that_a_scale_up_adds_are_starting():
     assert only_trouble(verdict_of(REASON, a_gateway(), plane)).kind is TroubleKind.STARTING
 
 
-def test_it_is_evaluated_though_istio_calls_it_not_programmed():
+def test_a_data_plane_is_evaluated_though_istio_calls_its_gateway_not_programmed():
     gateway = a_gateway(GATEWAY, ACCEPTED, UNASSIGNED)
     assert only_trouble(verdict_of(REASON, gateway, a_data_plane(ready=0))).is_out
 
@@ -153,7 +153,7 @@ def test_all_of_its_deployments_that_fail_are_an_outage():
     ],
     ids=["builtin class", "by its controller", "the add-on's class"],
 )
-def test_one_that_was_never_made_is_awaited(objects):
+def test_a_data_plane_that_was_never_made_is_awaited(objects):
     trouble = only_trouble(verdict_of(REASON, *objects))
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (
         "NotFound",
@@ -164,7 +164,7 @@ def test_one_that_was_never_made_is_awaited(objects):
 
 
 @pytest.mark.parametrize("addresses", [(), ("10.0.4.7",)])
-def test_one_that_was_there_and_is_deleted_is_lost(addresses):
+def test_a_data_plane_that_was_there_and_is_deleted_is_lost(addresses):
     verdict = verdict_of(REASON, a_gateway(addresses=addresses), deleted=[a_data_plane()])
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind, trouble.is_out) == (
@@ -191,17 +191,17 @@ def test_deployments_of_other_namespaces_and_gateways_do_not_count():
     ],
     ids=["the Deployment's", "the Gateway's"],
 )
-def test_a_status_older_than_the_spec_is_unknown(objects):
+def test_a_status_of_a_data_plane_older_than_its_spec_is_unknown(objects):
     assert isinstance(verdict_of(REASON, *objects), Unknown)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_a_data_plane_that_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane())
     store.mark_undecodable(DEPLOYMENTS, TEAM, DATA_PLANE)
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_without_the_crd_it_is_unknown():
+def test_without_the_crd_of_gateways_their_data_plane_is_unknown():
     store = a_harness_store(a_gateway(), a_data_plane(ready=0))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)

@@ -3,6 +3,7 @@ The verdicts about a Gateway's address, and about its status as a whole.
 """
 
 import pytest
+from msgspec import convert
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
@@ -71,7 +72,7 @@ GOOD = (
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_a_gateway_that_is_programmed_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -158,7 +159,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(made, code, kind, text, foreign):
+def test_a_gateway_that_is_not_programmed_is_reported(made, code, kind, text, foreign):
     assert_reported(made, code, kind, text, foreign)
 
 
@@ -167,7 +168,7 @@ def test_an_old_gateway_that_flips_counts_from_that_moment():
     assert (trouble.since, trouble.object_created_at) == (NOON, LONG_AGO)
 
 
-def test_a_default_time_is_none():
+def test_a_default_time_of_a_gateway_is_none():
     unknown = an_observed_condition("Programmed", "Unknown", "Pending", since=EPOCH, observed=0)
     assert only_trouble(verdict_of(REASON, gateway(unknown))).since == LONG_AGO
 
@@ -187,13 +188,21 @@ def test_a_default_time_is_none():
     ],
     ids=["all of it", "the Gateway", "a listener"],
 )
-def test_a_status_older_than_the_spec_is_unknown(made):
+def test_a_status_of_programming_older_than_the_spec_is_unknown(made):
     assert isinstance(verdict_of(REASON, made), Unknown)
 
 
 def test_one_gateway_of_two_that_fails_is_reported():
     verdict = verdict_of(REASON, gateway(), a_gateway("b", ACCEPTED, unassigned(WAITS)))
     assert rendered_troubles(verdict) == ["Gateway b has no address yet"]
+
+
+def test_an_address_is_awaited_unless_a_catalogue_says_that_there_are_no_load_balancers():
+    store = a_harness_store(gateway(unassigned(WAITS)))
+    subject = Subject(Layer.MODELHARNESS, TEAM)
+    request = ProbeRequest(REASON, subject, convert({}, GatewayProgrammingParameters), {})
+    (verdict,) = PROBE.evaluate(store.snapshot(), request)
+    assert only_trouble(verdict).cause.code == "AddressPending"
 
 
 @pytest.mark.parametrize("message", [WAITS, UNMANNED])
@@ -209,13 +218,13 @@ def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
     assert isinstance(verdict, Clear)
 
 
-def test_without_the_crd_it_is_unknown():
+def test_without_the_crd_of_gateways_their_programming_is_unknown():
     store = a_harness_store(gateway(unassigned(WAITS)))
     store.set_watch_state(GATEWAYS, NotServed())
     assert isinstance(verdict_of(REASON, store=store), Unknown)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_a_gateway_whose_programming_cannot_be_decoded_is_unknown():
     store = a_harness_store(gateway())
     store.mark_undecodable(GATEWAYS, TEAM, GATEWAY)
     assert isinstance(verdict_of(REASON, store=store), Unknown)

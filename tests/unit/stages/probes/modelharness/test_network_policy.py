@@ -103,7 +103,7 @@ def terminating(name):
         ),
     ],
 )
-def test_it_is_clear(objects):
+def test_a_network_policy_that_lets_requests_through_is_clear(objects):
     assert isinstance(verdict_of(REASON, *objects), Clear)
 
 
@@ -161,7 +161,7 @@ def test_it_is_clear(objects):
         ),
     ],
 )
-def test_it_is_reported(objects, deleted, code, kind, text):
+def test_a_network_policy_that_keeps_requests_out_is_reported(objects, deleted, code, kind, text):
     verdict = verdict_of(REASON, *objects, deleted=deleted)
     trouble = only_trouble(verdict)
     assert (trouble.cause.code, trouble.kind) == (code, kind)
@@ -197,7 +197,7 @@ def test_without_cilium_there_is_nothing_to_judge():
     assert isinstance(verdict_of(REASON, store=store), Clear)
 
 
-def test_what_cannot_be_decoded_is_unknown():
+def test_a_network_policy_that_cannot_be_decoded_is_unknown():
     store = a_harness_store(a_policy(a_namespace_in_selector("keda")))
     store.mark_undecodable(CILIUM_NETWORK_POLICIES, TEAM, "inference-pods-ingress")
     assert isinstance(verdict_of(REASON, store=store), Unknown)

@@ -50,7 +50,7 @@ def istiod(name, namespace="istio-system", **changes):
     return a_deployment(name, namespace, labels={"app": "istiod"}, **changes)
 
 
-def test_it_is_where_it_is_configured():
+def test_a_component_is_where_it_is_configured():
     other = a_deployment("kaito-workspace", "kaito-system")
     there = a_deployment("kaito-workspace", "kaito-workspace")
     found = locate_component(view(other, there), KAITO, FLAGS)
@@ -96,18 +96,18 @@ def test_a_wrong_name_is_not_found_with_a_hint_at_what_looks_like_it():
     )
 
 
-def test_one_that_is_being_deleted_is_not_evaluated_instead():
+def test_a_component_that_is_being_deleted_is_not_evaluated_instead():
     leaving = a_deployment("kaito-workspace", "kaito-system", deleted=NOON)
     assert locate_component(view(leaving), KAITO, FLAGS).deployments == ()
 
 
-def test_it_may_have_another_name_that_charts_give_it():
+def test_a_component_may_have_another_name_that_charts_give_it():
     there = a_deployment("keda-metrics-apiserver", "keda")
     found = locate_component(view(there), KEDA, FLAGS)
     assert (names(found), found.note) == (["keda/keda-metrics-apiserver"], "")
 
 
-def test_an_empty_name_switches_it_off():
+def test_an_empty_name_switches_a_component_off():
     assert locate_component(view(), KAITO, {**FLAGS, "kaito-deployment": ""}) is None
 
 
@@ -127,20 +127,20 @@ def test_so_does_an_empty_flag_that_it_hangs_on():
     assert locate_component(view(), hanging, {**FLAGS, "gateway-auth-deployment": "x"}) is not None
 
 
-def test_one_that_was_deleted_is_reported_as_deleted():
+def test_a_component_that_was_deleted_is_reported_as_deleted():
     deployment = a_deployment("kaito-workspace", "kaito-workspace")
     found = locate_component(view(deleted=[deployment]), KAITO, FLAGS)
     assert (found.deployments, found.was_deleted) == ((), True)
 
 
-def test_one_that_was_evaluated_elsewhere_and_is_deleted_there_is_reported_as_deleted():
+def test_a_component_that_was_evaluated_elsewhere_and_is_deleted_there_is_reported_as_deleted():
     found = locate_component(
         view(deleted=[a_deployment("kaito-workspace", "kaito-system")]), KAITO, FLAGS
     )
     assert (found.namespace, found.was_deleted) == ("kaito-system", True)
 
 
-def test_one_that_was_deleted_under_its_other_name_is_reported_by_that():
+def test_a_component_that_was_deleted_under_its_other_name_is_reported_by_that():
     found = locate_component(
         view(deleted=[a_deployment("keda-metrics-apiserver", "keda")]), KEDA, FLAGS
     )

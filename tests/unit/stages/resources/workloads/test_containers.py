@@ -60,7 +60,7 @@ def test_a_readiness_gate_is_reported_with_its_reason():
     assert found.foreign_text == gate
 
 
-def test_a_pod_of_a_lost_node_is_reported_with_its_ready_containers():
+def test_a_component_pod_of_a_lost_node_is_reported_with_its_ready_containers():
     found = find_pod_problem(a_pod(container_ready=True, **WAS_READY))
     assert (found.code, found.text) == (
         "AllContainersReady",

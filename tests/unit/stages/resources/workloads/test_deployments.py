@@ -94,7 +94,7 @@ def test_one_with_nothing_ready_is_out_and_has_a_code_of_its_own():
     assert (found.cause.code, found.is_out) == ("Unavailable.ImagePull", True)
 
 
-def test_one_that_is_ready_but_not_for_long_enough_is_not_out():
+def test_a_deployment_that_is_ready_but_not_for_long_enough_is_not_out():
     assert not evaluate_deployment(a_deployment(ready=1, available=0), []).is_out
 
 
@@ -131,7 +131,7 @@ def test_the_schedulers_message_explains_an_unschedulable_pod():
     assert (found.cause.code, found.foreign_text) == ("Unavailable.Unschedulable", why)
 
 
-def test_its_clock_starts_when_it_stopped_being_available():
+def test_the_clock_of_a_deployment_starts_when_it_stopped_being_available():
     unavailable = ("Available", "False", "MinimumReplicasUnavailable", "", NOON)
     assert (
         evaluate_deployment(a_deployment(ready=0, conditions=[DONE, unavailable]), []).since
@@ -158,7 +158,7 @@ def test_only_a_deployment_that_was_seen_leaves_others_without_input():
     assert message_of(deleted) == "Deployment keda/keda-operator was deleted."
 
 
-def test_its_age_is_known_for_the_grace():
+def test_the_age_of_a_deployment_is_known_for_the_grace():
     assert (
         evaluate_deployment(a_deployment(replicas=0, created_at=LONG_AGO), []).object_created_at
         == LONG_AGO

@@ -249,7 +249,7 @@ def test_the_words_of_kubelet_are_cleaned_and_kept_short():
     assert "\n" not in text
 
 
-def test_its_clock_starts_when_it_stopped_being_ready():
+def test_the_clock_of_a_pod_problem_starts_when_the_pod_stopped_being_ready():
     assert find_pod_problem(a_pod(ready=False, since=NOON - MINUTE)).since == NOON - MINUTE
 
 

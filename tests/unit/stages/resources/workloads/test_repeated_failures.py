@@ -96,7 +96,7 @@ def test_pods_that_are_evicted_while_they_load_are_one_trouble():
     assert only_trouble(verdict).cause.code == "Evicted"
 
 
-def test_it_is_trouble_also_while_no_pod_exists():
+def test_repeated_failures_are_trouble_also_while_no_pod_exists():
     store = after(FIRST, *REFUSED)
     delete_from_store(store, REFUSED[-1])
     assert only_trouble(verdict_of(REASON, store=store)).cause.code == "Evicted"

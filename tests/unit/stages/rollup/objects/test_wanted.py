@@ -230,7 +230,7 @@ def test_beyond_600_objects_times_are_renewed_less_often(objects, seconds):
         (NOON - 7 * MINUTE, None, NOON + 30 * SECOND),
     ],
 )
-def test_the_time_of_evaluation_is_renewed_every_five_minutes(last, evaluated, due):
+def test_the_renewal_of_the_time_of_evaluation_is_due_every_five_minutes(last, evaluated, due):
     status = {} if last is None else {"lastEvaluationTime": last.isoformat()}
     found = a_status_object(status=status)
     interval = evaluation_interval(1)

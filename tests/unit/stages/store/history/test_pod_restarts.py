@@ -111,7 +111,7 @@ def test_no_more_than_the_last_restarts_are_remembered():
     assert found.times == tuple(times[-MAX_RESTARTS:])
 
 
-def test_they_are_forgotten_with_the_pod_and_its_successor_begins_anew():
+def test_restarts_are_forgotten_with_the_pod_and_its_successor_begins_anew():
     store = a_model_store(a_run(0), a_run(1))
     assert remembered(store) is not None
     store.upsert(PODS, a_run(0, uid="uid-successor"))

@@ -20,7 +20,7 @@ def verdict(end=316, *, usage=0.96, waiting=2.0, moves=1, **changes):
     return verdict_of_pages(REASON, {"qwen-7rk2p-0": [(-15, idle), *full]}, **changes)
 
 
-def test_it_is_full_after_the_window():
+def test_a_kv_cache_is_full_after_the_window():
     (trouble,) = verdict().troubles
     assert trouble.message_fields["state"] == (
         "has had a full KV cache for 5m (96% now): 9 requests running, 2 waiting"
@@ -28,7 +28,7 @@ def test_it_is_full_after_the_window():
 
 
 @pytest.mark.parametrize("changed", [{"end": 300}, {"usage": 0.94}, {"waiting": 0}, {"moves": 0}])
-def test_it_is_not_full_if_one_thing_lacks(changed):
+def test_a_kv_cache_is_not_full_if_one_thing_lacks(changed):
     assert isinstance(verdict(**changed), Clear)
 
 

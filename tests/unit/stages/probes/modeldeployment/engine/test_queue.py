@@ -61,6 +61,6 @@ def test_without_a_counter_of_progress_nothing_is_known():
     assert isinstance(verdict_of_pages(REASON, {"qwen-7rk2p-0": pages}), Unknown)
 
 
-def test_the_thresholds_are_parameters():
+def test_the_thresholds_of_a_queue_are_parameters():
     assert isinstance(verdict(lambda _: 9, min_waiting=5), Active)
     assert isinstance(verdict(lambda _: 10, min_ratio=3), Clear)

@@ -63,7 +63,7 @@ def test_one_corrupted_result_is_enough():
     assert trouble.cause.code == "Corrupted"
 
 
-def test_the_thresholds_are_parameters():
+def test_the_thresholds_of_request_errors_are_parameters():
     assert verdict(http(0, 0), http(3, 2), min_requests=5).troubles
     assert isinstance(verdict(http(0, 0), http(30, 9), max_share=0.5), Clear)
 

@@ -40,7 +40,7 @@ def code_of(found) -> str:
 
 
 @pytest.mark.parametrize(("end", "expected"), [(121, Active), (120, Clear)])
-def test_it_is_stalled_after_the_window_and_not_before(end, expected):
+def test_an_engine_is_stalled_after_the_window_and_not_before(end, expected):
     assert isinstance(verdict(*hung(end=end)), expected)
 
 
@@ -50,7 +50,7 @@ def test_the_message_has_pod_engine_duration_and_requests():
     assert fields["state"] == "makes no progress for 3m: 3 requests running, 7 waiting"
 
 
-def test_its_duration_is_not_limited_by_what_is_kept():
+def test_the_duration_of_a_stall_is_not_limited_by_what_is_kept():
     state = verdict(*hung(end=3601)).troubles[0].message_fields["state"]
     assert state.startswith("makes no progress for 60m: ")
 
@@ -141,7 +141,7 @@ def test_a_clock_that_jumps_counts_as_nothing(jump):
     assert isinstance(verdict(*pages, (60 + jump, pages[-1][1])), Clear)
 
 
-def test_a_counter_that_falls_begins_anew():
+def test_a_stall_begins_anew_when_a_counter_falls():
     pages = list(hung(end=105))
     reset = [(at, a_page(running=3, waiting=7, steps=1, tokens=1)) for at in range(105, 210, 15)]
     assert isinstance(verdict(*pages, *reset), Unknown)

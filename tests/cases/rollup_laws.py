@@ -1,0 +1,105 @@
+"""
+The laws of the roll-up: what a pass touches is enough, and no state, count or blocker contradicts another.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from reporter.model.enums import Layer
+from reporter.model.rollup.states import State
+from reporter.model.subjects import FindingKey, Subject
+from reporter.stages.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
+from reporter.stages.rollup.subjects.totals import recount
+from reporter.stories.replay.story_replay import StoryReplay
+
+
+def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
+    """
+    Yield what differs between a fold of all subjects and one of those that a pass touched.
+    """
+    wanted, found = _shown(whole), _shown(incremental)
+    for part in sorted(wanted.keys() | found.keys()):
+        if part not in wanted or part not in found or wanted[part] != found[part]:
+            yield f"{part}: {wanted.get(part)} of all subjects, {found.get(part)} of those touched"
+
+
+def _shown(rollup: RollUp) -> Mapping[str, Any]:
+    """
+    Return everything but the revisions, which depend on what was folded when.
+    """
+    shown: dict[str, Any] = {
+        "cluster": rollup.cluster,
+        "counts": (rollup.set_counts, rollup.namespace_counts),
+        "deadlines": (rollup.deadlines, rollup.next_deadline),
+    }
+    for name, each in rollup.namespaces.items():
+        record = (each.standing, each.harness, each.totals, each.groups, each.package)
+        shown[f"namespace {name}"] = record
+        for set_name, of_set in each.sets.items():
+            shown[f"InferenceSet {name}/{set_name}"] = (
+                of_set.standing,
+                of_set.available,
+                of_set.not_judged,
+                of_set.facts.replicas,
+                of_set.facts.observed_generation,
+            )
+    return shown
+
+
+def broken_laws(rollup: RollUp, replay: StoryReplay) -> Iterator[str]:
+    entries, gate = replay.catalogue.entries, rollup.evaluation.gate
+    not_clear = [
+        key
+        for key in (*gate.finding_states, *gate.unknown_states)
+        if not entries[key.reason].orthogonal
+    ]
+    for name, namespace in rollup.namespaces.items():
+        if namespace.totals != recount(namespace.sets.values()):
+            yield f"{name}: {namespace.totals} are not those of a recount"
+        for standing in _standings(namespace):
+            yield from _broken_standing(name, standing, rollup)
+        for set_name, each in namespace.sets.items():
+            subject = Subject(Layer.MODELDEPLOYMENT, name, set_name)
+            yield from _broken_set(subject, each, not_clear, rollup)
+    yield from _broken_counts(rollup)
+
+
+def _standings(namespace: NamespaceRecord) -> Iterable[Standing]:
+    return (namespace.standing, namespace.harness, *(e.standing for e in namespace.sets.values()))
+
+
+def _broken_standing(name: str, standing: Standing, rollup: RollUp) -> Iterator[str]:
+    blocker = standing.blocker
+    if (blocker is None) != (standing.state in {State.CURRENT, State.TERMINATING}):
+        yield f"{name}: {standing} needs a blocker, or may have none"
+    if blocker is not None and blocker.key is not None:
+        if blocker.key in rollup.evaluation.suppressions.suppressed_by:
+            yield f"{name}: the blocker {blocker} is suppressed"
+        if blocker.reason in blocker.via:
+            yield f"{name}: the blocker {blocker} follows from itself"
+
+
+def _broken_set(
+    subject: Subject, record: SetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
+) -> Iterator[str]:
+    reasons = {key.reason for key in not_clear if key.subject == subject}
+    if not set(record.not_judged) <= reasons:
+        yield f"{subject}: {record.not_judged} are not judged, and clear"
+    trouble = reasons - set(record.not_judged)
+    is_unknown = Layer.MODELDEPLOYMENT in rollup.evaluation.known_subjects.unknown_layers
+    state = record.standing.state
+    if state is State.CURRENT and (is_unknown or trouble or record.facts.is_stale):
+        yield f"{subject}: Current in spite of {sorted(trouble) or 'what is not known'}"
+    if state is State.UNKNOWN and record.available is not None:
+        yield f"{subject}: Unknown, yet available is {record.available}"
+
+
+def _broken_counts(rollup: RollUp) -> Iterator[str]:
+    namespaces = rollup.namespaces.values()
+    states = Counter(each.standing.state for each in namespaces)
+    if {s: n for s, n in rollup.namespace_counts.items() if n} != states:
+        yield f"the namespaces are {dict(states)}, counted {rollup.namespace_counts}"
+    states = Counter(e.standing.state for each in namespaces for e in each.sets.values())
+    if {s: n for s, n in rollup.set_counts.items() if n} != states:
+        yield f"the InferenceSets are {dict(states)}, counted {rollup.set_counts}"
