@@ -21,7 +21,7 @@ from reporter.cli.commands import Command, run_command
 
 OURS = ("STATUS_REPORTER_", "POD_", "JOB_", "DEPLOYMENT_NAME", "KUBE")
 """
-How the variables begin that the program reads.
+The beginnings of the variables that the program reads.
 """
 
 _one_at_a_time = threading.Lock()
