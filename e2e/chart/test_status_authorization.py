@@ -4,9 +4,7 @@ With statusAuthorization the status is read by those whom RBAC of the real API s
 
 import http.client
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +22,7 @@ from e2e.chart.installed import (
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import ControlPlane, until
 from e2e.support.reporter_process import ReporterProcess
+from tests.support.command_line import run_command_line
 
 
 WHERE = f"--namespace={NAMESPACE}"
@@ -183,13 +182,8 @@ def test_the_command_sends_the_token_of_the_kubeconfig(
     plane: ControlPlane, reporter: ReporterProcess, readers: Readers
 ) -> None:
     def status(kubeconfig: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "reporter.cli", "status", "-o", "json", f"--from={url}"],
-            env={**os.environ, "KUBECONFIG": kubeconfig},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words = ("status", "-o", "json", f"--from={url}")
+        return run_command_line(*words, KUBECONFIG=kubeconfig)
 
     url = f"http://127.0.0.1:{reporter.health_port}"
     admin = readers.add("admin", READER)

@@ -5,7 +5,6 @@ The kind is unknown to the program: its CRD, its rights, its reason and its obje
 """
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -18,9 +17,10 @@ from e2e.controlplane import ControlPlane, until
 from e2e.support import events
 from e2e.support.granted_rules import granted
 from e2e.support.own_reasons import Tutorial, run_kubectl
-from e2e.support.reporter_process import PROGRAM, ReporterProcess
+from e2e.support.reporter_process import ReporterProcess
 from reporter.model.enums import Layer
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.command_line import run_command_line
 
 
 REASON, READY = "modelharnessInferenceServiceNotReady", "modelharnessReady"
@@ -71,7 +71,7 @@ def test_the_tutorial_leads_to_an_event_and_to_recovery(
     stack: ControlPlane, tutorial: Tutorial
 ) -> None:
     check, _ = tutorial.commands("productionstack-status-reporter")
-    subprocess.run([*PROGRAM, *check], check=True, capture_output=True, text=True)
+    assert run_command_line(*check).returncode == 0
     *_, read, recover = tutorial.commands("kubectl")
     with _rights(stack, tutorial), _reporter(stack, tutorial) as reporter:
         assert _state(reporter, tutorial) == "clear"

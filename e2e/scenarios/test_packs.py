@@ -5,7 +5,6 @@ The kinds are unknown to the program: their CRDs, rights, subjects and reasons a
 """
 
 import contextlib
-import subprocess
 from collections.abc import Iterator, Mapping
 from itertools import product, starmap
 from pathlib import Path
@@ -22,10 +21,11 @@ from e2e.support.observer import NO_PAGES
 from e2e.support.own_reasons import PACKS_PAGE, Tutorial, run_kubectl
 from e2e.support.permission_table import first_columns, missing_permissions
 from e2e.support.production_stack import components, restore
-from e2e.support.reporter_process import NAMESPACE, PROGRAM, ReporterProcess
+from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 from reporter.kube.objects.access_review import Permission
+from tests.support.command_line import run_command_line
 
 
 HOLD, DISCOVERY, BLIND_AFTER = 15, 45, 30
@@ -212,8 +212,7 @@ def _check(plane: ControlPlane, code: int) -> str:
     Return the first row of the table of `check`, which has to end with *code*.
     """
     config = plane.service_account_kubeconfig(*ReporterProcess.SERVICE_ACCOUNT)
-    command = [*PROGRAM, "check", f"--kubeconfig={config}", PACK]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = run_command_line("check", f"--kubeconfig={config}", PACK)
     assert done.returncode == code, done.stderr
     return " ".join(done.stdout.splitlines()[1].split()[:2])
 
@@ -257,5 +256,6 @@ def _is_served(plane: ControlPlane, path: str) -> bool:
 
 
 def _run(*arguments: str) -> str:
-    done = subprocess.run([*PROGRAM, *arguments], check=True, capture_output=True, text=True)
+    done = run_command_line(*arguments)
+    assert done.returncode == 0, done.stderr
     return done.stdout

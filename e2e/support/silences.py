@@ -3,7 +3,6 @@ Silences as operators write them: in a mounted file, on an InferenceSet, and by 
 """
 
 import json
-import os
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 from e2e.controlplane import Client
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
-from e2e.support.reporter_process import PROGRAM, ReporterProcess
+from e2e.support.reporter_process import ReporterProcess
 from reporter.model.kinds.base.silencing import SILENCE_FIELDS, SILENCE_PREFIX
+from tests.support.command_line import run_command_line
 from tests.support.mounted_file import MountedFile
 
 
@@ -63,14 +63,7 @@ def run_command(kubeconfig: Path, *arguments: str) -> subprocess.CompletedProces
     """
     Run the command ``silence`` as alice does.
     """
-    return subprocess.run(
-        [*PROGRAM, "silence", *arguments, f"--kubeconfig={kubeconfig}"],
-        env={**os.environ, "USER": "alice"},
-        capture_output=True,
-        text=True,
-        timeout=SLOW,
-        check=False,
-    )
+    return run_command_line("silence", *arguments, f"--kubeconfig={kubeconfig}", USER="alice")
 
 
 def until_silenced(reporter: ReporterProcess, number: int) -> None:

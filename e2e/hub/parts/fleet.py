@@ -5,7 +5,6 @@ Clusters with a reporter and an agent each, one engine, and a hub in the first c
 import contextlib
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -17,6 +16,7 @@ from e2e.support.metrics_process import MetricsProcess
 from e2e.support.production_stack import inference_sets
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
+from tests.support.command_line import run_command_line
 
 
 EAST, WEST = "east", "west"
@@ -133,13 +133,7 @@ class Fleet:
         """
         Run the command status at the hub.
         """
-        command = [sys.executable, "-m", "reporter.cli", "status", *words]
-        return subprocess.run(
-            [*command, f"--from=hub:{self.hub.status_url}"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_command_line("status", *words, f"--from=hub:{self.hub.status_url}")
 
     def document(self) -> Json:
         found: Json = json.loads(self.ask("-o", "json").stdout)

@@ -19,6 +19,7 @@ from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.reporter_process import ReporterProcess
 from reporter.cli.status.dump_command import dump_command
 from reporter.model.rollup.status import StatusDocument
+from tests.support.command_line import run_command_line
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
@@ -44,17 +45,8 @@ def stack(objects: CaseClusterObjects) -> Iterator[CaseClusterObjects]:
 
 
 def ask(plane: ControlPlane, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    ended = subprocess.run(
-        [sys.executable, "-m", "reporter.cli", *argv],
-        env={**os.environ, "KUBECONFIG": str(plane.kubeconfig())},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert "Traceback" not in ended.stderr, ended.stderr
-    return ended
+    config = str(plane.kubeconfig())
+    return run_command_line(*argv, stdin=stdin.encode(), KUBECONFIG=config)
 
 
 def document(plane: ControlPlane, *argv: str, stdin: str = "") -> StatusDocument:

@@ -5,8 +5,6 @@ Each episode as an object, by the reporter as it runs in a cluster.
 import json
 import os
 import signal
-import subprocess
-import sys
 
 import msgspec
 import pytest
@@ -21,6 +19,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from tests.support.command_line import run_command_line
 from tests.support.health_events import a_spec
 
 
@@ -149,11 +148,8 @@ def test_history_shows_what_was_wrong_and_how_often(plane: ControlPlane) -> None
 
 
 def _history(plane: ControlPlane, *argv: str) -> str:
-    command = (sys.executable, "-m", "reporter.cli", "status", "--history")
     config = f"--kubeconfig={plane.kubeconfig()}"
-    ended = subprocess.run(
-        [*command, *argv, config], capture_output=True, text=True, timeout=SLOW, check=False
-    )
+    ended = run_command_line("status", "--history", *argv, config)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

@@ -7,7 +7,7 @@ import json
 from aiohttp import web
 
 from tests.integration.hub.hub_fixture import NAMESPACE, RunningHub, create, running_hub
-from tests.integration.status.asking import add_reporter_pod, ask, ask_about, running
+from tests.integration.status.asking import add_reporter_pod, ask, ask_about, running, wait
 from tests.support.stubs.api_servers import Handler, serving
 from tests.support.stubs.metrics_engine import running_engine
 
@@ -38,7 +38,7 @@ async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
         assert (missing.code, "does not answer for a cluster east" in missing.err) == (6, True)
         plain = await ask("status", f"--from=http://{hub.health_at}")
         assert (plain.code, "ask it with --from=hub:URL" in plain.err) == (1, True)
-        waited = await ask("wait", "team-a", where)
+        waited = await wait("team-a", where)
         assert (waited.code, "a hub answers status alone" in waited.err) == (2, True)
         other = await ask("status", where, "--all-namespaces")
         assert other.code == 2

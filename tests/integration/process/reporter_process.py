@@ -3,7 +3,6 @@ The reporter as a process of its own, against an embedded API server.
 """
 
 import asyncio
-import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -17,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.http.served_pages import free
+from tests.support.command_line import environment
 from tests.support.ports import free_port
 
 
@@ -119,12 +119,6 @@ def value_of(page: str, name: str, **labels: str) -> float:
         if sample.name == f"productionstack_status_reporter_{name}"
         and labels.items() <= sample.labels.items()
     )
-
-
-def environment(**given: str) -> dict[str, str]:
-    ours = ("STATUS_REPORTER_", "POD_", "DEPLOYMENT_NAME", "KUBECONFIG", "KUBERNETES_")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return {**clean, **given}
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from tests.integration.process.reporter_process import (
     run_to_exit,
     server,
 )
+from tests.support.command_line import run_command_line
 
 
 __all__ = ["server"]
@@ -25,11 +26,11 @@ __all__ = ["server"]
         ("--lease-duration-seconds=5", "--lease-duration-seconds"),
     ],
 )
-async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
-    code, output = await run_to_exit(flag)
-    assert code == 2
-    assert named in output
-    assert "Traceback" not in output
+def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
+    ended = run_command_line("run", flag)
+    assert ended.returncode == 2
+    assert named in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -39,15 +40,15 @@ async def test_a_bad_flag_ends_with_2_and_its_name(flag: str, named: str):
         ("clusters: [", ""),
     ],
 )
-async def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, named: str):
+def test_a_bad_kubeconfig_ends_with_2_and_names_it(tmp_path: Path, text: str, named: str):
     path = tmp_path / "kubeconfig"
     path.write_text(text, encoding="utf-8")
     at = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
-    code, output = await run_to_exit(f"--kubeconfig={path}", *at)
-    assert code == 2
-    assert "kubeconfig" in output
-    assert named in output
-    assert "Traceback" not in output
+    ended = run_command_line("run", f"--kubeconfig={path}", *at)
+    assert ended.returncode == 2
+    assert "kubeconfig" in ended.stderr
+    assert named in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("flag", ["--catalogue-overlay", "--packs"])
@@ -62,9 +63,9 @@ async def test_a_fifo_in_place_of_a_catalogue_file_ends_with_2_and_names_it(
     assert "it is not a regular file" in output
 
 
-async def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):
-    code, output = await run_to_exit(f"--kubeconfig={tmp_path / 'none'}")
-    assert (code, "--kubeconfig" in output) == (2, True)
+def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path: Path):
+    ended = run_command_line("run", f"--kubeconfig={tmp_path / 'none'}")
+    assert (ended.returncode, "--kubeconfig" in ended.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("flag", ["metrics-bind-address", "health-probe-bind-address"])

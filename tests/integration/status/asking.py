@@ -1,5 +1,5 @@
 """
-The commands as processes, and what they are asked about.
+The commands that ask, and what they are asked about.
 """
 
 import asyncio
@@ -15,11 +15,8 @@ import pytest_asyncio
 import yaml
 
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.process.reporter_process import (
-    RunningReporter,
-    environment,
-    running_reporter,
-)
+from tests.integration.process.reporter_process import RunningReporter, running_reporter
+from tests.support.command_line import environment, run_command_line_beside
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
@@ -43,23 +40,33 @@ async def server() -> AsyncIterator[EmbeddedServer]:
         yield server
 
 
-async def ask(*argv: str, stdin: bytes | None = None, **environ: str) -> Ended:
+async def ask(*argv: str, stdin: bytes = b"", **environ: str) -> Ended:
     """
-    Run a command to its end, without any terminal.
+    Run a command to its end, without any terminal and any signal; wait needs those.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "reporter.cli", *argv),
-        env=environment(**environ),
-        stdin=DEVNULL if stdin is None else PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
     async with asyncio.timeout(TIMEOUT):
-        out, err = await process.communicate(stdin)
-    assert b"Traceback" not in err, err.decode()
-    ended = Ended(process.returncode, out.decode(), err.decode())
+        done = await run_command_line_beside(*argv, stdin=stdin, **environ)
+    ended = Ended(done.returncode, done.stdout, done.stderr)
     _require_schema(argv, ended.out)
     return ended
+
+
+async def wait(*argv: str, **environ: str) -> Ended:
+    """
+    Run the command wait to its end, as a process that is killed if it has none.
+    """
+    async with running("wait", *argv, **environ) as waiting:
+        ended = await waiting.ended()
+    assert "Traceback" not in ended.err, ended.err
+    return ended
+
+
+async def wait_for(server: EmbeddedServer, folder: Path, *argv: str) -> Ended:
+    """
+    Run the command wait with a kubeconfig of the server, which it watches.
+    """
+    config = server.write_kubeconfig(folder / "asking.kubeconfig")
+    return await wait(*argv, "--from=cluster", KUBECONFIG=str(config))
 
 
 def _require_schema(argv: Sequence[str], out: str) -> None:

@@ -2,12 +2,14 @@
 The command explain, and the kubectl plugin.
 """
 
-import asyncio
+import subprocess
 import sys
 from pathlib import Path
 
+from reporter.cli.commands import run_plugin
 from reporter.embedded.server import EmbeddedServer
 from tests.integration.status.asking import MODEL_POD, ask, ask_about, scale_to_zero, server
+from tests.support.command_line import run_command_line_beside
 from tests.support.own_reasons import REASON, a_reason, an_overlay
 
 
@@ -86,17 +88,13 @@ async def test_each_command_has_a_help_in_eighty_columns():
 
 async def test_the_plugin_is_the_command_status(server: EmbeddedServer, tmp_path: Path):
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    argv = ("team-a", "-o", "name", "--from=cluster", f"--kubeconfig={config}")
+    ended = await run_command_line_beside(*argv, run=run_plugin)
+    assert (ended.returncode, ended.stdout.splitlines()) == (0, ["team-a", "team-a/qwen"])
+
+
+def test_the_plugin_explains_too():
     program = "from reporter.cli.__main__ import main_plugin; main_plugin()"
-    argv = ("-c", program, "team-a", "-o", "name", "--from=cluster", f"--kubeconfig={config}")
-    ended = await run_python(*argv)
-    assert (ended[0], ended[1].splitlines()) == (0, ["team-a", "team-a/qwen"])
-    ended = await run_python("-c", program, "explain", "clusterBBRNotReady")
-    assert ended[1].startswith("Reason:        clusterBBRNotReady")
-
-
-async def run_python(*argv: str) -> tuple[int | None, str]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *argv, stdout=asyncio.subprocess.PIPE
-    )
-    out, _ = await process.communicate()
-    return process.returncode, out.decode()
+    argv = (sys.executable, "-c", program, "explain", "clusterBBRNotReady")
+    ended = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout.startswith("Reason:        clusterBBRNotReady")

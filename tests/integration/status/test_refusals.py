@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.status.asking import ask, ask_about, server
+from tests.integration.status.asking import ask_about, server
+from tests.support.command_line import run_command_line
 
 
 __all__ = ["server"]
@@ -73,27 +74,27 @@ AN_ADDRESS = "must be an address such as http://127.0.0.1:8082"
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-async def test_a_refused_command_line_names_what_is_wrong(argv, expected):
-    ended = await ask(*argv, HOME="/nonexistent")
-    assert (ended.code, ended.out) == (2, "")
-    assert expected in ended.err
+def test_a_refused_command_line_names_what_is_wrong(argv, expected):
+    ended = run_command_line(*argv, HOME="/nonexistent")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert expected in ended.stderr
 
 
 @pytest.mark.parametrize("command", [["status"], ["wait", "team-a"], ["explain", "team-a"]])
-async def test_without_any_kubeconfig_it_is_named(command):
-    ended = await ask(*command, HOME="/nonexistent")
-    assert (ended.code, ended.out) == (2, "")
-    assert "set --kubeconfig or KUBECONFIG" in ended.err
+def test_without_any_kubeconfig_it_is_named(command):
+    ended = run_command_line(*command, HOME="/nonexistent")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "set --kubeconfig or KUBECONFIG" in ended.stderr
 
 
-async def test_a_kubeconfig_that_is_none_is_named(tmp_path: Path):
+def test_a_kubeconfig_that_is_none_is_named(tmp_path: Path):
     for name, text in (("nothing", None), ("empty", ""), ("broken", "clusters: [")):
         path = tmp_path / name
         if text is not None:
             path.write_text(text)
-        ended = await ask("status", KUBECONFIG=str(path))
-        assert (ended.code, ended.out) == (2, ""), name
-        assert str(path) in ended.err
+        ended = run_command_line("status", KUBECONFIG=str(path))
+        assert (ended.returncode, ended.stdout) == (2, ""), name
+        assert str(path) in ended.stderr
 
 
 async def test_an_unknown_context_is_named_with_those_there_are(
@@ -104,17 +105,17 @@ async def test_an_unknown_context_is_named_with_those_there_are(
     assert "--context=production: the kubeconfig has no such context; there are: " in ended.err
 
 
-async def test_a_refused_variable_is_named():
-    ended = await ask("status", "--from=file:x", STATUS_REPORTER_KAITO_NAMESPACE="No_Name")
-    assert (ended.code, ended.out) == (2, "")
-    assert "STATUS_REPORTER_KAITO_NAMESPACE=No_Name: must be the name of a name" in ended.err
+def test_a_refused_variable_is_named():
+    ended = run_command_line("status", "--from=file:x", STATUS_REPORTER_KAITO_NAMESPACE="No_Name")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "STATUS_REPORTER_KAITO_NAMESPACE=No_Name: must be the name of a name" in ended.stderr
 
 
-async def test_a_catalogue_that_is_refused_is_named_with_the_line(tmp_path: Path):
+def test_a_catalogue_that_is_refused_is_named_with_the_line(tmp_path: Path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("entries:\n  - reason: clusterBBRNotRedy\n    enabld: true\n")
     for argv in (["status", "--from=file:x"], ["explain", "clusterBBRNotReady"]):
-        ended = await ask(*argv, f"--catalogue-overlay={overlay}")
-        assert (ended.code, ended.out) == (2, "")
-        assert f"{overlay}" in ended.err
-        assert "the catalogue is refused" in ended.err
+        ended = run_command_line(*argv, f"--catalogue-overlay={overlay}")
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert f"{overlay}" in ended.stderr
+        assert "the catalogue is refused" in ended.stderr

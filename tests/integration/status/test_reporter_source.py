@@ -17,6 +17,7 @@ from tests.integration.status.asking import (
     scale_to_zero,
     server,
     serving_reporter,
+    wait,
 )
 from tests.support.stubs.api_servers import a_json_response, an_html_response, serving
 
@@ -30,7 +31,7 @@ async def test_a_reporter_and_the_cluster_agree(server: EmbeddedServer, tmp_path
     async with serving_reporter(server, tmp_path) as reporter:
         scale_to_zero(server)
         url = f"http://{reporter.health_at}"
-        await ask("wait", "cluster", "--timeout=30s", "--fail-fast", f"--from={url}")
+        await wait("cluster", "--timeout=30s", "--fail-fast", f"--from={url}")
         asked = await ask("status", f"--from={url}", "-o", "json")
         read = await ask_about(server, tmp_path, "status", "--from=cluster", "-o", "json")
     first, second = (msgspec.json.decode(each.out, type=StatusDocument) for each in (asked, read))

@@ -20,6 +20,7 @@ from tests.integration.status.asking import (
     ask_about,
     scale_to_zero,
     server,
+    wait_for,
 )
 
 
@@ -255,10 +256,12 @@ async def test_a_name_that_is_not_there_is_answered_with_one_that_is(
         ended = await ask_about(server, tmp_path, command, name, "--from=cluster")
         assert (ended.code, ended.out) == (1, "")
         assert expected in ended.err
-    argv = ("wait", name, "--from=cluster", "--timeout=0s")
-    ended = await ask_about(server, tmp_path, *argv)
+
+
+async def test_a_wait_names_what_is_there_instead(server: EmbeddedServer, tmp_path: Path):
+    ended = await wait_for(server, tmp_path, "team-a/qwn", "--timeout=0s")
     assert ended.code == 3
-    assert expected.removeprefix("not found: ") in ended.err
+    assert "no InferenceSet team-a/qwn; did you mean team-a/qwen?" in ended.err
 
 
 async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_path: Path):

@@ -12,8 +12,8 @@ import pytest
 
 from reporter.embedded.server import EmbeddedServer
 from reporter.sinks.tables.table import COLOURS, RESET
-from tests.integration.process.reporter_process import environment
 from tests.integration.status.asking import server
+from tests.support.command_line import environment
 
 
 __all__ = ["server"]

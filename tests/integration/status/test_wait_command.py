@@ -15,14 +15,13 @@ from reporter.runtime.process.clock import Clock
 from tests.integration.status.asking import (
     INFERENCE_SET,
     MODEL_POD,
-    Ended,
-    ask,
-    ask_about,
     running,
     scale_to_zero,
     scale_up,
     server,
     serving_reporter,
+    wait,
+    wait_for,
 )
 from tests.support.stubs.api_servers import a_json_response, serving
 
@@ -30,12 +29,8 @@ from tests.support.stubs.api_servers import a_json_response, serving
 __all__ = ["server"]
 
 
-async def wait(server: EmbeddedServer, folder: Path, *argv: str) -> Ended:
-    return await ask_about(server, folder, "wait", "--from=cluster", *argv)
-
-
 async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: Path):
-    ended = await wait(server, tmp_path, "team-a/qwen")
+    ended = await wait_for(server, tmp_path, "team-a/qwen")
     assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
     assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
 
@@ -57,7 +52,7 @@ async def test_each_end_has_its_exit_code_and_one_line(
     server: EmbeddedServer, tmp_path: Path, argv, code, expected
 ):
     scale_to_zero(server)
-    ended = await wait(server, tmp_path, *argv)
+    ended = await wait_for(server, tmp_path, *argv)
     assert ended.code == code
     assert ended.out.startswith(expected)
     assert ended.out.count("\n") == 1
@@ -68,14 +63,14 @@ async def test_a_set_that_is_being_deleted_ends_a_fast_wait(
 ):
     server.cluster.patch(*INFERENCE_SET, {"metadata": {"finalizers": ["kaito.sh/held"]}})
     server.cluster.delete(*INFERENCE_SET)
-    ended = await wait(server, tmp_path, "team-a/qwen", "--fail-fast", "--timeout=30s")
+    ended = await wait_for(server, tmp_path, "team-a/qwen", "--fail-fast", "--timeout=30s")
     assert ended.code == 6
     assert ended.out.startswith("team-a/qwen is being deleted")
 
 
 async def test_what_cannot_be_judged_is_waited_for(server: EmbeddedServer, tmp_path: Path):
     server.deny("list", "kaito.sh", "inferencesets")
-    ended = await wait(server, tmp_path, "team-a", "--timeout=2s", "--fail-fast")
+    ended = await wait_for(server, tmp_path, "team-a", "--timeout=2s", "--fail-fast")
     assert ended.code == 3
     assert "Unknown" in ended.out
 
@@ -95,7 +90,7 @@ async def test_a_trouble_that_has_just_begun_does_not_end_a_fast_wait(
         },
         subresource="status",
     )
-    ended = await wait(server, tmp_path, "team-a/qwen", "--timeout=3s", "--fail-fast")
+    ended = await wait_for(server, tmp_path, "team-a/qwen", "--timeout=3s", "--fail-fast")
     assert ended.code == 3
 
 
@@ -124,7 +119,7 @@ async def test_a_reporter_is_believed_only_after_a_pass_since_the_first_answer()
         return a_json_response({**document, "evaluatedAt": at}, ETag=f'"{at}"')
 
     async with serving(handler) as stub:
-        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=10m")
+        ended = await wait("team-a", f"--from={stub.url}", "--timeout=10m")
         waited = [request.query.get("wait") for request in stub.requests]
     assert ended.code == 0
     assert "team-a: InProgress" in ended.err
@@ -132,7 +127,7 @@ async def test_a_reporter_is_believed_only_after_a_pass_since_the_first_answer()
 
 
 async def test_a_server_that_is_away_is_asked_again_and_in_the_end_named():
-    ended = await ask("wait", "team-a", "--from=http://127.0.0.1:1", "--timeout=2s")
+    ended = await wait("team-a", "--from=http://127.0.0.1:1", "--timeout=2s")
     assert ended.code == 1
     assert ended.out.startswith("nobody answered within 2s; http://127.0.0.1:1 cannot be read")
 
@@ -146,7 +141,7 @@ async def test_a_reporter_that_is_busy_is_asked_again():
         return next(answers)
 
     async with serving(handler) as stub:
-        ended = await ask("wait", "team-a", "--for=gone", f"--from={stub.url}", "--timeout=10m")
+        ended = await wait("team-a", "--for=gone", f"--from={stub.url}", "--timeout=10m")
     assert (ended.code, ended.out) == (0, "team-a is gone\n")
     assert "the reporter is busy" in ended.err
 
@@ -161,8 +156,8 @@ async def test_a_reporter_without_a_pass_in_time_is_named():
         return a_json_response({**document, "evaluatedAt": "2026-05-01T12:00:00Z"})
 
     async with serving(handler) as stub:
-        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=2s")
-        at_once = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=0s")
+        ended = await wait("team-a", f"--from={stub.url}", "--timeout=2s")
+        at_once = await wait("team-a", f"--from={stub.url}", "--timeout=0s")
     assert ended.code == 3
     assert "has finished no pass since it was asked first" in ended.out
     assert (at_once.code, at_once.out) == (0, "team-a is ready\n")
@@ -173,7 +168,7 @@ async def test_what_asking_again_cannot_change_ends_it_at_once():
         return web.Response(status=404, text="404: Not Found")
 
     async with serving(older) as stub:
-        ended = await ask("wait", "team-a", f"--from={stub.url}", "--timeout=10m")
+        ended = await wait("team-a", f"--from={stub.url}", "--timeout=10m")
     assert ended.code == 1
     assert "has no /status/v1" in ended.err
 

@@ -11,18 +11,7 @@ import pytest
 
 from reporter.cli.help.specs import COMMAND_SPECS
 from reporter.settings import FLAGS
-
-
-def reporter(*argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("STATUS_REPORTER_", "POD_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "reporter.cli", *argv],
-        env={**clean, **environ},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+from tests.support.command_line import run_command_line
 
 
 HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in COMMAND_SPECS)]
@@ -30,13 +19,13 @@ HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in CO
 
 @pytest.mark.parametrize("argv", HELPS, ids=" ".join)
 def test_help_is_readable_in_eighty_columns(argv):
-    shown = reporter(*argv)
+    shown = run_command_line(*argv)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert max(len(line) for line in shown.stdout.splitlines()) <= 80
 
 
 def test_help_lists_every_flag_with_its_default():
-    lines = reporter("--help").stdout.splitlines()
+    lines = run_command_line("--help").stdout.splitlines()
     for flag in FLAGS:
         assert f"  --{flag.name}={flag.default}" in lines
 
@@ -44,8 +33,8 @@ def test_help_lists_every_flag_with_its_default():
 @pytest.mark.parametrize("name", sorted(COMMAND_SPECS))
 def test_the_help_of_a_command_has_its_usage_its_examples_and_its_flags_alone(name):
     spec = COMMAND_SPECS[name]
-    shown = reporter(name, "--help").stdout
-    assert shown == reporter("help", name).stdout
+    shown = run_command_line(name, "--help").stdout
+    assert shown == run_command_line("help", name).stdout
     assert spec.usage.partition(" | ")[0] in shown
     joined = " ".join(shown.replace("\\\n", "").split())
     assert all(words in joined and what in shown for words, what in spec.examples)
@@ -60,7 +49,7 @@ def test_the_help_of_a_command_has_its_usage_its_examples_and_its_flags_alone(na
     ("text", "seconds"), [("90", "90"), ("90s", "90"), ("2m", "120"), ("1h1s", "3601")]
 )
 def test_a_time_is_written_with_units_or_as_seconds(text, seconds):
-    shown = reporter("check-config", f"--resync-seconds={text}", "-o", "json")
+    shown = run_command_line("check-config", f"--resync-seconds={text}", "-o", "json")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert json.loads(shown.stdout)["flags"]["resync-seconds"] == seconds
 
@@ -68,7 +57,7 @@ def test_a_time_is_written_with_units_or_as_seconds(text, seconds):
 def test_check_config_prints_json_for_programs(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons: { clusterKedaNotReady: { enabled: false } }\n")
-    shown = reporter(
+    shown = run_command_line(
         *("check-config", "--output=json", f"--catalogue-overlay={overlay}"),
         *("--bbr-deployment=", "-emission", "all"),
     )
@@ -82,7 +71,7 @@ def test_check_config_prints_json_for_programs(tmp_path):
 
 
 def test_check_config_refuses_in_json_too():
-    ended = reporter("check-config", "-ojson", "--heartbeat-seconds=1")
+    ended = run_command_line("check-config", "-ojson", "--heartbeat-seconds=1")
     assert ended.returncode == 2
     found = json.loads(ended.stdout)
     assert (found["valid"], found["flag"]) == (False, "--heartbeat-seconds=1")
@@ -101,7 +90,7 @@ def test_check_config_refuses_in_json_too():
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_line_that_cannot_be_parsed_is_refused_in_json_too(argv, flag):
-    ended = reporter("check-config", *argv)
+    ended = run_command_line("check-config", *argv)
     assert ended.returncode == 2
     found = json.loads(ended.stdout)
     assert (found["valid"], found["flag"]) == (False, flag)
@@ -125,14 +114,14 @@ def test_a_line_that_cannot_be_parsed_is_refused_in_json_too(argv, flag):
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_refused_command_line_exits_with_two_and_names_the_flag(argv, expected):
-    ended = reporter(*argv)
+    ended = run_command_line(*argv)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
 def test_a_bad_variable_exits_with_two_and_its_name():
-    ended = reporter("check-config", STATUS_REPORTER_EMISSION="some")
+    ended = run_command_line("check-config", STATUS_REPORTER_EMISSION="some")
     assert ended.returncode == 2
     assert "STATUS_REPORTER_EMISSION=some: must be one of primary, all" in ended.stderr
 
@@ -140,7 +129,7 @@ def test_a_bad_variable_exits_with_two_and_its_name():
 def test_a_bad_overlay_exits_with_two_and_its_line(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons:\n  clusterBBRNotRedy: { enabled: false }\n")
-    ended = reporter("check-config", f"--catalogue-overlay={overlay}")
+    ended = run_command_line("check-config", f"--catalogue-overlay={overlay}")
     assert ended.returncode == 2
     assert f"--catalogue-overlay={overlay}" in ended.stderr
     assert f"{overlay}:2: unknown reason `clusterBBRNotRedy`" in ended.stderr
@@ -149,7 +138,7 @@ def test_a_bad_overlay_exits_with_two_and_its_line(tmp_path):
 def test_check_config_prints_what_is_in_effect(tmp_path):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons: { clusterKedaNotReady: { enabled: false } }\n")
-    shown = reporter(
+    shown = run_command_line(
         "check-config", f"--catalogue-overlay={overlay}", "-resync-seconds=60", "--leader-elect=1"
     )
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -159,10 +148,10 @@ def test_check_config_prints_what_is_in_effect(tmp_path):
 
 
 def test_version_is_printed():
-    shown = reporter("version")
+    shown = run_command_line("version")
     assert shown.returncode == 0
     assert shown.stdout[0].isdigit()
-    assert reporter("--version").stdout == shown.stdout
+    assert run_command_line("--version").stdout == shown.stdout
 
 
 def test_a_closed_pipe_is_no_failure():

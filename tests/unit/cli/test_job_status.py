@@ -2,30 +2,24 @@
 The command job-status, up to its first connection.
 """
 
+import logging
 import os
+import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from reporter.job.variables import VARIABLES
+from tests.support.command_line import run_command_line
 
 
 POD = {"JOB_NAME": "check", "JOB_NAMESPACE": "team-a", "POD_NAME": "check-7xk2p"}
-PREFIXES = ("STATUS_REPORTER_", "POD_", "JOB_", "KUBE")
 NOT_IN_POD = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
 
 
-def reporter(*argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: text for name, text in os.environ.items() if not name.startswith(PREFIXES)}
-    return subprocess.run(
-        [sys.executable, "-m", "reporter.cli", *argv],
-        env={**clean, "HOME": "/nowhere", **environ},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+reporter = partial(run_command_line, HOME="/nowhere")
 
 
 @pytest.mark.parametrize("argv", [[], ["job-status"]])
@@ -77,6 +71,19 @@ def test_without_the_files_of_its_account_it_names_their_folder():
     assert ended.returncode == 1
     assert "Failed to create reporter: in-cluster account in /var/run/secrets/" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_command_leaves_no_variables_handlers_and_levels_behind_in_a_test():
+    def state() -> tuple[object, ...]:
+        root = logging.getLogger()
+        levels = [logging.getLogger(each).level for each in ("aiohttp", "asyncio", "kubernetes")]
+        handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+        return dict(os.environ), root.level, list(root.handlers), levels, handlers, sys.stdin
+
+    before = state()
+    ended = reporter(**POD, KUBERNETES_SERVICE_HOST="127.0.0.1", KUBERNETES_SERVICE_PORT="1")
+    assert "INFO    reporter.job: Job team-a/check" in ended.stderr
+    assert state() == before
 
 
 def test_its_help_has_every_variable_in_eighty_columns():

@@ -10,9 +10,9 @@ import pytest
 from reporter.cli.commands import COMMANDS
 from reporter.cli.completion.words import command_words
 from reporter.cli.help.specs import COMMAND_SPECS
+from tests.support.command_line import run_command_line
 from tests.support.shells import Shells, find_shells
 from tests.unit.cli.completion.shells import ask_bash, ask_fish, ask_zsh, script_of
-from tests.unit.cli.test_command_line import reporter
 
 
 NAMES = set(COMMAND_SPECS)
@@ -117,13 +117,13 @@ def test_zsh_completes_commands_flags_and_values(shells: Shells, tmp_path: Path)
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_command_prints_the_script(tmp_path: Path, shell: str):
-    shown = reporter("completion", shell)
+    shown = run_command_line("completion", shell)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout == script_of(shell, tmp_path).read_text() + "\n"
 
 
 @pytest.mark.parametrize("argv", [[], ["powershell"], ["bash", "zsh"]], ids=" ".join)
 def test_another_shell_is_refused_with_those_there_are(argv):
-    ended = reporter("completion", *argv)
+    ended = run_command_line("completion", *argv)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "name one shell: completion bash|zsh|fish" in ended.stderr

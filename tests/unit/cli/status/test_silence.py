@@ -2,31 +2,21 @@
 The command ``silence``, as a user starts it.
 """
 
-import os
-import subprocess
-import sys
+from functools import partial
 
 import pytest
 import yaml
 
 from reporter.catalogue.silences import read_silence_file
 from reporter.model.silences import SilenceText
+from tests.support.command_line import run_command_line
 
 
 POD_REASON, ROUTE_REASON = "inferencesetModelPodsNotReady", "inferencesetRouteNotReady"
 WHY = "--why=the weights move"
 
 
-def silence(*argv: str) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("STATUS_REPORTER_", "POD_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "reporter.cli", "silence", *argv],
-        env={**clean, "USER": "alice"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+silence = partial(run_command_line, "silence", USER="alice")
 
 
 def test_it_prints_the_annotations_of_an_inference_set():
