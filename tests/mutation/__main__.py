@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.mutation.mutants import Mutant, find_mutants
-from tests.mutation.trial import ROOT, Outcome, try_all
+from tests.mutation.trial import ROOT, Outcome, Trial
 
 
 CAPABILITIES: Mapping[str, Sequence[str]] = {
@@ -43,9 +43,8 @@ def main() -> int:
     mutants = _killed_in(arguments.again) if arguments.again else _sample(arguments)
     outcomes = []
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        for outcome in try_all(
-            mutants, workers=arguments.workers, folder=Path(folder), core=arguments.core
-        ):
+        trial = Trial(Path(folder), workers=arguments.workers, rest=not arguments.core)
+        for outcome in trial.try_all(mutants):
             outcomes.append({**asdict(outcome.mutant), "killed_by": outcome.killed_by})
             print(_line(outcome), flush=True)
     if arguments.json:

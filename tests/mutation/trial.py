@@ -7,9 +7,11 @@ import queue
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.mutation.mutants import Mutant
@@ -18,19 +20,20 @@ from tests.mutation.mutants import Mutant
 ROOT = Path(__file__).parents[2]
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", ".bench", "dist")
 CORE = ("tests/cases", "tests/unit", "tests/property")
-"""
-Most mutants fail here within seconds. The other folders are asked about those that are left.
-"""
-
 REST = ("tests/fuzz", "tests/simulation", "tests/conformance", "tests/integration")
 NO_MUTANT = ("tests/integration/page", "tests/integration/process")
 """
 Browser and processes, which show what no change of one expression in these modules changes.
 """
 
-TIMEOUT = 900
+TIMEOUT = 3600
 """
 Seconds; a mutant that never ends is noticed too.
+"""
+
+MANY = 60
+"""
+Failed tests that are enough to ask each mutant by itself.
 """
 
 
@@ -44,64 +47,120 @@ class Outcome:
     killed_by: str
 
 
-def try_all(
-    mutants: Mapping[Mutant, str], *, workers: int, folder: Path, core: bool = False
-) -> Iterator[Outcome]:
+class Trial:
     """
-    Yield the outcome of each mutant as it is known.
+    Copies of the sources, one for each worker. *rest*: ask more than the core of the tests.
 
-    *mutants*: with the test that is asked first, or "". *folder*: where the copies are made.
-    *core*: ask only the core of the tests.
+    First each mutant is put to the tests that import its module. Those that are left are put to all
+    tests together: only if one of these fails, each is put to the failed ones by itself. So a hundred
+    mutants cost a few runs of all tests, and not one for each survivor.
     """
-    rest = () if core else REST
-    copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
-    for number in range(workers):
-        copy = folder / f"copy-{number}"
-        shutil.copytree(ROOT, copy, ignore=NOT_COPIED, symlinks=True)
-        copies.put(copy)
 
-    def try_one(mutant: Mutant) -> Outcome:
-        copy = copies.get()
+    def __init__(self, folder: Path, *, workers: int, rest: bool = True) -> None:
+        self._tests, self._workers = (*CORE, *(REST if rest else ())), workers
+        self._copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        for number in range(workers):
+            copy = folder / f"copy-{number}"
+            shutil.copytree(ROOT, copy, ignore=NOT_COPIED, symlinks=True)
+            self._copies.put(copy)
+
+    def try_all(self, mutants: Mapping[Mutant, str]) -> Iterator[Outcome]:
+        """
+        Yield the outcome of each mutant. *mutants*: with the test that is asked first, or "".
+        """
+        left = []
+        for outcome in self._each(mutants, lambda each, copy: _asked_first(each, mutants, copy)):
+            if outcome.killed_by:
+                yield outcome
+            else:
+                left.append(outcome.mutant)
+        while left:
+            together = _without_overlaps(left)
+            failed = self._failed_together(together)
+            found = self._each(together, partial(_asked_alone, failed))
+            killed = [each for each in found if each.killed_by] if failed else []
+            yield from killed
+            left = [each for each in left if each not in {k.mutant for k in killed}]
+            if not killed:
+                yield from (Outcome(each, "") for each in together)
+                left = [each for each in left if each not in together]
+
+    def _each(
+        self, mutants: Iterable[Mutant], stages: Callable[[Mutant, Path], Iterable[Sequence[str]]]
+    ) -> Iterator[Outcome]:
+        def try_one(mutant: Mutant) -> Outcome:
+            with self._mutated([mutant]) as copy:
+                found = (
+                    _failures(each, copy, first=True) for each in stages(mutant, copy) if each
+                )
+                return Outcome(mutant, next((each[0] for each in found if each), ""))
+
+        with ThreadPoolExecutor(self._workers) as pool:
+            yield from pool.map(try_one, mutants)
+
+    def _failed_together(self, mutants: Sequence[Mutant]) -> Sequence[str]:
+        """
+        Return the tests that fail with all mutants; all tests if the run ended otherwise.
+        """
+        side_by_side = (f"--numprocesses={self._workers}", "--dist=loadfile")
+        with self._mutated(mutants) as copy:
+            failed = _failures((*side_by_side, *self._tests), copy)
+        names = [each.removeprefix("FAILED ").removeprefix("ERROR ") for each in failed]
+        return names if all("::" in each for each in names) else self._tests
+
+    @contextmanager
+    def _mutated(self, mutants: Iterable[Mutant]) -> Iterator[Path]:
+        copy = self._copies.get()
+        sources = {each.file: (copy / each.file).read_bytes() for each in mutants}
+        changed = dict(sources)
+        for each in sorted(mutants, key=lambda mutant: mutant.start, reverse=True):
+            changed[each.file] = each.apply(changed[each.file])
         try:
-            first = _file_of(mutants[mutant], copy)
-            stages = (first, _tests_of(mutant, copy), CORE, rest)
-            return Outcome(mutant, _killed_by(mutant, copy, stages))
+            for name, source in changed.items():
+                _write(copy / name, source)
+            yield copy
         finally:
-            copies.put(copy)
+            for name, source in sources.items():
+                _write(copy / name, source)
+            self._copies.put(copy)
 
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(try_one, mutants)
 
-
-def _file_of(test: str, copy: Path) -> Sequence[str]:
+def _write(file: Path, source: bytes) -> None:
     """
-    Return the file of a test as pytest names it in its summary, if it is still there.
+    Forget the compiled module too: Python compares whole seconds and sizes, which a mutant may leave.
     """
-    file = test.rpartition(" ")[2].partition("::")[0]
-    return (file,) if file and (copy / file).is_file() else ()
-
-
-def _killed_by(mutant: Mutant, copy: Path, stages: Sequence[Sequence[str]]) -> str:
-    file = copy / mutant.file
-    source = file.read_bytes()
-    try:
-        file.write_bytes(mutant.apply(source))
-        _forget_compiled(file)
-        for tests in stages:
-            if tests and (found := _first_failure(tests, copy)):
-                return found
-        return ""
-    finally:
-        file.write_bytes(source)
-        _forget_compiled(file)
-
-
-def _forget_compiled(file: Path) -> None:
-    """
-    Remove the compiled module: Python compares whole seconds and sizes, which a mutant may leave.
-    """
+    file.write_bytes(source)
     for each in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
         each.unlink()
+
+
+def _without_overlaps(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """
+    Return mutants that can be applied together; of those that overlap, the first.
+    """
+    chosen: list[Mutant] = []
+    for each in mutants:
+        if not any(
+            each.file == other.file and each.start < other.end and other.start < each.end
+            for other in chosen
+        ):
+            chosen.append(each)
+    return chosen
+
+
+def _asked_alone(tests: Sequence[str], mutant: Mutant, copy: Path) -> tuple[Sequence[str], ...]:
+    return (tests,)
+
+
+def _asked_first(
+    mutant: Mutant, mutants: Mapping[Mutant, str], copy: Path
+) -> tuple[Sequence[str], ...]:
+    """
+    Return the file that killed the mutant before, as pytest's summary names it, and its own tests.
+    """
+    file = mutants[mutant].rpartition(" ")[2].partition("::")[0]
+    known = (file,) if file and (copy / file).is_file() else ()
+    return known, _tests_of(mutant, copy)
 
 
 def _tests_of(mutant: Mutant, copy: Path) -> tuple[str, ...]:
@@ -119,25 +178,28 @@ def _tests_of(mutant: Mutant, copy: Path) -> tuple[str, ...]:
     )
 
 
-def _first_failure(tests: Sequence[str], copy: Path) -> str:
+def _failures(arguments: Sequence[str], copy: Path, *, first: bool = False) -> list[str]:
+    """
+    Return the failed tests as pytest's summary names them, or how the run ended otherwise.
+    """
     command = [
-        *(sys.executable, "-m", "pytest", "--exitfirst", "--quiet", "--no-header", "--tb=no"),
-        *("-p", "no:cacheprovider", *(f"--ignore={each}" for each in NO_MUTANT), *tests),
+        *(sys.executable, "-m", "pytest", "--quiet", "--no-header", "--tb=no"),
+        *("-p", "no:cacheprovider", f"--maxfail={1 if first else MANY}"),
+        *(*(f"--ignore={each}" for each in NO_MUTANT), *arguments),
     ]
-    environment = {**os.environ, "PYTHONPATH": str(copy)}
     try:
         done = subprocess.run(
             command,
             cwd=copy,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": str(copy)},
             capture_output=True,
             text=True,
             check=False,
             timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        return f"no end within {TIMEOUT} s"
+        return [f"no end within {TIMEOUT} s"]
     if done.returncode == 0:
-        return ""
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return failed[0].partition(" - ")[0] if failed else f"exit code {done.returncode}"
+        return []
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return [each.partition(" - ")[0] for each in lines] or [f"exit code {done.returncode}"]
