@@ -92,7 +92,7 @@ def plain_path(folder: Path) -> str:
     """
     program = folder / "bin" / "helm"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{assets.find().program("helm")}" "$@" --plain-http\n')
+    program.write_text(f'#!/bin/sh\nexec "{assets.program("helm")}" "$@" --plain-http\n')
     program.chmod(0o755)
     return f"{program.parent}:{os.environ['PATH']}"
 
@@ -162,7 +162,7 @@ def test_a_tag_that_does_not_fit_is_not_released(
 def test_the_pushed_chart_installs_from_its_registry(
     tmp_path: Path, registry: Registry, helm: Helm
 ) -> None:
-    where, helm_program = f"{registry.host}/team", assets.find().program("helm")
+    where, helm_program = f"{registry.host}/team", assets.program("helm")
     words = (f"REGISTRY={where}", f"DIST={tmp_path}/dist", f"HELM={helm_program}")
     made = subprocess.run(
         ["make", "--silent", "chart", *words],

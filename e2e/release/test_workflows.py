@@ -29,7 +29,7 @@ def problems(folder: Path) -> str:
     files = [str(each.relative_to(folder)) for each in sorted(folder.rglob("*.yaml"))]
     assert files
     done = subprocess.run(
-        [assets.tool("actionlint"), "-no-color", "-oneline", *files],
+        [assets.program("actionlint"), "-no-color", "-oneline", *files],
         cwd=folder,
         capture_output=True,
         text=True,
