@@ -19,8 +19,6 @@ from e2e.release.workflow import ROOT, run_step
 from e2e.support.registry import Registry
 
 
-pytestmark = pytest.mark.controlplane
-
 NAME = "productionstack-status-reporter"
 CHART = Path("helm") / NAME
 NAMES = "Names, and that the tag is the version of program and chart"
@@ -58,6 +56,9 @@ def tagged(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
+    """
+    Start a registry, whose program is built with Go for the slow tests alone.
+    """
     with Registry(tmp_path) as started:
         yield started
 
@@ -159,6 +160,8 @@ def test_a_tag_that_does_not_fit_is_not_released(
     assert done.outputs == {}
 
 
+@pytest.mark.controlplane
+@pytest.mark.slow
 def test_the_pushed_chart_installs_from_its_registry(
     tmp_path: Path, registry: Registry, helm: Helm
 ) -> None:
@@ -183,6 +186,8 @@ def test_the_pushed_chart_installs_from_its_registry(
     assert container["image"] == f"{where}/{NAME}:{CHART_YAML['appVersion']}"
 
 
+@pytest.mark.controlplane
+@pytest.mark.slow
 def test_a_chart_that_is_not_pushed_fails_the_step(tmp_path: Path, registry: Registry) -> None:
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "broken-1.0.0.tgz").write_bytes(b"")

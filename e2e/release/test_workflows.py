@@ -13,9 +13,9 @@ from e2e.controlplane import assets
 from e2e.release.workflow import FOLDER
 
 
-pytestmark = pytest.mark.controlplane
+pytestmark = [pytest.mark.controlplane, pytest.mark.slow]
 """
-Its tools are built with Go, as the control plane is.
+actionlint is built with Go, for these tests alone.
 """
 
 WORKFLOWS = sorted(FOLDER.glob("*.yaml"))
