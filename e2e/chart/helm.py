@@ -51,7 +51,7 @@ class Helm:
             "HELM_DATA_HOME": str(self.home / "data"),
             "KUBECONFIG": str(self.kubeconfig or os.devnull),
         }
-        program = assets.find().program("helm")
+        program = assets.program("helm")
         done = subprocess.run(
             [program, *words], env=env, capture_output=True, text=True, check=False
         )

@@ -37,7 +37,7 @@ FINDING = "alertname=ProductionStackFinding"
 
 def _amtool(*words: str) -> str:
     done = subprocess.run(
-        [assets.tool("amtool"), *words], capture_output=True, text=True, check=False
+        [assets.program("amtool"), *words], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()

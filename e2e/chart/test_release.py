@@ -28,7 +28,7 @@ VERSION = CHART_YAML["appVersion"]
 
 
 def package(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    helm = assets.find().program("helm")
+    helm = assets.program("helm")
     return subprocess.run(
         ["make", "--silent", "chart", f"DIST={folder}", f"HELM={helm}", *words],
         cwd=ROOT,

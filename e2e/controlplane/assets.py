@@ -2,13 +2,17 @@
 The files a control plane is started from, and the one place that knows where they are.
 
 Programs come from KUBEBUILDER_ASSETS first (the convention of setup-envtest), then from the
-cache, then from Go. The YAML that is theirs (CRDs, kwok's stages) is cached beside them.
+cache, then from Go; an installed kubectl of the right version is taken before one is built. The YAML
+that is theirs (CRDs, kwok's stages) is cached beside them.
 """
 
 import fcntl
+import functools
 import json
 import os
-from collections.abc import Iterator
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,30 +43,31 @@ The Kubernetes version for which it renders and lints without a cluster.
 """
 
 _KWOK = pins.version("kwok", "sigs.k8s.io/kwok").removeprefix("v")
-_KUBERNETES_TIMES = {
-    "kube-apiserver": "about 6 minutes the first time",
-    "kube-controller-manager": "about a minute the first time",
-    "kube-scheduler": "about half a minute the first time",
-    "kubectl": "about half a minute the first time",
-}
-PROGRAMS = (
-    *(
-        Program(name, "kubernetes", f"k8s.io/kubernetes/cmd/{name}", expect, _STAMPS)
-        for name, expect in _KUBERNETES_TIMES.items()
-    ),
+
+
+def _kubernetes(name: str, expect: str) -> Program:
+    return Program(name, "kubernetes", f"k8s.io/kubernetes/cmd/{name}", expect, _STAMPS)
+
+
+CORE = (
+    _kubernetes("kube-apiserver", "about 6 minutes the first time"),
+    _kubernetes("kube-controller-manager", "about a minute the first time"),
     Program("etcd", "etcd", "go.etcd.io/etcd/server/v3", "less than a minute the first time"),
     Program(
         *("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok", "about 2 minutes the first time"),
         (f"sigs.k8s.io/kwok/pkg/consts.Version={_KWOK}",),
     ),
+)
+"""
+Programs without which no test on a control plane runs.
+"""
+
+ON_DEMAND = (
+    _kubernetes("kube-scheduler", "about half a minute the first time"),
+    _kubernetes("kubectl", "about half a minute the first time"),
     Program(
         *("helm", "helm", "helm.sh/helm/v3/cmd/helm", "about 2 minutes the first time"),
         _OF_HELM,
-    ),
-    Program(
-        *("llm-d-inference-sim", "simulator"),
-        "github.com/llm-d/llm-d-inference-sim/cmd/llm-d-inference-sim",
-        "about 4 minutes the first time",
     ),
     Program(
         *("promtool", "rules", "github.com/prometheus/prometheus/cmd/promtool"),
@@ -74,7 +79,16 @@ PROGRAMS = (
         "about 3 minutes the first time",
         tags="remove_all_sd",
     ),
+    Program(
+        *("llm-d-inference-sim", "simulator"),
+        "github.com/llm-d/llm-d-inference-sim/cmd/llm-d-inference-sim",
+        "about 4 minutes the first time",
+    ),
 )
+"""
+Programs that many tests need, built when the first of them asks, or before by `make controlplane`.
+"""
+
 TOOLS = (
     Program(
         *("amtool", "alertmanager", "github.com/prometheus/alertmanager/cmd/amtool"),
@@ -93,6 +107,7 @@ TOOLS = (
 Programs that single tests need, built when these ask for them.
 """
 
+_PROGRAMS = {each.name: each for each in (*CORE, *ON_DEMAND, *TOOLS)}
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (
     "Install Go 1.26 or newer and run `make controlplane` (about 15 minutes once), or set\n"
@@ -108,11 +123,10 @@ class AssetsMissing(Exception):
 
 @dataclass(frozen=True)
 class Assets:
-    programs: dict[str, Path]
     manifests: Path
 
     def program(self, name: str) -> str:
-        return str(self.programs[name])
+        return program(name)
 
     def crds(self) -> list[Json]:
         return [*self._read("crds.json"), *manifests.own_crds()]
@@ -134,84 +148,102 @@ class Assets:
 
 def find() -> Assets:
     """
-    Return the assets that are already there; build nothing. Raises AssetsMissing.
+    Return the assets with which a control plane starts; build nothing. Raises AssetsMissing.
     """
-    lacking = _lacking()
-    if lacking:
-        raise AssetsMissing(f"Missing for a real control plane: {', '.join(lacking)}.\n{HOW}")
-    return _assets()
+    _refuse(_lacking(_core()))
+    return Assets(pins.cache_folder())
 
 
-def find_or_build() -> Assets:
+def find_or_build(*, core: bool = False) -> dict[str, Path]:
     """
-    Return the assets, and build missing ones. Raises AssetsMissing without Go, BuildFailed if a
-    build fails.
+    Return the path by name of all assets but the tools, or of the core alone, and build missing ones.
+    Raises AssetsMissing without Go, BuildFailed if a build fails.
     """
-    if _lacking() and golang.go() is not None:
-        with _lock():
-            for name in _lacking():
-                _make(name)
-    return find()
+    names = [*_core(), *([] if core else [each.name for each in ON_DEMAND])]
+    _refuse_without_go(names)
+    return {name: _provided(name) for name in names}
 
 
-def tool(name: str) -> str:
+def program(name: str) -> str:
     """
-    Return the path of a tool, built if it is not there. Raises AssetsMissing without Go, BuildFailed.
+    Return the path of a program, built if it is not there. Raises AssetsMissing without Go, BuildFailed.
     """
-    program = next(each for each in TOOLS if each.name == name)
-    target = pins.tool_folder(program.module) / name
-    if not target.is_file():
-        if golang.go() is None:
-            raise AssetsMissing(f"Missing: {name}. Install Go 1.26 or newer, which builds it.")
-        with _lock():
-            if not target.is_file():
-                golang.build(program, target)
-    return str(target)
+    return str(_provided(name))
 
 
 def manifests_on_demand(name: str) -> list[Json]:
     """
     Return manifests that single tests need. Raises AssetsMissing without Go, BuildFailed.
     """
-    target = _cached(name)
-    if not target.is_file():
-        if golang.go() is None:
-            raise AssetsMissing(f"Missing: {name}. Install Go 1.26 or newer, which downloads it.")
-        with _lock():
-            if not target.is_file():
-                manifests.write(name, target)
-    documents: list[Json] = json.loads(target.read_text())
+    documents: list[Json] = json.loads(_provided(name).read_text())
     return documents
+
+
+def _core() -> list[str]:
+    return [*manifests.FILES, *(each.name for each in CORE)]
+
+
+def _lacking(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not _location(name).is_file()]
+
+
+def _refuse_without_go(names: Iterable[str]) -> None:
+    if golang.go() is None:
+        _refuse(_lacking(names))
+
+
+def _refuse(lacking: Sequence[str]) -> None:
+    if lacking:
+        raise AssetsMissing(f"Missing for a real control plane: {', '.join(lacking)}.\n{HOW}")
+
+
+def _provided(name: str) -> Path:
+    """
+    Return where an asset is, and build a missing one. The lock is held for one alone, so that a test
+    that needs another one does not wait for all.
+    """
+    _refuse_without_go([name])
+    if not _location(name).is_file():
+        with _lock():
+            if not _location(name).is_file():
+                _make(name)
+    return _location(name)
 
 
 def _make(name: str) -> None:
     target = _location(name)
     if target != _cached(name):
         raise AssetsMissing(f"{target} is missing, in the folder that KUBEBUILDER_ASSETS names.")
-    if name in manifests.FILES:
-        manifests.write(name, target)
+    if name in _PROGRAMS:
+        golang.build(_PROGRAMS[name], target)
     else:
-        golang.build(next(each for each in PROGRAMS if each.name == name), target)
-
-
-def _lacking() -> list[str]:
-    wanted = [*manifests.FILES, *(program.name for program in PROGRAMS)]
-    return [name for name in wanted if not _location(name).is_file()]
+        manifests.write(name, target)
 
 
 def _location(name: str) -> Path:
     given = os.environ.get("KUBEBUILDER_ASSETS")
     if given and (name in ENVTEST or (Path(given) / name).is_file()):
         return Path(given) / name
+    installed = shutil.which(name) if name == "kubectl" else None
+    if installed and not _cached(name).is_file() and _is_of_the_server(installed):
+        return Path(installed)
     return _cached(name)
 
 
+@functools.cache
+def _is_of_the_server(kubectl: str) -> bool:
+    """
+    Return whether an installed kubectl has the minor version of the API server.
+    """
+    words = [kubectl, "version", "--client", "--output=json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    version = _KUBERNETES.rpartition(".")[0]
+    return done.returncode == 0 and f'"gitVersion": "{version}.' in done.stdout
+
+
 def _cached(name: str) -> Path:
-    return pins.cache_folder() / name
-
-
-def _assets() -> Assets:
-    return Assets({each.name: _location(each.name) for each in PROGRAMS}, pins.cache_folder())
+    tool = next((each for each in TOOLS if each.name == name), None)
+    return (pins.tool_folder(tool.module) if tool else pins.cache_folder()) / name
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import Client, ControlPlane, Json, until
+from e2e.faults.support.variants import variants
 from e2e.support import events
 from e2e.support.admission_webhook import mutating_webhook, refusing_webhook
 from e2e.support.event_denial import denied_events
@@ -63,13 +64,15 @@ def plane(bare: ControlPlane) -> Iterator[ControlPlane]:
 # ---------------------------------------------------------------- refused
 
 
-@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize(
+    "refusal", variants(REFUSALS, "webhook that answers like a missing Event")
+)
 def test_event_that_admission_refuses_for_a_while_arrives_afterwards(
-    plane: ControlPlane, tmp_path: Path, refusal: str
+    plane: ControlPlane, tmp_path: Path, refusal: Admission
 ) -> None:
     client, lasting, cured = plane.client, 0, 1
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
-        with REFUSALS[refusal](client, tmp_path):
+        with refusal(client, tmp_path):
             for number in (lasting, cured):
                 inference_sets.misconfigure(client, number)
             until(

@@ -86,7 +86,7 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
             (READY_REASON, "model-1"),
         ]
         assert sorted(inference_sets.model_events(client)) == sorted(expected)
-    assert spent.is_within(**SPENT, lines=6)
+    spent.assert_within(**SPENT, lines=6)
 
 
 # ---------------------------------------------------------------- refused
@@ -123,7 +123,7 @@ def test_an_event_refused_by_a_quota_is_written_later_if_it_is_still_true(
         _announced_once(client, lasting)
         assert len(reporter.lines("was refused")) == 1
         assert QUOTA in reporter.lines("was refused")[0]
-    assert spent.is_within(**SPENT, lines=5 * MANY)
+    spent.assert_within(**SPENT, lines=5 * MANY)
 
 
 def test_without_the_right_to_patch_new_events_are_written_and_old_ones_renewed_later(
@@ -167,7 +167,7 @@ def test_without_the_right_to_patch_new_events_are_written_and_old_ones_renewed_
         written = partial(reporter.lines, "its Event is written, after")
         until(written, within=PROMPT_TIMEOUT, what="it is logged")
         assert len(written()) == 1
-    assert spent.is_within(**SPENT, lines=20)
+    spent.assert_within(**SPENT, lines=20)
 
 
 # ---------------------------------------------------------------- rationed
@@ -208,7 +208,7 @@ def test_server_that_rations_events_gets_them_all_one_by_one(rationed: ControlPl
         _cured_again(client, everyone)
         _announced_once(client, everyone)
         assert reporter.lines("refused") == []
-    assert spent.is_within(**SPENT, lines=4 * MANY)
+    spent.assert_within(**SPENT, lines=4 * MANY)
 
 
 # ---------------------------------------------------------------- expired
@@ -244,7 +244,7 @@ def test_event_that_expires_is_renewed_by_the_heartbeat_and_still_gets_its_ready
             inference_sets.repair(client, lasting)
             inference_sets.wait_for(client, READY_REASON, lasting, within=SETTLE + PROMPT_TIMEOUT)
             assert (INVALID_REASON, "model-1") not in inference_sets.model_events(client)
-    assert spent.is_within(**SPENT, lines=8)
+    spent.assert_within(**SPENT, lines=8)
 
 
 # ---------------------------------------------------------------- used above

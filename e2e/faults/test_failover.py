@@ -109,38 +109,29 @@ def test_figures_of_a_failover_with_the_default_terms(plane: ControlPlane) -> No
         )
 
 
-def test_roll_up_series_come_from_the_leader_alone(plane: ControlPlane) -> None:
-    with running_replicas(plane, 2, *SHORT_FLAGS) as (one, two):
-        until(lambda: _rolled_up(one), within=PROMPT_TIMEOUT, what="the leader has rolled up")
-        assert not _rolled_up(two)
-        os.kill(one.pid, signal.SIGSTOP)
-        assert wait_for_leader([two], within=TAKEN_OVER) is two
-        until(lambda: _rolled_up(two), within=PROMPT_TIMEOUT, what="the next one has rolled up")
-        os.kill(one.pid, signal.SIGCONT)
-        assert not _rolled_up(one), "the first answer of a leader that was paused"
-
-
-def _rolled_up(replica: ProxiedReplica) -> bool:
-    return "rollup_state{" in replica.reporter.metrics()
-
-
 # ---------------------------------------------------------------- hung, or cut off
 
 
 @pytest.mark.parametrize("seconds", [LEASE_SECONDS + 5, pytest.param(60, marks=pytest.mark.slow)])
-def test_hung_leader_writes_nothing_when_it_wakes(plane: ControlPlane, seconds: int) -> None:
+def test_hung_leader_writes_nothing_and_rolls_nothing_up_when_it_wakes(
+    plane: ControlPlane, seconds: int
+) -> None:
     with running_replicas(plane, 2, *BEATING) as (one, two):
         components.scale(plane.client, BODY_BASED_ROUTER, 0)
         events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
+        until(lambda: _rolled_up(one), within=PROMPT_TIMEOUT, what="the leader has rolled up")
+        assert not _rolled_up(two)
         os.kill(one.pid, signal.SIGSTOP)
         hung = time.monotonic()
         components.scale(plane.client, ISTIOD, 0)
         announced = events.wait_for(plane.client, ISTIO, within=TAKEN_OVER)
         assert announced.raw["reportingInstance"] == "two"
+        until(lambda: _rolled_up(two), within=PROMPT_TIMEOUT, what="the next one has rolled up")
         time.sleep(max(seconds - (time.monotonic() - hung), 0))
 
         woken = time.monotonic()
         os.kill(one.pid, signal.SIGCONT)
+        assert not _rolled_up(one), "the first answer of a leader that was paused"
         until(
             lambda: one.reporter.lines("no longer leading"),
             within=PROMPT_TIMEOUT,
@@ -236,6 +227,7 @@ def test_recovery_between_two_leaders_gets_its_ready(plane: ControlPlane) -> Non
         ]
 
 
+@pytest.mark.slow
 def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
     old_version, new_version = ({PRETENDED_VERSION: each} for each in ("0.1.0", "0.2.0"))
     with running_replica(plane, "old-1", *BEATING, env=old_version, leading=True) as old:
@@ -256,6 +248,10 @@ def test_rolling_update_goes_on_with_the_episode(plane: ControlPlane) -> None:
 
 
 # ---------------------------------------------------------------- used above
+
+
+def _rolled_up(replica: ProxiedReplica) -> bool:
+    return "rollup_state{" in replica.reporter.metrics()
 
 
 def _kill(replica: ProxiedReplica) -> float:

@@ -87,7 +87,7 @@ def test_kind_that_is_removed_and_installed_again_is_watched_again(
         cluster = [(MISSING, ""), (READY, "")] if missed else []
         assert sorted(inference_sets.model_events(client)) == sorted([*expected, *cluster])
         assert all(each.count == 1 for each in events.reporter_events(client))
-    assert spent.is_within(**MODEST, lines=20)
+    spent.assert_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- another version
@@ -119,7 +119,7 @@ def test_kind_served_in_an_older_version_is_read_in_that_and_its_episode_goes_on
         expected = [(r, m) for m in ("model-0", "model-1") for r in (INVALID_REASON, READY_REASON)]
         assert sorted(inference_sets.model_events(client)) == sorted(expected)
         assert all(each.count == 1 for each in events.reporter_events(client))
-    assert spent.is_within(**MODEST, lines=20)
+    spent.assert_within(**MODEST, lines=20)
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_kind_served_only_in_a_version_that_cannot_be_read_is_missed_and_blamed_
             events.wait_for(client, READY, within=LOOK + SETTLE)
             until(lambda: _sees(reporter, POOLS) == "v1", within=LOOK, what="v1 again")
         assert events.reasons(client) == [MISSING, READY]
-    assert spent.is_within(**MODEST, lines=20)
+    spent.assert_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- a namespace
@@ -181,7 +181,7 @@ def test_namespace_that_goes_with_everything_in_it_causes_no_event(
         client.delete(gone)
         until(lambda: not client.exists(gone), within=60, what="the namespace is gone")
     events.clear(client)
-    assert spent.is_within(**MODEST, lines=20)
+    spent.assert_within(**MODEST, lines=20)
 
 
 # ---------------------------------------------------------------- used above

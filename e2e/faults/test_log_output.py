@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import ControlPlane
+from e2e.faults.support.variants import variants
 from e2e.support import events
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
@@ -30,7 +31,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
         yield plane
 
 
-@pytest.mark.parametrize("script", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("script", variants(WAYS, "its reader has gone"))
 def test_the_process_evaluates_announces_and_ends_without_its_log(
     plane: ControlPlane, tmp_path: Path, script: str
 ) -> None:

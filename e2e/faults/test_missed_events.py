@@ -133,6 +133,7 @@ def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
         assert len(reporter.lines("has missed a change of", f"{TEAM}/{POD}")) == 1
 
 
+@pytest.mark.slow
 def test_without_it_the_change_stays_missed(bare: ControlPlane, proxy: FaultProxy) -> None:
     """
     The fault is real: nothing else finds the change.

@@ -89,7 +89,7 @@ def test_an_undecodable_object_hides_no_other_and_is_evaluated_when_it_can_be_de
         ]
         assert inference_sets.model_events(client) == of_others
         assert len(reporter.lines("cannot be decoded")) == 2
-        assert spent.is_within(cpu=5, peak=16, lines=10)
+        spent.assert_within(cpu=5, peak=16, lines=10)
         reporter.stop()
         reporter.start()
         inference_sets.wait_state(reporter, ODD, "unknown", within=PROMPT_TIMEOUT)
@@ -168,7 +168,7 @@ def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_b
             (READY_REASON, "model-3"),
             (INVALID_REASON, "model-1"),
         ]
-    assert spent.is_within(cpu=10, peak=64, lines=10)
+    spent.assert_within(cpu=10, peak=64, lines=10)
 
 
 def _lists(reporter: ReporterProcess) -> float:

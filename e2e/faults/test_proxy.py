@@ -95,6 +95,7 @@ def test_hides_an_answer_whose_request_was_carried_out(
     stack.client.delete(NAMED.format("hidden"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [ProxyRule(hang=True), ProxyRule(delay=3600)])
 def test_keeps_its_client_waiting(proxy: FaultProxy, stack: ControlPlane, rule: ProxyRule) -> None:
     with proxy.with_rule(rule), pytest.raises(TimeoutError):
@@ -124,6 +125,7 @@ def test_cuts_an_answer_off(proxy: FaultProxy, stack: ControlPlane, rule: ProxyR
             watch.read()
 
 
+@pytest.mark.slow
 def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:
@@ -140,6 +142,7 @@ def test_frozen_lets_no_byte_through_and_forgets_what_its_client_gave_up(
     assert not stack.client.exists(NAMED.format("given-up"))
 
 
+@pytest.mark.slow
 def test_lost_connection_stays_dead_when_new_ones_work(
     proxy: FaultProxy, stack: ControlPlane
 ) -> None:

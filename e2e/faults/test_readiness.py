@@ -12,6 +12,7 @@ import pytest
 from e2e.controlplane import ControlPlane, until
 from e2e.faults.support.proxy import FaultProxy
 from e2e.faults.support.proxy_rules import ProxyRule, StubAnswer
+from e2e.faults.support.variants import variants
 from e2e.support import events
 from e2e.support.aggregated_discovery import served_versions
 from e2e.support.reporter_process import ReporterProcess
@@ -67,10 +68,16 @@ def reporter(proxy: FaultProxy, stack: ControlPlane) -> Iterator[ReporterProcess
         reporter.__exit__()
 
 
-@pytest.mark.parametrize(("answer", "why"), ANSWERS.values(), ids=ANSWERS.keys())
+@pytest.mark.parametrize(
+    "answered", variants(ANSWERS, "a page to sign in", "a proxy that knows no such path")
+)
 def test_reporter_behind_a_proxy_that_answers_itself_waits_for_the_api_server(
-    proxy: FaultProxy, reporter: ReporterProcess, stack: ControlPlane, answer: StubAnswer, why: str
+    proxy: FaultProxy,
+    reporter: ReporterProcess,
+    stack: ControlPlane,
+    answered: tuple[StubAnswer, str],
 ) -> None:
+    answer, why = answered
     with proxy.with_rule(ProxyRule(answer=answer)):
         reporter.start(ready=False, leading=False)
         _assert_waits(reporter, why)

@@ -13,6 +13,7 @@ from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.faults import IMAGE_PULL, clear_pod_fault, set_pod_fault
 from e2e.faults.support.proxy import FaultProxy
 from e2e.faults.support.proxy_rules import ProxyRule
+from e2e.faults.support.variants import variants
 from e2e.faults.test_clocks import is_dated_at_its_write
 from e2e.support import events
 from e2e.support.production_stack import components
@@ -24,7 +25,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, holds_over
 ISTIO, READY = "clusterIstioControlPlaneNotReady", "clusterReady"
 SERVERS = 5
 HOLD = 8
-HOUR = 3600
+WRONG_BY = {"20 s ahead": 20, "an hour ahead": 3600, "an hour behind": -3600}
 
 
 def every_fifth_answer(wrong_by: float) -> Callable[[dict[str, str]], dict[str, str]]:
@@ -42,7 +43,7 @@ def every_fifth_answer(wrong_by: float) -> Callable[[dict[str, str]], dict[str, 
     return shifted
 
 
-@pytest.mark.parametrize("wrong_by", [20, HOUR, -HOUR])
+@pytest.mark.parametrize("wrong_by", variants(WRONG_BY, "20 s ahead"))
 def test_holds_end_and_ready_comes_although_one_server_of_five_has_a_wrong_clock(
     stack: ControlPlane, proxy: FaultProxy, wrong_by: float
 ) -> None:

@@ -17,6 +17,7 @@ import pytest
 from e2e.controlplane import ApiError, ControlPlane, Json, until
 from e2e.faults.support.proxy import FaultProxy, fault_proxy
 from e2e.faults.support.proxy_rules import ProxyRule
+from e2e.faults.support.variants import variants
 from e2e.support import events
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, StackComponent
@@ -31,6 +32,7 @@ Seconds that Kubernetes gives a pod by default.
 """
 
 WRITES = ("POST", "PUT", "PATCH")
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def test_stop_while_the_program_is_loaded_ends_it_without_a_trace(
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", variants({each.name: each for each in SIGNALS}, "SIGTERM"))
 def test_stop_while_a_credential_plugin_runs_ends_both(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -113,7 +115,7 @@ PHASES = {
 }
 
 
-@pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
+@pytest.mark.parametrize("phase", variants(PHASES, "the bid for the lease", "an Event"))
 def test_stop_while_something_hangs_ends_in_time_and_gives_the_lease_back(
     proxy: FaultProxy, stack: ControlPlane, phase: StopPhase
 ) -> None:

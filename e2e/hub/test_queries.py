@@ -30,7 +30,7 @@ from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.settings import settings
 
 
-pytestmark = [pytest.mark.controlplane, pytest.mark.slow]
+pytestmark = pytest.mark.controlplane
 
 WITHIN = 60.0
 LIMIT = timedelta(seconds=20)
@@ -102,7 +102,11 @@ def _victoria_metrics(plane: ControlPlane, port: int) -> MetricsProcess:
     scope="module",
     params=[
         pytest.param(_prometheus, id="prometheus"),
-        pytest.param(_victoria_metrics, id="victoriametrics", marks=pytest.mark.second_engine),
+        pytest.param(
+            _victoria_metrics,
+            id="victoriametrics",
+            marks=[pytest.mark.second_engine, pytest.mark.slow],
+        ),
     ],
 )
 def engine(
@@ -212,6 +216,7 @@ def test_a_round_has_what_the_page_has(engine: MetricsProcess) -> None:
     assert abs(clusters.time - time.time()) < WITHIN
 
 
+@pytest.mark.slow
 def test_what_blocks_and_which_packages(engine: MetricsProcess) -> None:
     answers = _whole_round(engine)
     assert answers.trouble is not None
@@ -225,6 +230,7 @@ def test_what_blocks_and_which_packages(engine: MetricsProcess) -> None:
     assert tuple(package) == ("modelharness", "0.2.2", State.FAILED, 1)
 
 
+@pytest.mark.slow
 def test_the_detail_of_one_cluster_whatever_its_name(engine: MetricsProcess) -> None:
     answers = _whole_round(engine)
     assert answers.clusters is not None
@@ -237,12 +243,14 @@ def test_the_detail_of_one_cluster_whatever_its_name(engine: MetricsProcess) -> 
     assert _ask(engine, texts.of_cluster("cluster", "prod")).series == []
 
 
+@pytest.mark.slow
 def test_an_answer_that_reaches_its_limit_is_truncated(engine: MetricsProcess) -> None:
     with pytest.raises(QueryFailed) as found:
         _ask(engine, texts.CLUSTERS, limit=3)
     assert found.value.result is QueryResult.TRUNCATED
 
 
+@pytest.mark.slow
 def test_a_query_that_cannot_be_parsed_is_no_answer(engine: MetricsProcess) -> None:
     with pytest.raises(QueryFailed) as found:
         _ask(engine, "sum(")
@@ -250,12 +258,14 @@ def test_a_query_that_cannot_be_parsed_is_no_answer(engine: MetricsProcess) -> N
     assert "sum(" in str(found.value) or "parse" in str(found.value)
 
 
+@pytest.mark.slow
 def test_the_time_that_is_asked_for_is_that_of_the_answer(engine: MetricsProcess) -> None:
     first = _ask(engine, texts.CLUSTERS)
     assert first.time is not None
     assert _ask(engine, texts.TROUBLE, at=first.time).time == pytest.approx(first.time, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_same_time_of_evaluation_is_the_same_number_again_and_again(
     engine: MetricsProcess, page: Page
 ) -> None:
@@ -271,6 +281,7 @@ def test_the_same_time_of_evaluation_is_the_same_number_again_and_again(
         _until(engine, lambda answers: _evaluated(answers) == NOON)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_dashboard_of_the_fleet_is_answered(engine: MetricsProcess, query: str) -> None:
     shown = query.replace("$cluster", ".*")

@@ -31,6 +31,7 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_they_are_skipped_and_the_end_says_what_was_not_checked(cache: Path) -> None:
     done = _python("-m", "pytest", "-p", "no:cacheprovider", "-m", "", TESTS, cache=cache)
     assert done.returncode == 0, done.stdout
@@ -40,6 +41,7 @@ def test_they_are_skipped_and_the_end_says_what_was_not_checked(cache: Path) -> 
     assert "python -m e2e.hub.parts.victoria_metrics" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_that_requires_it_fails_without(cache: Path) -> None:
     words = ("-m", "pytest", "-p", "no:cacheprovider", "-m", "", TESTS)
     done = _python(*words, cache=cache, SECOND_ENGINE_REQUIRED="1")

@@ -19,8 +19,6 @@ from e2e.release.workflow import ROOT, run_step
 from e2e.support.registry import Registry
 
 
-pytestmark = pytest.mark.controlplane
-
 NAME = "productionstack-status-reporter"
 CHART = Path("helm") / NAME
 NAMES = "Names, and that the tag is the version of program and chart"
@@ -58,6 +56,9 @@ def tagged(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
+    """
+    Start a registry, whose program is built with Go for the slow tests alone.
+    """
     with Registry(tmp_path) as started:
         yield started
 
@@ -92,7 +93,7 @@ def plain_path(folder: Path) -> str:
     """
     program = folder / "bin" / "helm"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{assets.find().program("helm")}" "$@" --plain-http\n')
+    program.write_text(f'#!/bin/sh\nexec "{assets.program("helm")}" "$@" --plain-http\n')
     program.chmod(0o755)
     return f"{program.parent}:{os.environ['PATH']}"
 
@@ -159,10 +160,12 @@ def test_a_tag_that_does_not_fit_is_not_released(
     assert done.outputs == {}
 
 
+@pytest.mark.controlplane
+@pytest.mark.slow
 def test_the_pushed_chart_installs_from_its_registry(
     tmp_path: Path, registry: Registry, helm: Helm
 ) -> None:
-    where, helm_program = f"{registry.host}/team", assets.find().program("helm")
+    where, helm_program = f"{registry.host}/team", assets.program("helm")
     words = (f"REGISTRY={where}", f"DIST={tmp_path}/dist", f"HELM={helm_program}")
     made = subprocess.run(
         ["make", "--silent", "chart", *words],
@@ -183,6 +186,8 @@ def test_the_pushed_chart_installs_from_its_registry(
     assert container["image"] == f"{where}/{NAME}:{CHART_YAML['appVersion']}"
 
 
+@pytest.mark.controlplane
+@pytest.mark.slow
 def test_a_chart_that_is_not_pushed_fails_the_step(tmp_path: Path, registry: Registry) -> None:
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / "broken-1.0.0.tgz").write_bytes(b"")

@@ -13,9 +13,9 @@ from e2e.controlplane import assets
 from e2e.release.workflow import FOLDER
 
 
-pytestmark = pytest.mark.controlplane
+pytestmark = [pytest.mark.controlplane, pytest.mark.slow]
 """
-Its tools are built with Go, as the control plane is.
+actionlint is built with Go, for these tests alone.
 """
 
 WORKFLOWS = sorted(FOLDER.glob("*.yaml"))
@@ -29,7 +29,7 @@ def problems(folder: Path) -> str:
     files = [str(each.relative_to(folder)) for each in sorted(folder.rglob("*.yaml"))]
     assert files
     done = subprocess.run(
-        [assets.tool("actionlint"), "-no-color", "-oneline", *files],
+        [assets.program("actionlint"), "-no-color", "-oneline", *files],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -37,7 +37,7 @@ class ModelServer:
     def __init__(self, plane: ControlPlane, address: str) -> None:
         self._plane, self._address, self.port = plane, address, free_port()
         self._command = [
-            *(assets.find().program(PROGRAM), f"--port={self.port}", f"--model={MODEL}"),
+            *(assets.program(PROGRAM), f"--port={self.port}", f"--model={MODEL}"),
             *("--force-dummy-tokenizer", "--mode=echo", f"--max-num-seqs={MAX_RUNNING}"),
             *(f"--time-to-first-token={FIRST_TOKEN}", f"--inter-token-latency={NEXT_TOKEN}"),
         ]

@@ -26,9 +26,10 @@ class Registry:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
+        served = ("registry", "serve", f"--address=127.0.0.1:{self._port}")
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [assets.tool("crane"), "registry", "serve", f"--address=127.0.0.1:{self._port}"],
+                [assets.program("crane"), *served],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -50,7 +51,7 @@ class Registry:
         Run a command of crane about an image of it, and return what it prints.
         """
         done = subprocess.run(
-            [assets.tool("crane"), command, f"{self.host}/{reference}"],
+            [assets.program("crane"), command, f"{self.host}/{reference}"],
             capture_output=True,
             text=True,
             check=False,

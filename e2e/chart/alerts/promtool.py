@@ -89,7 +89,7 @@ def _expected(minute: int, alerts: Iterable[Mapping[str, str]], name: str) -> Js
 
 
 def _promtool(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    program = assets.find().program("promtool")
+    program = assets.program("promtool")
     return subprocess.run(
         [program, *words], input=stdin, capture_output=True, text=True, check=False
     )

@@ -34,7 +34,7 @@ def test_prometheus_takes_it(tmp_path: Path) -> None:
     job["static_configs"] = [{"targets": ["127.0.0.1:8080"]}]
     file = tmp_path / "prometheus.yaml"
     file.write_text(json.dumps(config))
-    words = [assets.find().program("promtool"), "check", "config", str(file)]
+    words = [assets.program("promtool"), "check", "config", str(file)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

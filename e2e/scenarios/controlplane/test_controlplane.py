@@ -1,3 +1,7 @@
+"""
+The control plane does what the tests rely on. What these show anyway is slow here.
+"""
+
 from collections.abc import Callable
 
 import pytest
@@ -56,6 +60,7 @@ def test_crd_is_removed_and_served_again(control_plane: ControlPlane) -> None:
     assert control_plane.client.list(path) == []
 
 
+@pytest.mark.slow
 def test_options_leave_out_crds_and_servers_and_log_every_request(
     new_control_plane: Callable[[Options], ControlPlane],
 ) -> None:
@@ -87,6 +92,7 @@ def test_example_stack_becomes_ready(stack: ControlPlane) -> None:
     assert nodes.ready(stack.client, "node-0")
 
 
+@pytest.mark.slow
 def test_deployment_scales_to_zero_and_back(stack: ControlPlane) -> None:
     example.scale(stack.client, BODY_BASED_ROUTER, 0)
     scaled = example.until_ready(stack.client, BODY_BASED_ROUTER)
@@ -96,6 +102,7 @@ def test_deployment_scales_to_zero_and_back(stack: ControlPlane) -> None:
     assert example.until_ready(stack.client, BODY_BASED_ROUTER)["status"]["readyReplicas"] == 2
 
 
+@pytest.mark.slow
 def test_restart_replaces_every_pod(stack: ControlPlane) -> None:
     before = _names(example.pods(stack.client, ISTIOD))
     example.restart(stack.client, ISTIOD)
@@ -105,6 +112,7 @@ def test_restart_replaces_every_pod(stack: ControlPlane) -> None:
     assert not before & after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [faults.CRASH_LOOP, faults.OUT_OF_MEMORY, faults.IMAGE_PULL])
 def test_broken_pod_stays_unready_until_mended(
     stack: ControlPlane, fault: faults.PodFault
@@ -124,6 +132,7 @@ def test_broken_pod_stays_unready_until_mended(
     assert mended["restartCount"] == fault.restarts
 
 
+@pytest.mark.slow
 def test_broken_rollout_keeps_the_old_pod_until_mended(stack: ControlPlane) -> None:
     old = _names(example.pods(stack.client, KEDA_OPERATOR))
     deployment = example.deployment(stack.client, KEDA_OPERATOR)
@@ -140,6 +149,7 @@ def test_broken_rollout_keeps_the_old_pod_until_mended(stack: ControlPlane) -> N
     assert _names(example.pods(stack.client, KEDA_OPERATOR)) == old
 
 
+@pytest.mark.slow
 def test_written_status_stays_as_the_test_wrote_it(stack: ControlPlane) -> None:
     pod = example.pods(stack.client, BODY_BASED_ROUTER)[0]
     unready: Json = {"conditions": [{"type": "Ready", "status": "False", "reason": "ByHand"}]}
@@ -151,6 +161,7 @@ def test_written_status_stays_as_the_test_wrote_it(stack: ControlPlane) -> None:
     assert example.until_ready(stack.client, BODY_BASED_ROUTER)["status"]["readyReplicas"] == 2
 
 
+@pytest.mark.slow
 def test_api_server_comes_back_on_its_port_with_its_data(stack: ControlPlane) -> None:
     port, pod = stack.client.port, _names(example.pods(stack.client, ISTIOD))
     with stack.api_server_down(), pytest.raises(ConnectionRefusedError):

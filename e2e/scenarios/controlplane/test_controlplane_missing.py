@@ -27,8 +27,9 @@ def test_programs_of_kubebuilder_come_first(
         assets.find()
     text = str(missing.value).splitlines()[0]
     assert "kwok" in text
-    assert "kube-scheduler" in text
+    assert "kube-controller-manager" in text
     assert not any(name in text for name in assets.ENVTEST)
+    assert assets.program("kubectl") == str(tmp_path / "kubectl")
 
 
 def test_error_without_binaries_names_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
@@ -36,6 +37,17 @@ def test_error_without_binaries_names_what_is_missing_and_how_to_get_it(tmp_path
     assert done.returncode == 1
     for text in ("NO REAL CONTROL PLANE", "kube-apiserver", "Install Go", "KUBEBUILDER_ASSETS"):
         assert text in done.stderr
+
+
+def test_a_program_that_one_test_needs_and_nobody_can_build_fails_that_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
+    for name in ("prometheus", "actionlint"):
+        with pytest.raises(assets.AssetsMissing, match=f": {name}\\.\nInstall Go"):
+            assets.program(name)
 
 
 def test_skipped_tests_are_reported_loudly(tmp_path: Path) -> None:

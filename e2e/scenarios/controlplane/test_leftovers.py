@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.controlplane
+@pytest.mark.slow
 def test_nothing_is_left_after_stop() -> None:
     with ControlPlane(Options(unread_crds=False)) as plane:
         pids, folder = set(plane.pids.values()), plane.folder

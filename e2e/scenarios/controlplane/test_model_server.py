@@ -41,6 +41,7 @@ def _makes_no_progress(server: ModelServer) -> bool:
     return _value(server, WAITING) > queue and _value(server, TOKENS) == tokens
 
 
+@pytest.mark.slow
 def test_a_model_server_progresses_in_traffic_hangs_in_good_health_and_counts_anew(
     server: ModelServer,
 ) -> None:

@@ -47,6 +47,7 @@ def failed(plane: ControlPlane) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_failure_leaves_the_stack_healthy_and_shows_what_the_reporters_saw(
     plane: ControlPlane, failed: str
 ) -> None:

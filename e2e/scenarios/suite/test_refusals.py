@@ -43,6 +43,7 @@ def refusal(plane: ControlPlane, *flags: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_error_without_a_reporter_names_how_to_install_one(plane: ControlPlane) -> None:
     assert "helm install" in refusal(plane)
 
