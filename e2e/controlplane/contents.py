@@ -78,15 +78,28 @@ def differences(before: Contents, after: Contents) -> list[str]:
 
 
 def _objects(client: Client) -> Iterator[tuple[str, Json]]:
-    groups = client.get("/apis")["groups"]
-    versions = [f"/apis/{each['preferredVersion']['groupVersion']}" for each in groups]
-    for root in ("/api/v1", *versions):
-        if root.split("/")[2] in OTHER_NAMES:
-            continue
-        with _already_gone():  # a group whose CRD was just deleted
-            for resource in client.get(root)["resources"]:
-                if {"list", "delete"} <= {*resource["verbs"]}:
-                    yield from _collection(client, root, resource["name"])
+    """
+    Yield the objects of each resource in one version: not every version of a group has all.
+    """
+    for versions in _groups(client):
+        seen = set[str]()
+        for root in versions:
+            with _already_gone():  # a group whose CRD was just deleted
+                for resource in client.get(root)["resources"]:
+                    name = resource["name"]
+                    if {"list", "delete"} <= {*resource["verbs"]} and name not in seen:
+                        seen.add(name)
+                        yield from _collection(client, root, name)
+
+
+def _groups(client: Client) -> Iterator[list[str]]:
+    """
+    Yield the paths of the versions of each group, the preferred one first.
+    """
+    yield ["/api/v1"]
+    for each in client.get("/apis")["groups"]:
+        if each["name"] not in OTHER_NAMES:
+            yield [f"/apis/{version['groupVersion']}" for version in each["versions"]]
 
 
 def _collection(client: Client, root: str, resource: str) -> Iterator[tuple[str, Json]]:
