@@ -49,14 +49,17 @@ def remove_added(client: Client, before: Contents) -> None:
     """
     Delete all objects that were not there, also those that a finalizer keeps.
     """
-    added = [path for path in read(client) if path not in before]
-    for path in added:
-        with _already_gone():
-            if client.get(path)["metadata"].get("finalizers"):
+    added = {path: each for path, each in read(client).items() if path not in before}
+    definitions = [path for path in added if path.startswith(crds.PATH)]
+    for path, each in added.items():
+        if each["metadata"].get("finalizers") and path not in definitions:
+            with _already_gone():
                 client.patch(path, {"metadata": {"finalizers": None}})
-    for path in (each for each in added if each.startswith(crds.PATH)):
+    for path in definitions:
         crds.remove(client, path.rpartition("/")[2])
-    for path in sorted(added, key=_is_namespace):
+    for path in sorted(
+        added.keys() - {*definitions}, key=lambda path: (_is_namespace(path), path)
+    ):
         with _already_gone():
             client.delete(f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
             if _is_namespace(path):
@@ -113,7 +116,7 @@ def _collection(client: Client, root: str, resource: str) -> Iterator[tuple[str,
 
 
 def _written(found: Json) -> Json:
-    kept = ("labels", "annotations", "deletionTimestamp")
+    kept = ("labels", "annotations", "finalizers", "deletionTimestamp")
     meta = {key: found["metadata"][key] for key in kept if key in found["metadata"]}
     return {**{key: found[key] for key in found if key != "status"}, "metadata": meta}
 
