@@ -11,14 +11,16 @@ import pytest
 from e2e.controlplane import ControlPlane, Options, assets
 from e2e.hub.parts import victoria_metrics
 from e2e.support.production_stack import components as example
+from e2e.support.production_stack import workload
 from e2e.support.production_stack.components import namespace_manifest
+from e2e.support.shared_plane import SharedPlane
 from tests.support.file_scheduling import pytest_xdist_make_scheduler
 from tests.support.needed_programs import NeededProgram
 
 
 __all__ = ["pytest_xdist_make_scheduler"]
 
-FIXTURES = {"control_plane", "new_control_plane", "own_control_plane"}
+FIXTURES = {"control_plane", "new_control_plane", "own_control_plane", "small_plane"}
 CONTROL_PLANE = NeededProgram(
     title="REAL CONTROL PLANE",
     tests="on the real control plane",
@@ -67,6 +69,17 @@ def control_plane() -> Iterator[ControlPlane]:
     """
     with ControlPlane() as plane:
         yield plane
+
+
+@pytest.fixture(scope="session")
+def small_plane() -> Iterator[SharedPlane]:
+    """
+    A control plane without controllers, which would repair or delete the objects of a test. It is
+    lent to one module or folder after another.
+    """
+    plane = SharedPlane(workload.SMALL_OPTIONS)
+    yield plane
+    plane.end()
 
 
 @pytest.fixture

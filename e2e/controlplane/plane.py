@@ -191,6 +191,13 @@ class ControlPlane:
         """
         return self._servers.workplace.start(name, command, env)
 
+    def other_processes(self) -> list[Process]:
+        """
+        Return the running processes that are no servers of the control plane.
+        """
+        servers = self.pids.values()
+        return [each for each in self._servers.workplace.running() if each.pid not in servers]
+
     def _crds(self) -> list[Json]:
         return self._servers.assets.crds()
 

@@ -90,6 +90,9 @@ class Folder:
         self._processes.append(process)
         return process
 
+    def running(self) -> list[Process]:
+        return [each for each in self._processes if each.running()]
+
     def end(self) -> None:
         """
         Kill all processes and remove the folder: the data of an ended control plane has no use.

@@ -4,16 +4,17 @@ An engine that hangs while its health check answers, seen in the metrics of a re
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from e2e.controlplane import ControlPlane, Options, until
+from e2e.controlplane import ControlPlane, until
 from e2e.support import events
 from e2e.support.address import routable_address
 from e2e.support.model_server import MAX_RUNNING, ModelServer
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT
 
 
@@ -25,11 +26,17 @@ Seconds, in place of 120 and 15.
 """
 
 
+@pytest.fixture(scope="module")
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with small_plane.lent() as plane:
+        workload.write(plane, 1)
+        yield plane
+
+
 @pytest.fixture
-def plane(new_control_plane: Callable[[Options], ControlPlane]) -> ControlPlane:
-    plane = new_control_plane(workload.SMALL_OPTIONS)
-    workload.write(plane, 1)
-    return plane
+def plane(bare: ControlPlane) -> ControlPlane:
+    events.clear(bare.client)
+    return bare
 
 
 @pytest.fixture
@@ -41,6 +48,7 @@ def server(plane: ControlPlane) -> Iterator[ModelServer]:
     plane.client.patch(f"/api/v1/namespaces/{TEAM}/pods/{POD}/status", {"status": status})
     with server.requests():
         yield server
+    server.stop()
 
 
 def _flags(plane: ControlPlane, server: ModelServer) -> list[str]:

@@ -15,6 +15,7 @@ from e2e.support import events
 from e2e.support.cases.short_holds import overlay
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 
 
 SOURCES = ("keda", "karpenter", "istio")
@@ -42,11 +43,11 @@ FLAGS = (
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
     """
     A plane with one model, and faults that only a source reports.
     """
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with small_plane.lent() as plane:
         workload.write(plane, 1)
         for manifest in _wrong(plane):
             _write(plane, manifest)

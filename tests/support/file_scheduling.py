@@ -9,7 +9,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 
-WHOLE_FOLDERS = frozenset({"e2e/conformance"})
+WHOLE_FOLDERS = frozenset({"e2e/conformance", "e2e/scenarios/job_status"})
 """
 Folders whose short files share a control plane of their own.
 """

@@ -10,12 +10,13 @@ import pytest
 from e2e.controlplane import ControlPlane
 from e2e.support import silences
 from e2e.support.production_stack import inference_sets
+from e2e.support.shared_plane import SharedPlane
 from tests.support.mounted_file import MountedFile
 
 
 @pytest.fixture(scope="package")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(4) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 4) as plane:
         yield plane
 
 

@@ -8,15 +8,12 @@ import pytest
 
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_objects import CaseClusterObjects
-from e2e.support.production_stack import workload
+from e2e.support.shared_plane import SharedPlane
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
-    """
-    A plane without controllers that would correct the objects of a case.
-    """
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with small_plane.lent() as plane:
         yield plane
 
 

@@ -1,7 +1,5 @@
 """
-The real cases about reasons that no test of the suite causes, on the API server in memory.
-
-Both servers are held to the same cases. Needs no control plane.
+Real cases on the API server in memory, which is held to the real one by them. Needs no control plane.
 """
 
 from collections.abc import Iterator
@@ -9,26 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.controlplane import ControlPlane
+from e2e.scenarios.cases.chosen_cases import PAGES, chosen_cases, shown_by
 from e2e.scenarios.cases.real_cases import REAL_CASES, replay_case
-from e2e.suite.announces import reasons_without_test
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.embedded_plane import EmbeddedPlane
-from e2e.support.observer import DOWNLOAD_REASON
-from reporter.stages.probes.specs import SPECS
-from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
-REASONS = {
-    str(entry.reason)
-    for entry in DEFAULT_CATALOGUE.entries.values()
-    if not entry.is_ready_reason
-    and (
-        SPECS[entry.probe].scrape is not None
-        or SPECS[entry.probe].source is not None
-        or entry.probe == "pod-restarting"
-    )
-} - {DOWNLOAD_REASON}
-NAMES = [name for name, case in REAL_CASES.items() if REASONS.intersection(case["of"])]
+WITH_A_PAGE, WITH_SEVERAL_KINDS = "engine-data-parallel", "source-karpenter"
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +22,13 @@ def plane() -> Iterator[ControlPlane]:
         yield plane
 
 
-def test_each_of_these_reasons_has_a_case() -> None:
-    # The case of the store compares the status with a kubeconfig, which this server does not have.
-    missing = reasons_without_test() - {"clusterHealthEventStoreFull"}
-    assert {reason for name in NAMES for reason in REAL_CASES[name]["of"]} >= missing
+def test_both_servers_replay_a_page_and_several_kinds() -> None:
+    assert {WITH_A_PAGE, WITH_SEVERAL_KINDS} <= chosen_cases()
+    assert PAGES in shown_by(REAL_CASES[WITH_A_PAGE])
+    assert {"InferenceSet", "NodeClaim", "Workspace"} <= shown_by(REAL_CASES[WITH_SEVERAL_KINDS])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [WITH_A_PAGE, WITH_SEVERAL_KINDS])
 def test_announces_what_the_case_expects(
     plane: ControlPlane, objects: CaseClusterObjects, name: str
 ) -> None:

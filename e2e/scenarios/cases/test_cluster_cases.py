@@ -5,6 +5,7 @@ The real cases that begin in the cluster layer.
 import pytest
 
 from e2e.controlplane import ControlPlane
+from e2e.scenarios.cases.chosen_cases import slow_unless_chosen
 from e2e.scenarios.cases.real_cases import of_layer, replay_case
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from reporter.model.enums import Layer
@@ -15,13 +16,16 @@ KAITO_OUT = "kaito-out-with-bad-images"
 pytestmark = pytest.mark.controlplane
 
 
-@pytest.mark.parametrize("name", [name for name in of_layer(Layer.CLUSTER) if name != KAITO_OUT])
+@pytest.mark.parametrize(
+    "name", slow_unless_chosen(name for name in of_layer(Layer.CLUSTER) if name != KAITO_OUT)
+)
 def test_announces_what_the_case_expects(
     plane: ControlPlane, objects: CaseClusterObjects, name: str
 ) -> None:
     replay_case(plane, objects, name)
 
 
+@pytest.mark.slow
 def test_two_models_that_fail_while_kaito_is_out_are_one_event_and_announced_once_it_is_back(
     plane: ControlPlane, objects: CaseClusterObjects
 ) -> None:

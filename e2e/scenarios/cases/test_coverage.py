@@ -7,17 +7,22 @@ from typing import Any
 
 import pytest
 
+from e2e.scenarios.cases.chosen_cases import (
+    STORIES,
+    all_to_show,
+    choose,
+    chosen_cases,
+    shown_by,
+    slow_unless_chosen,
+)
 from e2e.scenarios.cases.real_cases import REAL_CASES, CaseNotReplayable, of_layer
 from e2e.suite.announces import collect_tests
-from e2e.support.cases.slow_steps import find_delays, slow_differences
+from e2e.support.cases.slow_steps import find_delays
 from reporter.model.enums import Layer
 from reporter.stories.notation.expectations import expected_announcements
+from tests.support.cases import read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.pack_stories import read_pack_stories
-
-
-STORIES = {name: story for name, story in read_pack_stories().items() if story.get("real")}
-SUFFIX = "(suppressing downstream reasons: "
 
 
 def announced() -> list[str]:
@@ -52,14 +57,12 @@ def test_a_case_that_cannot_be_replayed_is_named_with_the_remedy(
         of_layer(Layer.CLUSTER, {"quiet": {**case, "real": True}})
 
 
-@pytest.mark.parametrize("name", [*REAL_CASES, *STORIES])
+@pytest.mark.parametrize("name", slow_unless_chosen([*REAL_CASES, *STORIES]))
 def test_a_case_is_replayed_alike_on_a_slow_machine(name: str) -> None:
     """
     No step has to come before a hold, a settle or a window of seconds ends.
     """
-    case = {**REAL_CASES, **STORIES}[name]
-    found = slow_differences(case, find_delays(case))
-    assert not found, "\n".join(found)
+    find_delays({**REAL_CASES, **STORIES}[name])
 
 
 def test_every_reason_is_announced_by_a_case_here_or_by_a_test_of_the_suite() -> None:
@@ -68,14 +71,19 @@ def test_every_reason_is_announced_by_a_case_here_or_by_a_test_of_the_suite() ->
     assert not missing, f"mark a case of each with real: true: {', '.join(sorted(missing))}"
 
 
-def test_every_row_of_the_suppression_table_is_played_here() -> None:
-    suppressing = [text for text in announced() if SUFFIX in text]
-    missing = [
-        f"{row.source} > {row.target}"
-        for row in DEFAULT_CATALOGUE.suppressions
-        if not any(
-            text.startswith(f"Warning {row.source} ") and row.target in text.split(SUFFIX)[1]
-            for text in suppressing
-        )
+def test_each_kind_and_each_row_of_suppressions_is_shown_by_a_case_of_make_test() -> None:
+    cases = {**REAL_CASES, **STORIES}
+    missing = all_to_show().difference(*(shown_by(cases[name]) for name in chosen_cases()))
+    stories = {**read_cases(), **read_pack_stories()}
+    remedies = [
+        f"{each}: mark one of these with real: true:"
+        f" {', '.join(name for name, case in stories.items() if each in shown_by(case))}"
+        for each in sorted(missing)
     ]
-    assert not missing
+    assert not remedies, "\n".join(remedies)
+
+
+def test_of_the_cases_those_are_chosen_that_add_something() -> None:
+    shown = {"a": {1}, "b": {1, 2}, "c": {3}, "d": {2, 3}, "e": {4, 1}}
+    chosen = choose({name: frozenset(map(str, each)) for name, each in shown.items()})
+    assert chosen == {"b", "c", "e"}

@@ -10,19 +10,19 @@ import pytest
 
 from e2e.controlplane import ControlPlane, crds
 from e2e.controlplane.manifests import Json
+from e2e.scenarios.cases.chosen_cases import STORIES, slow_unless_chosen
 from e2e.support.cases.case_lines import differences
 from e2e.support.cases.cluster_objects import ANY_VERSION, CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, line
 from e2e.support.cases.slow_steps import find_delays
-from e2e.support.production_stack import workload
+from e2e.support.shared_plane import SharedPlane
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs.permissions import kinds_to_watch
 from reporter.stages.probes.specs import SPECS
 from reporter.stories.stack.healthy_stack import stack_before
-from tests.support.pack_stories import PACKS, catalogue_of, read_pack_stories
+from tests.support.pack_stories import PACKS, catalogue_of
 
 
-STORIES = {name: story for name, story in read_pack_stories().items() if story.get("real")}
 BUILT_IN = frozenset({"", "apps"})
 ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.controlplane
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
     """
     A plane without controllers, with CRDs of the kinds that packs declare.
     """
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with small_plane.lent() as plane:
         made = [_crd(each) for pack in PACKS for each in _declared(pack)]
         wanted = {crds.name(each): each for each in made if each["spec"]["group"] not in BUILT_IN}
         there = plane.client.exists
@@ -45,7 +45,7 @@ def plane() -> Iterator[ControlPlane]:
         yield plane
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", slow_unless_chosen(STORIES))
 def test_announces_what_the_story_expects(plane: ControlPlane, name: str) -> None:
     story: Any = STORIES[name]
     (pack,) = story["packs"]

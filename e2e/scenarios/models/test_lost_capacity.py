@@ -32,7 +32,7 @@ Path = str
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
+    with ControlPlane(workload.SMALL_OPTIONS) as plane:
         every = workload.manifests(SETS, of_a_team=SETS // len(TEAMS))
         workload.write_all(plane, (each for each in every if not _routes(each)))
         yield plane

@@ -32,6 +32,7 @@ def plane() -> Iterator[ControlPlane]:
         yield plane
 
 
+@pytest.mark.slow  # of many models the losses in test_lost_capacity.py show the same
 @pytest.mark.controlplane
 def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_ready(
     plane: ControlPlane,

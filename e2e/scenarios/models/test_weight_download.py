@@ -2,16 +2,17 @@
 A slow download, read from a pod by the running process.
 """
 
+import contextlib
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from e2e.controlplane import ControlPlane, Json, Options, until
+from e2e.controlplane import ControlPlane, Json, until
 from e2e.support import events
 from e2e.support.address import routable_address
 from e2e.support.production_stack import workload
@@ -32,14 +33,15 @@ def address() -> str:
     return routable_address()
 
 
-@pytest.fixture
-def plane(new_control_plane: Callable[[Options], ControlPlane]) -> ControlPlane:
-    plane = new_control_plane(replace(workload.SMALL_OPTIONS, audit=True))
-    workload.write(plane, 1)
-    return plane
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
+        workload.write(plane, 1)
+        yield plane
 
 
-def a_loading_pod(plane: ControlPlane, address: str) -> None:
+@contextlib.contextmanager
+def a_loading_pod(plane: ControlPlane, address: str) -> Iterator[None]:
     labels = {"inferenceset.kaito.sh/created-by": MODEL, "apps.kubernetes.io/pod-index": "0"}
     container = {"name": "model", "image": "example.invalid/never-run:1"}
     pod: Json = {
@@ -69,6 +71,8 @@ def a_loading_pod(plane: ControlPlane, address: str) -> None:
         }
     }
     plane.client.patch(f"{plane.client.path(pod)}/status", body)
+    yield
+    plane.client.delete(f"{plane.client.path(pod)}?gracePeriodSeconds=0")
 
 
 @pytest.mark.parametrize("mode", ["auto", "direct"])
@@ -82,9 +86,9 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     stub = (sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}")
     plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
     until(lambda: _listens(address, port), within=60, what="the stub listens")
-    a_loading_pod(plane, address)
+    events.clear(plane.client)
     flags = (*SHORT_SCRAPES, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
-    with ReporterProcess(plane, *flags) as reporter:
+    with a_loading_pod(plane, address), ReporterProcess(plane, *flags) as reporter:
         event = events.wait_for(plane.client, REASON, within=WINDOW + 5 + 2 * PROMPT_TIMEOUT)
         assert (event.type, event.involved) == ("Warning", ("Namespace", TEAM))
         assert event.message.startswith(

@@ -12,6 +12,7 @@ from typing import Any
 
 from e2e.controlplane import Client, ControlPlane
 from e2e.controlplane.connections import Connections
+from e2e.controlplane.credentials import ADMIN
 from e2e.controlplane.processes import Folder, Process
 from reporter.embedded.example.crds import crds
 from reporter.embedded.server import HOST, EmbeddedServer
@@ -63,6 +64,9 @@ class EmbeddedPlane(ControlPlane):
     @property
     def folder(self) -> Path:
         return self._folder.path
+
+    def kubeconfig(self, user: str = ADMIN, token: str | None = None) -> Path:
+        return self._server.write_kubeconfig(self.folder / f"{user}.kubeconfig")
 
     def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
         return self._server.write_kubeconfig(self.folder / f"{namespace}-{name}.kubeconfig")

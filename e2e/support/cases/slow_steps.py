@@ -27,17 +27,29 @@ The time added to a hold for each step that it has to last.
 """
 
 
+class HurriedCase(Exception):
+    """
+    A case in which a step has to come before a hold, a settle or a window of seconds ends.
+    """
+
+
 def find_delays(case: Case) -> ReplayDelays:
     """
-    Return the shortest delays with which the case is announced alike at all paces, or the longest.
+    Return the shortest delays with which the case is announced alike at all paces.
+
+    Raise HurriedCase, with what is announced otherwise, if there are none.
     """
     short = ReplayDelays()
     longer = short.hold + LONGER_BY * quiet_steps(case)
     candidates = (short, ReplayDelays(hold=longer), ReplayDelays(hold=longer, settle=longer))
-    return next((each for each in candidates if not slow_differences(case, each)), candidates[-1])
+    for each in dict.fromkeys(candidates):
+        found = _differences(case, each)
+        if not found:
+            return each
+    raise HurriedCase("\n".join(found))
 
 
-def slow_differences(case: Case, delays: ReplayDelays) -> list[str]:
+def _differences(case: Case, delays: ReplayDelays) -> list[str]:
     """
     Return what is announced otherwise than the case expects.
     """

@@ -15,6 +15,7 @@ from e2e.support.events import Event
 from e2e.support.production_stack import workload
 from e2e.support.production_stack.workload import SETS_OF_A_TEAM
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import GRACE
 
 
@@ -34,9 +35,23 @@ def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
     else what is made last would be announced later than the rest.
     """
     with ControlPlane(replace(workload.SMALL_OPTIONS, **options)) as plane:
-        workload.write(plane, many)
-        time.sleep(GRACE + 1)  # of the clock of the API server, which has whole seconds
+        write_aged(plane, many)
         yield plane
+
+
+@contextlib.contextmanager
+def lent_plane(shared: SharedPlane, many: int) -> Iterator[ControlPlane]:
+    """
+    The shared control plane, with the same.
+    """
+    with shared.lent() as plane:
+        write_aged(plane, many)
+        yield plane
+
+
+def write_aged(plane: ControlPlane, many: int) -> None:
+    workload.write(plane, many)
+    time.sleep(GRACE + 1)  # of the clock of the API server, which has whole seconds
 
 
 def healthy_models(plane: ControlPlane) -> ControlPlane:
