@@ -1,5 +1,5 @@
 """
-Distribution of tests over processes side by side: whole files, with two exceptions.
+Distribution of tests over processes side by side: whole files, and some folders as a whole.
 """
 
 from pathlib import PurePosixPath
@@ -14,18 +14,11 @@ WHOLE_FOLDERS = frozenset({"e2e/conformance"})
 Folders whose short files share a control plane of their own.
 """
 
-SINGLE_TESTS = frozenset({"tests/integration/process/test_demo.py"})
-"""
-Files whose tests share nothing and wait long. One process alone would be the last to end.
-"""
-
 
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         file, _, _ = nodeid.partition("::")
         folder = str(PurePosixPath(file).parent)
-        if file in SINGLE_TESTS:
-            return nodeid
         return folder if folder in WHOLE_FOLDERS else file
 
 
