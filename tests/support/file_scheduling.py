@@ -9,9 +9,9 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 
-WHOLE_FOLDERS = frozenset({"e2e/conformance"})
+WHOLE_FOLDERS = frozenset({"e2e/conformance", "e2e/chart/alerts"})
 """
-Folders whose short files share a control plane of their own.
+Folders whose files share what one process makes once: a control plane of their own, states of the reporter.
 """
 
 
