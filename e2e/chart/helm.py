@@ -31,6 +31,12 @@ class HelmFailed(Exception):
     """
 
 
+_RENDERED: dict[tuple[object, ...], str] = {}
+"""
+The texts rendered in this process, by the command and the content of its files of values.
+"""
+
+
 @dataclass(frozen=True)
 class Helm:
     """
@@ -50,6 +56,7 @@ class Helm:
             "HELM_CONFIG_HOME": str(self.home / "config"),
             "HELM_DATA_HOME": str(self.home / "data"),
             "KUBECONFIG": str(self.kubeconfig or os.devnull),
+            "GOGC": "off",  # it ends before garbage matters
         }
         program = assets.program("helm")
         done = subprocess.run(
@@ -66,5 +73,15 @@ class Helm:
         Return the objects; those of this chart with the image from *REGISTRY*, unless told otherwise.
         """
         image = (IMAGE,) if chart == CHART else ()
-        text = self("template", release, str(chart), f"--namespace={namespace}", *image, *words)
-        return [each for each in yaml.safe_load_all(text) if each]
+        command = ("template", release, str(chart), f"--namespace={namespace}", *image, *words)
+        text = self._rendered(*command) if chart == CHART else self(*command)
+        return [each for each in yaml.load_all(text, yaml.CSafeLoader) if each]
+
+    def _rendered(self, *command: str) -> str:
+        files = (
+            each.removeprefix("--values=") for each in command if each.startswith("--values=")
+        )
+        key = (*command, *(Path(each).read_bytes() for each in files))
+        if key not in _RENDERED:
+            _RENDERED[key] = self(*command)
+        return _RENDERED[key]

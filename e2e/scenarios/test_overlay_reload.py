@@ -3,7 +3,9 @@ The overlay of a reporter that runs is replaced, as the kubelet replaces the fil
 """
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -59,81 +61,141 @@ MODELS_OFF = "reasons:\n" + "".join(
 INFERENCE_SETS = "inferencesets.kaito.sh"
 
 
+@dataclass
+class Reloading:
+    """
+    A reporter, and its overlay with the text that was loaded last.
+    """
+
+    reporter: ReporterProcess
+    overlay: MountedFile
+    loaded: str
+    results: Counter[str] = field(default_factory=Counter)
+
+    def load(self, text: str) -> None:
+        if text != self.loaded:
+            self.overlay.write(text)
+            self.counted("applied")
+            self.loaded = text
+
+    def refuse(self, replace: Callable[[], object]) -> None:
+        replace()
+        self.counted("refused")
+        self.loaded = ""
+
+    def counted(self, result: str) -> None:
+        """
+        Wait until one more overlay had this result.
+        """
+        self.results[result] += 1
+        times = self.results[result]
+        until(
+            lambda: self.reporter.metric("overlay_reloads_total", result=result) == times,
+            within=PATIENT,
+            what=f"{times} overlays {result}",
+        )
+
+    def three_passes(self) -> None:
+        passes = self.reporter.metric("pass_duration_seconds_count")
+        until(
+            lambda: self.reporter.metric("pass_duration_seconds_count") >= passes + 3,
+            within=PATIENT,
+            what="three further passes",
+        )
+
+
+@pytest.fixture(scope="module")
+def reloading(stack: ControlPlane) -> Iterator[Reloading]:
+    """
+    One reporter for all tests, each of which begins and ends without a finding.
+    """
+    overlay = MountedFile(stack.folder / "overlay", MODELS_OFF)
+    flag = f"--catalogue-overlay={overlay.path}"
+    flags = (*SHORT_FLAGS, NO_PAGES, "--resync-seconds=5", flag)
+    with ReporterProcess(stack, *flags) as reporter:
+        yield Reloading(reporter, overlay, MODELS_OFF)
+
+
 @pytest.fixture
-def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
+def plane(stack: ControlPlane, reloading: Reloading) -> Iterator[ControlPlane]:
+    until_states(reloading.reporter, {})
     with restore.healthy_stack(stack) as plane:
         yield plane
 
 
-def test_an_episode_goes_on_while_reasons_come_and_go(plane: ControlPlane) -> None:
-    overlay = mounted(plane, "episode", NOTHING)
-    with reporter_with(plane, overlay) as reporter:
-        components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        first = events.wait_for(plane.client, BBR, within=PATIENT)
-        overlay.write(ADDED)
-        events.wait_for(plane.client, DASHBOARD, within=PATIENT)
-        (still,) = events.reporter_events(plane.client, BBR)
-        assert (still.uid, still.first) == (first.uid, first.first)
-        assert reporter.states()[BBR] != ""
-        overlay.write(NOTHING)
-        reloaded(reporter, "applied", 2)
-        until(lambda: DASHBOARD not in reporter.states(), within=PATIENT, what="it is gone")
-        components.scale(plane.client, BODY_BASED_ROUTER, 2)
-        components.until_ready(plane.client, BODY_BASED_ROUTER)
-        events.wait_for(plane.client, READY, within=PATIENT)
-        assert sorted(events.reasons(plane.client)) == [BBR, DASHBOARD, READY]
+def recover(plane: ControlPlane) -> None:
+    components.scale(plane.client, BODY_BASED_ROUTER, 2)
+    components.until_ready(plane.client, BODY_BASED_ROUTER)
+    events.wait_for(plane.client, READY, within=PATIENT)
 
 
-def test_a_reason_that_is_switched_off_ends_without_a_ready(plane: ControlPlane) -> None:
-    overlay = mounted(plane, "off", NOTHING)
-    with reporter_with(plane, overlay) as reporter:
-        components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=PATIENT)
-        overlay.write(ROUTER_OFF)
-        reloaded(reporter, "applied")
-        components.scale(plane.client, BODY_BASED_ROUTER, 2)
-        components.until_ready(plane.client, BODY_BASED_ROUTER)
-        passes = reporter.metric("pass_duration_seconds_count")
-        until(
-            lambda: reporter.metric("pass_duration_seconds_count") >= passes + 3,
-            within=PATIENT,
-            what="three further passes",
-        )
-        overlay.write(NOTHING)
-        reloaded(reporter, "applied", 2)
-        assert reporter.states() == {}
-        assert events.reasons(plane.client) == [BBR]
+def test_kinds_that_become_needed_are_watched(plane: ControlPlane, reloading: Reloading) -> None:
+    reporter = reloading.reporter
+    reloading.load(MODELS_OFF)
+    until(
+        lambda: f'kind="{INFERENCE_SETS}"' not in reporter.metrics(),
+        within=PATIENT,
+        what="InferenceSets are not watched",
+    )
+    reloading.load(NOTHING)
+    until(
+        lambda: reporter.status()["kinds"].get("inferencesets") == "watched",
+        within=PATIENT,
+        what="InferenceSets are watched",
+    )
+    until_metric(reporter, 1, "watch_up", kind=INFERENCE_SETS)
+    until_states(reporter, {})
+    until_logged(reporter, "switched on: ")
+    assert not events.reasons(plane.client)
 
 
-def test_an_overlay_that_is_wrong_changes_nothing(plane: ControlPlane) -> None:
-    overlay = mounted(plane, "wrong", NOTHING)
-    with reporter_with(plane, overlay) as reporter:
-        overlay.write(WRONG)
-        reloaded(reporter, "refused")
-        until_metric(reporter, 1, "overlay_refused")
-        until_logged(reporter, f"{overlay.path}:1: unknown reason `clusterBBRNotRedy`")
-        assert "clusterBBRNotRedy" in reporter.status()["overlayRefused"]
-        components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=PATIENT)
-        overlay.write(NOTHING)
-        reloaded(reporter, "applied")
-        until_metric(reporter, 0, "overlay_refused")
+def test_an_episode_goes_on_while_reasons_come_and_go(
+    plane: ControlPlane, reloading: Reloading
+) -> None:
+    reporter = reloading.reporter
+    reloading.load(NOTHING)
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    first = events.wait_for(plane.client, BBR, within=PATIENT)
+    reloading.load(ADDED)
+    events.wait_for(plane.client, DASHBOARD, within=PATIENT)
+    (still,) = events.reporter_events(plane.client, BBR)
+    assert (still.uid, still.first) == (first.uid, first.first)
+    assert reporter.states()[BBR] != ""
+    reloading.load(NOTHING)
+    until(lambda: DASHBOARD not in reporter.states(), within=PATIENT, what="it is gone")
+    recover(plane)
+    assert sorted(events.reasons(plane.client)) == [BBR, DASHBOARD, READY]
 
 
-def test_kinds_that_become_needed_are_watched(plane: ControlPlane) -> None:
-    overlay = mounted(plane, "kinds", MODELS_OFF)
-    with reporter_with(plane, overlay) as reporter:
-        assert f'kind="{INFERENCE_SETS}"' not in reporter.metrics()
-        overlay.write(NOTHING)
-        until(
-            lambda: reporter.status()["kinds"].get("inferencesets") == "watched",
-            within=PATIENT,
-            what="InferenceSets are watched",
-        )
-        until_metric(reporter, 1, "watch_up", kind=INFERENCE_SETS)
-        until_states(reporter, {})
-        until_logged(reporter, "switched on: ")
-        assert not events.reasons(plane.client)
+def test_a_reason_that_is_switched_off_ends_without_a_ready(
+    plane: ControlPlane, reloading: Reloading
+) -> None:
+    reloading.load(NOTHING)
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    events.wait_for(plane.client, BBR, within=PATIENT)
+    reloading.load(ROUTER_OFF)
+    components.scale(plane.client, BODY_BASED_ROUTER, 2)
+    components.until_ready(plane.client, BODY_BASED_ROUTER)
+    reloading.three_passes()
+    reloading.load(NOTHING)
+    assert reloading.reporter.states() == {}
+    assert events.reasons(plane.client) == [BBR]
+
+
+def test_an_overlay_that_is_wrong_changes_nothing(
+    plane: ControlPlane, reloading: Reloading
+) -> None:
+    reporter, overlay = reloading.reporter, reloading.overlay
+    reloading.load(NOTHING)
+    reloading.refuse(lambda: overlay.write(WRONG))
+    until_metric(reporter, 1, "overlay_refused")
+    until_logged(reporter, f"{overlay.path}:1: unknown reason `clusterBBRNotRedy`")
+    assert "clusterBBRNotRedy" in reporter.status()["overlayRefused"]
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    events.wait_for(plane.client, BBR, within=PATIENT)
+    reloading.load(NOTHING)
+    until_metric(reporter, 0, "overlay_refused")
+    recover(plane)
 
 
 @pytest.fixture
@@ -148,18 +210,32 @@ def setting(plane: ControlPlane) -> Iterator[str]:
     plane.client.delete(path)
 
 
-def test_a_reason_of_ones_own_comes_with_its_kind_and_goes(
-    plane: ControlPlane, setting: str
+def test_a_reason_of_ones_own_comes_with_its_kind_reads_other_fields_and_goes(
+    plane: ControlPlane, setting: str, reloading: Reloading
 ) -> None:
-    overlay = mounted(plane, "own", NOTHING)
-    with granted(plane.client, "reload", READS), reporter_with(plane, overlay) as reporter:
-        overlay.write(setting_overlay('object.data.good == "yes"', hold="1s"))
+    """
+    The episode goes on, although what it is about is listed anew.
+    """
+    reporter = reloading.reporter
+    reloading.load(NOTHING)
+    with granted(plane.client, "reload", READS):
+        reloading.load(setting_overlay('object.data.good == "yes"', hold="1s"))
         watched(reporter)
         plane.client.patch(setting, {"data": {"good": "no"}})
-        events.wait_for(plane.client, SETTING, within=PATIENT, containing="default/reloaded")
+        first = events.wait_for(
+            plane.client, SETTING, within=PATIENT, containing="default/reloaded"
+        )
+        reloading.load(setting_overlay('object.data.bad == "yes"', hold="1s"))
+        watched(reporter)
         plane.client.patch(setting, {"data": {"good": "yes"}})
+        reloading.three_passes()
+        (still,) = events.reporter_events(plane.client, SETTING)
+        assert (still.uid, still.first) == (first.uid, first.first)
+        assert not events.reporter_events(plane.client, READY)
+        plane.client.patch(setting, {"data": {"bad": "yes"}})
         events.wait_for(plane.client, READY, within=PATIENT)
-        overlay.write(NOTHING)
+        assert reporter.metric("overlay_refused") == 0
+        reloading.load(NOTHING)
         until(lambda: SETTING not in _reasons(reporter), within=PATIENT, what="the reason is gone")
         until(
             lambda: (
@@ -170,34 +246,6 @@ def test_a_reason_of_ones_own_comes_with_its_kind_and_goes(
             what="its kind is gone",
         )
         assert events.reasons(plane.client) == [SETTING, READY]
-
-
-def test_other_fields_are_read_without_a_restart(plane: ControlPlane, setting: str) -> None:
-    """
-    The episode goes on, although what it is about is listed anew.
-    """
-    overlay = mounted(plane, "fields", setting_overlay('object.data.good == "yes"', hold="1s"))
-    with granted(plane.client, "fields", READS), reporter_with(plane, overlay) as reporter:
-        watched(reporter)
-        plane.client.patch(setting, {"data": {"good": "no"}})
-        first = events.wait_for(plane.client, SETTING, within=PATIENT)
-        overlay.write(setting_overlay('object.data.bad == "yes"', hold="1s"))
-        reloaded(reporter, "applied")
-        watched(reporter)
-        plane.client.patch(setting, {"data": {"good": "yes"}})
-        passes = reporter.metric("pass_duration_seconds_count")
-        until(
-            lambda: reporter.metric("pass_duration_seconds_count") >= passes + 3,
-            within=PATIENT,
-            what="three further passes",
-        )
-        (still,) = events.reporter_events(plane.client, SETTING)
-        assert (still.uid, still.first) == (first.uid, first.first)
-        assert not events.reporter_events(plane.client, READY)
-        plane.client.patch(setting, {"data": {"bad": "yes"}})
-        events.wait_for(plane.client, READY, within=PATIENT)
-        assert events.reasons(plane.client) == [SETTING, READY]
-        assert reporter.metric("overlay_refused") == 0
 
 
 def watched(reporter: ReporterProcess) -> None:
@@ -216,29 +264,22 @@ def _reasons(reporter: ReporterProcess) -> list[str]:
     return [*cluster["clear"], *(each["reason"] for each in cluster["verdicts"])]
 
 
-def test_an_overlay_that_is_no_file_is_refused_and_blocks_nothing(plane: ControlPlane) -> None:
-    overlay = mounted(plane, "fifo", NOTHING)
-    with reporter_with(plane, overlay) as reporter:
-        overlay.path.unlink()
-        os.mkfifo(overlay.path)
-        reloaded(reporter, "refused")
-        until_logged(reporter, f"{overlay.path}:1: cannot be read: it is not a regular file")
-        components.scale(plane.client, BODY_BASED_ROUTER, 0)
-        events.wait_for(plane.client, BBR, within=PATIENT)
+def test_an_overlay_that_is_no_file_is_refused_and_blocks_nothing(
+    plane: ControlPlane, reloading: Reloading
+) -> None:
+    path = reloading.overlay.path
+    target = path.readlink()
+    reloading.load(NOTHING)
 
+    def replace() -> None:
+        path.unlink()
+        os.mkfifo(path)
 
-def mounted(plane: ControlPlane, name: str, text: str) -> MountedFile:
-    return MountedFile(plane.folder / f"overlay-{name}", text)
-
-
-def reporter_with(plane: ControlPlane, overlay: MountedFile) -> ReporterProcess:
-    flag = f"--catalogue-overlay={overlay.path}"
-    return ReporterProcess(plane, *SHORT_FLAGS, NO_PAGES, "--resync-seconds=5", flag)
-
-
-def reloaded(reporter: ReporterProcess, result: str, times: int = 1) -> None:
-    until(
-        lambda: reporter.metric("overlay_reloads_total", result=result) == times,
-        within=PATIENT,
-        what=f"{times} overlays {result}",
-    )
+    reloading.refuse(replace)
+    until_logged(reloading.reporter, f"{path}:1: cannot be read: it is not a regular file")
+    components.scale(plane.client, BODY_BASED_ROUTER, 0)
+    events.wait_for(plane.client, BBR, within=PATIENT)
+    path.unlink()
+    path.symlink_to(target)
+    reloading.load(NOTHING)
+    recover(plane)

@@ -1,5 +1,5 @@
 """
-Order of tests, and their distribution over processes side by side: whole files, with two exceptions.
+Order of tests, and their distribution over processes side by side: whole files, with exceptions.
 """
 
 from pathlib import PurePosixPath
@@ -9,13 +9,13 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 
-WHOLE_FOLDERS = frozenset({"e2e/conformance", "e2e/scenarios/job_status"})
+WHOLE_FOLDERS = frozenset({"e2e/chart/alerts", "e2e/conformance", "e2e/scenarios/job_status"})
 """
-Folders whose short files share a control plane of their own.
+Folders whose files share what one process makes once: a control plane of their own, states of the reporter.
 """
 
 CASES = "tests/cases/test_cases.py"
-SINGLE_TESTS = frozenset({CASES, "tests/integration/process/test_demo.py"})
+SINGLE_TESTS = frozenset({CASES})
 """
 Files whose tests share nothing and take long. One process alone would be the last to end.
 """
@@ -35,9 +35,9 @@ def rank_of(nodeid: str) -> int:
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         file, _, _ = nodeid.partition("::")
-        folder = str(PurePosixPath(file).parent)
         if file in SINGLE_TESTS:
             return nodeid
+        folder = str(PurePosixPath(file).parent)
         return folder if folder in WHOLE_FOLDERS else file
 
 

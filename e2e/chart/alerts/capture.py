@@ -3,7 +3,7 @@ The pages of a state at two moments, and the production of many states side by s
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from reporter.sinks.metrics.declarations.declaration import PREFIX
 
 AT_ONCE = 2
 """
-States that are produced side by side: each has three processes, and most of the time they wait.
+States that are produced side by side: most of the time they wait.
 """
 
 _OF_STATE = (
@@ -55,10 +55,10 @@ async def capture(found: Replicas, *, reviewed: int = REPLICAS) -> State:
     """
     await found.all_show("unknown_rights", 0, of=reviewed)
     await found.passed()
-    before = await found.pages()
+    before = found.pages()
     for _ in range(MAX_PASSES):
         await found.passed()
-        after = await found.pages()
+        after = found.pages()
         if _shown(before) == _shown(after):
             return State(before, after)
         before = after
@@ -72,15 +72,46 @@ def _shown(pages: Pages) -> list[dict[tuple[str, Labels], float]]:
     ]
 
 
-async def produce(folder: Path, wanted: Sequence[Produce]) -> dict[str, State]:
+class States:
     """
-    Produce the states, some of them side by side.
+    The states by name, each produced when it is first asked for, or with another one.
+
+    *expected*: the names of those that will be asked for, which are produced side by side.
     """
+
+    def __init__(
+        self, folder: Path, known: Sequence[Produce], expected: Collection[str] = ()
+    ) -> None:
+        self._folder, self._known = folder, {each.__name__: each for each in known}
+        self._expected = [name for name in self._known if name in expected]
+        self._found: dict[str, State] = {}
+
+    def __getitem__(self, name: str) -> State:
+        if name not in self._found:
+            self.of(name, *self._expected)
+        return self._found[name]
+
+    def of(self, *names: str) -> dict[str, State]:
+        """
+        Return these states; none: all. Those that are missing are produced side by side.
+        """
+        wanted = names or tuple(self._known)
+        missing = [self._known[name] for name in dict.fromkeys(wanted) if name not in self._found]
+        if missing:
+            self._found |= asyncio.run(_produce(self._folder, missing))
+        return {name: self._found[name] for name in wanted}
+
+
+async def _produce(folder: Path, wanted: Sequence[Produce]) -> dict[str, State]:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(state: Produce) -> State:
         async with places:
-            return await state(folder / state.__name__)
+            try:
+                return await state(folder / state.__name__)
+            except Exception as err:
+                err.add_note(f"in the state {state.__name__}")
+                raise
 
     states = await asyncio.gather(*(one(each) for each in wanted))
     return {state.__name__: found for state, found in zip(wanted, states, strict=True)}

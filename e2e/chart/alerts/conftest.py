@@ -2,14 +2,13 @@
 The rules that the chart renders, with all that switches some of them on, and the pages of each state.
 """
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts import states as produced
-from e2e.chart.alerts.capture import State, produce
+from e2e.chart.alerts.capture import States
 from e2e.chart.helm import Helm
 
 
@@ -19,13 +18,21 @@ SWITCHED_ON = (
 )
 
 
-@pytest.fixture
-def rules(helm: Helm) -> dict[str, Any]:
+@pytest.fixture(scope="session")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    helm = Helm(tmp_path_factory.mktemp("helm"))
     rendered = helm.render(CHART, f"--set={SWITCHED_ON}", golden.OPERATOR)
     (found,) = (each["spec"] for each in rendered if each["kind"] == "PrometheusRule")
     return dict(found)
 
 
 @pytest.fixture(scope="session")
-def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
-    return asyncio.run(produce(tmp_path_factory.mktemp("states"), produced.ALL))
+def states(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> States:
+    expected = {
+        each.callspec.params.get("name")
+        for each in request.session.items
+        if isinstance(each, pytest.Function)
+        and "states" in each.fixturenames
+        and hasattr(each, "callspec")
+    }
+    return States(tmp_path_factory.mktemp("states"), produced.ALL, expected)

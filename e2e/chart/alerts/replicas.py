@@ -1,16 +1,27 @@
 """
-Three reporters, each a process of its own, and their API server in memory, over HTTP.
+Three reporters side by side, and their API server in memory, over HTTP.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 
+import aiohttp
+
+from reporter.app import Reporter
+from reporter.cli.arguments.configuration import load_configuration, load_shipped_catalogue
 from reporter.embedded.http.faults.rules import status_response
 from reporter.embedded.kubeconfig import render_kubeconfig
 from reporter.embedded.server import EmbeddedServer
-from tests.integration.process.reporter_process import RunningReporter, holder, running_reporter
+from reporter.kube.client.client import connect
+from reporter.runtime.process.clock import Clock
+from tests.integration.http.served_pages import free
+from tests.integration.process.reporter_process import holder, value_of
+from tests.support.background import running_beside
 
 
 Pages = tuple[str, ...]
@@ -23,19 +34,51 @@ FLAGS = (
     "--scrape=loading",  # the Ready pods of the example have no page
     "--settle-seconds=0",
     "--heartbeat-seconds=10",
-    "--resync-seconds=2",
+    "--resync-seconds=1",
     "--lease-duration-seconds=90",  # no state needs another leader, and a busy machine makes none
     "--renew-deadline-seconds=60",
     "--retry-period-seconds=0.3",
     "--rollup-metrics=namespace",
+    "--metrics-bind-address=127.0.0.1:0",
+    "--status-bind-address=127.0.0.1:0",
 )
 REPLICAS = 3
 USER = "replica-{}"
 PASSES = "pass_duration_seconds_count"
+LOOK_AGAIN = 0.05
+"""
+Seconds between two looks at the pages.
+"""
+
 WAIT_TIMEOUT = 180.0
 """
 Seconds within which a kind without a watch is Unknown on a busy machine; it is after 30.
 """
+
+
+@dataclass(frozen=True)
+class Replica:
+    """
+    All parts of a process, wired as the program wires them: a process of its own would load them anew.
+    """
+
+    reporter: Reporter
+    running: asyncio.Task[None]
+    health: str
+    session: aiohttp.ClientSession
+
+    def page(self) -> str:
+        return self.reporter.metrics.render().decode()
+
+    def metric(self, name: str, **labels: str) -> float:
+        return value_of(self.page(), name, **labels)
+
+    async def is_ready(self) -> bool:
+        try:
+            async with self.session.get(f"http://{self.health}/readyz") as response:
+                return response.status == HTTPStatus.OK
+        except aiohttp.ClientConnectionError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -45,15 +88,31 @@ class Replicas:
     """
 
     server: EmbeddedServer
-    running: Sequence[RunningReporter]
+    running: Sequence[Replica]
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        async def holds() -> bool:
+            return bool(condition())
+
+        await self._until(holds, what)
+
+    async def _until(self, holds: Callable[[], Awaitable[bool]], what: str) -> None:
+        try:
+            async with asyncio.timeout(WAIT_TIMEOUT):
+                while not await holds():
+                    for each in self.running:
+                        assert not each.running.done(), each.running
+                    await asyncio.sleep(LOOK_AGAIN)
+        except TimeoutError:
+            raise AssertionError(f"not within {WAIT_TIMEOUT} s: {what}") from None
 
     async def ready(self) -> None:
         for each in self.running:
-            await each.wait_ready()
+            await self._until(each.is_ready, "each is ready")
 
     async def led(self) -> None:
         await self.ready()
-        await self.running[0].until(lambda: holder(self.server))
+        await self.until(lambda: holder(self.server), "somebody holds the Lease")
         await self.all_show("leader", 1, of=1)
 
     async def all_show(
@@ -63,13 +122,10 @@ class Replicas:
         Wait until exactly *of* replicas show the metric with this value.
         """
 
-        async def shown() -> bool:
-            for each in self.running:
-                assert each.process.returncode is None, each.log
-            values = [await each.metric(metric, **labels) for each in self.running]
-            return values.count(value) == of
+        def shown() -> bool:
+            return [each.metric(metric, **labels) for each in self.running].count(value) == of
 
-        await self.running[0].until(shown, within=WAIT_TIMEOUT)
+        await self.until(shown, f"{of} replicas show {metric} {labels} {value}")
 
     async def counted(
         self, result: str, above: float = 0, *, metric: str = "event_writes_total"
@@ -78,29 +134,46 @@ class Replicas:
         Wait until more than *above* writes had this result, and return how many had.
         """
 
-        async def total() -> float:
-            return sum([await each.metric(metric, result=result) for each in self.running])
+        def total() -> float:
+            return sum(each.metric(metric, result=result) for each in self.running)
 
-        async def exceeded() -> bool:
-            return await total() > above
-
-        await self.running[0].until(exceeded, within=WAIT_TIMEOUT)
-        return await total()
+        await self.until(lambda: total() > above, f"more than {above} writes are {result}")
+        return total()
 
     async def passed(self) -> None:
         """
         Wait until each has ended two further passes; the second began after this was called.
         """
-        for each in self.running:
-            before = await each.metric(PASSES)
+        least = [each.metric(PASSES) + 2 for each in self.running]
 
-            async def ended(each: RunningReporter = each, least: float = before + 2) -> bool:
-                return await each.metric(PASSES) >= least
+        def ended() -> bool:
+            pairs = zip(self.running, least, strict=True)
+            return all(each.metric(PASSES) >= number for each, number in pairs)
 
-            await each.until(ended, within=WAIT_TIMEOUT)
+        await self.until(ended, "two further passes")
 
-    async def pages(self) -> Pages:
-        return tuple([(await each.get("/metrics"))[1] for each in self.running])
+    def pages(self) -> Pages:
+        return tuple(each.page() for each in self.running)
+
+
+@asynccontextmanager
+async def _replica(kubeconfig: Path, pod: str, *flags: str) -> AsyncIterator[Replica]:
+    environ = {"POD_NAME": pod, "POD_NAMESPACE": "kaito-system"}
+    health = str(free())
+    given = [*FLAGS, f"--health-probe-bind-address={health}", *flags]
+    settings, catalogue = load_configuration(given, environ)
+    load = partial(load_shipped_catalogue, settings.catalogue_overlay, settings.packs)
+    clock = Clock()
+    api = await connect(str(kubeconfig), clock=clock)
+    try:
+        reporter = Reporter(settings, catalogue, api, clock, load)
+        async with (
+            running_beside(reporter.run(), pod) as task,
+            aiohttp.ClientSession() as session,
+        ):
+            yield Replica(reporter, task, health, session)
+    finally:
+        await api.close()
 
 
 @asynccontextmanager
@@ -113,6 +186,7 @@ async def replicas(
     *each*: a further flag for each of them. *deny*: what none of them may. *broken*: a regular
     expression of paths that answer with an error.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(EmbeddedServer())
         server.load_example_stack()
@@ -122,13 +196,11 @@ async def replicas(
             server.faults.add(status_response(503, "ServiceUnavailable", "down"), path=broken)
         running = []
         for number in range(REPLICAS):
-            pod = f"stack-status-reporter-{number}"
-            (folder / pod).mkdir(parents=True)
             user = USER.format(number)
             server.tokens[user] = user
             config = folder / f"kubeconfig-{number}"
             config.write_text(render_kubeconfig(server.url, user))
-            flags = (*FLAGS, f"--kubeconfig={config}", *each[number : number + 1])
-            context = running_reporter(server, folder / pod, *flags, pod=pod)
+            pod = f"stack-status-reporter-{number}"
+            context = _replica(config, pod, *each[number : number + 1])
             running.append(await stack.enter_async_context(context))
         yield Replicas(server, running)

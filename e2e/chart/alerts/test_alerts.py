@@ -2,18 +2,19 @@
 Each alert of the chart fires in the states it is for and in no other, and names the cluster.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.chart.alerts import states as produced
-from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.expected import (
     BEFORE,
     LASTS,
     READ_FROM_PAGES,
+    Alert,
     expected_alerts,
     firing_by_minute,
     missing_alerts,
@@ -25,8 +26,14 @@ from e2e.chart.alerts.expected import (
     steady,
     unknown_alerts,
 )
-from e2e.chart.alerts.promtool import alerts_of, firing_errors, metrics_of
-from e2e.chart.alerts.texts import text_errors
+from e2e.chart.alerts.promtool import (
+    AlertTest,
+    alerts_of,
+    errors_by_name,
+    firing_errors,
+    metrics_of,
+)
+from e2e.chart.alerts.texts import text_test
 from e2e.chart.alerts.timeline import (
     POD_MONITOR,
     SERVICE_MONITOR,
@@ -34,6 +41,7 @@ from e2e.chart.alerts.timeline import (
     scraped,
     series_of,
 )
+from e2e.chart.conftest import AlertErrors
 from reporter.embedded.example.team import TEAM
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.silences import SilenceState
@@ -66,36 +74,40 @@ Those that no page of a state has: see test_unreadable_pages, test_silent and te
 @pytest.mark.parametrize("name", [each.__name__ for each in produced.ALL])
 @pytest.mark.parametrize("cluster", ["", "west"])
 def test_each_state_fires_its_alerts_and_no_other(
-    rules: Json, states: Mapping[str, State], name: str, cluster: str, tmp_path: Path
+    rules: Json, states: States, name: str, cluster: str, alert_errors: AlertErrors
 ) -> None:
     """
     With a cluster, a second one is healthy all the time, as in a central Prometheus.
     """
-    healthy, state, metrics = states["healthy"], states[name], metrics_of(rules)
-    external = {"cluster": cluster} if cluster else {}
-    series = [*series_of(phases(healthy, state), metrics, **external)]
-    if cluster:
-        series += series_of((steady(healthy, BEFORE + LASTS),), metrics, cluster="east")
-    firing = firing_by_minute(name, state, **external)
-    assert firing_errors(rules, series, firing, tmp_path) == ""
+    metrics = metrics_of(rules)
+
+    def test(name: str, cluster: str) -> AlertTest:
+        healthy, state = states["healthy"], states[name]
+        external = {"cluster": cluster} if cluster else {}
+        series = [*series_of(phases(healthy, state), metrics, **external)]
+        if cluster:
+            series += series_of((steady(healthy, BEFORE + LASTS),), metrics, cluster="east")
+        return AlertTest(series, firing_by_minute(name, state, **external))
+
+    assert alert_errors(rules, test) == ""
 
 
-def test_every_alert_fires_in_some_state(rules: Json, states: Mapping[str, State]) -> None:
+def test_every_alert_fires_in_some_state(rules: Json, states: States) -> None:
     fired = {
         each["alertname"]
-        for name, state in states.items()
+        for name, state in states.of().items()
         for each in expected_alerts(name, state)
     }
     assert fired | TESTED_APART == {each["alert"] for each in alerts_of(rules)}
     assert not fired & TESTED_APART
 
 
-def test_nothing_is_unknown_where_the_stack_can_be_read(states: Mapping[str, State]) -> None:
+def test_nothing_is_unknown_where_the_stack_can_be_read(states: States) -> None:
     for name in ("healthy", "finding", "no_leader", "two_leaders", "writes_refused", "dropped"):
         assert unknown_alerts(states[name]) == []
 
 
-def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
+def test_every_reason_can_be_unknown(states: States) -> None:
     """
     The states above evaluate the alert for every reason that is on and needs no source; those about the
     pages of Ready pods have a test of their own.
@@ -112,13 +124,14 @@ def test_every_reason_can_be_unknown(states: Mapping[str, State]) -> None:
         assert affected < reasons
 
 
-def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) -> None:
+def test_what_is_missing_and_stalled_in_each_state(states: States) -> None:
     """
     The states above evaluate these alerts for what their pages show; this is what they show.
     """
+    found = states.of()
     missing = {
         name: {(each["verb"], each["resource"]) for each in missing_alerts(state)}
-        for name, state in states.items()
+        for name, state in found.items()
         if missing_alerts(state)
     }
     assert {("create", "events"), ("list", "pods")} <= missing.pop("one_cut_off")
@@ -132,10 +145,10 @@ def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) 
         "objects_refused": {("patch", f"{STATUSES}/status")},
         "store_refused": {("create", HEALTH_EVENTS.group_resource)},
     }
-    assert [name for name, state in states.items() if rights_unknown(state)] == ["reviews_fail"]
+    assert [name for name, state in found.items() if rights_unknown(state)] == ["reviews_fail"]
     stalled = {
         name: [(each["scope"], each["reason"]) for each in stalled_alerts(state)]
-        for name, state in states.items()
+        for name, state in found.items()
         if stalled_alerts(state)
     }
     of_bbr = [("cluster", "clusterBBRNotReady")]
@@ -149,16 +162,18 @@ def test_what_is_missing_and_stalled_in_each_state(states: Mapping[str, State]) 
 
 
 def test_each_state_but_active_has_silences_in_one_state_of_the_cluster(
-    states: Mapping[str, State],
+    states: States,
 ) -> None:
-    found = {name: [each["state"] for each in silence_alerts(s)] for name, s in states.items()}
+    found = {
+        name: [each["state"] for each in silence_alerts(s)] for name, s in states.of().items()
+    }
     shown = found.pop("silences_not_in_effect")
     assert set(shown) == set(SilenceState) - {SilenceState.ACTIVE}
     assert not any(found.values())
 
 
 def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     state = states["dropped"]
     series = [*series_of((steady(state, 30),), metrics_of(rules), cluster="west")]
@@ -171,25 +186,27 @@ def test_an_event_that_is_dropped_before_the_first_scrape_is_noticed(
 
 @pytest.mark.parametrize("name", ["healthy", "finding", "two_leaders", "writes_refused"])
 def test_two_monitors_and_two_prometheus_servers_change_nothing(
-    rules: Json, states: Mapping[str, State], name: str, tmp_path: Path
+    rules: Json, states: States, name: str, alert_errors: AlertErrors
 ) -> None:
-    healthy, state = states["healthy"], states[name]
-    series = [
-        each
-        for server in ("a", "b")
-        for each in series_of(
-            phases(healthy, state),
-            metrics_of(rules),
-            monitors=(SERVICE_MONITOR, POD_MONITOR),
-            cluster="west",
-            prometheus_replica=server,
-        )
-    ]
-    firing = firing_by_minute(name, state, cluster="west")
-    assert firing_errors(rules, series, firing, tmp_path) == ""
+    def test(name: str) -> AlertTest:
+        state = states[name]
+        series = [
+            each
+            for server in ("a", "b")
+            for each in series_of(
+                phases(states["healthy"], state),
+                metrics_of(rules),
+                monitors=(SERVICE_MONITOR, POD_MONITOR),
+                cluster="west",
+                prometheus_replica=server,
+            )
+        ]
+        return AlertTest(series, firing_by_minute(name, state, cluster="west"))
+
+    assert alert_errors(rules, test) == ""
 
 
-def test_scraping_renames_no_label(states: Mapping[str, State]) -> None:
+def test_scraping_renames_no_label(states: States) -> None:
     """
     So the rules hold with honorLabels and without.
     """
@@ -209,40 +226,37 @@ def test_scraping_renames_no_label(states: Mapping[str, State]) -> None:
 # ---------------------------------------------------------------- texts
 
 
-def test_texts_name_cluster_namespace_and_number(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
-) -> None:
-    wanted = {
-        "no_leader": "No replica of the status reporter is the leader in cluster west",
-        "two_leaders": "2 replicas of the status reporter are the leader in cluster west",
-        "writes_refused": "Events of the status reporter are not accepted (refused) in cluster west",
-        "dropped": "An Event of the status reporter was dropped in cluster west",
-        "mirrors_refused": "Events beside InferenceSets are not accepted (refused) in cluster west",
-        "objects_refused": "The status of 1 ProductionStackStatuses is not written in cluster west",
-        "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
-        "store_refused": "Episodes are not kept as HealthEvents in cluster west",
-    }
-    for name, summary in wanted.items():
-        alert = own_alerts(name)[-1]
-        assert text_errors(rules, states, name, [alert], [summary], tmp_path) == ""
-    may_not = "The status reporter may not create events in cluster west"
+SUMMARIES = {
+    "no_leader": "No replica of the status reporter is the leader in cluster west",
+    "two_leaders": "2 replicas of the status reporter are the leader in cluster west",
+    "writes_refused": "Events of the status reporter are not accepted (refused) in cluster west",
+    "dropped": "An Event of the status reporter was dropped in cluster west",
+    "mirrors_refused": "Events beside InferenceSets are not accepted (refused) in cluster west",
+    "objects_refused": "The status of 1 ProductionStackStatuses is not written in cluster west",
+    "objects_unread": "ProductionStackStatuses cannot be read in cluster west",
+    "store_refused": "Episodes are not kept as HealthEvents in cluster west",
+}
+BLOCKED = "is kept from being Current by"
+STALLED = {
+    "finding": f"The control plane {BLOCKED} clusterBBRNotReady in cluster west",
+    "harness_out": f"Namespace {TEAM} {BLOCKED} modelharnessExtAuthzProviderMissing in cluster west",
+}
+
+
+def _texts(states: States) -> Iterator[tuple[str, Sequence[Alert], Sequence[str]]]:
+    """
+    Yield states, alerts of one rule that fire in them, and their summaries.
+    """
+    for name, summary in SUMMARIES.items():
+        yield name, [own_alerts(name)[-1]], [summary]
     (lacks,) = missing_alerts(states["writes_refused"])
-    assert text_errors(rules, states, "writes_refused", [lacks], [may_not], tmp_path) == ""
+    yield "writes_refused", [lacks], ["The status reporter may not create events in cluster west"]
     name = "silences_not_in_effect"
     of_silences = [each for each in silence_alerts(states[name]) if each["state"] != "expired"]
-    summaries = [
-        f"Silences of findings are {each} in cluster west"
-        for each in ("malformed (2)", "unmatched (1)")
-    ]
-    assert text_errors(rules, states, name, of_silences, summaries, tmp_path) == ""
-    blocked = "is kept from being Current by"
-    stalled = {
-        "finding": f"The control plane {blocked} clusterBBRNotReady in cluster west",
-        "harness_out": f"Namespace {TEAM} {blocked} modelharnessExtAuthzProviderMissing in cluster west",
-    }
-    for name, summary in stalled.items():
-        kept = stalled_alerts(states[name])
-        assert text_errors(rules, states, name, kept, [summary], tmp_path) == ""
+    counted = ("malformed (2)", "unmatched (1)")
+    yield name, of_silences, [f"Silences of findings are {n} in cluster west" for n in counted]
+    for name, summary in STALLED.items():
+        yield name, stalled_alerts(states[name]), [summary]
     alerts = unknown_alerts(states["unknown"])
     summaries = [
         f"{each['reason']} cannot be evaluated"
@@ -250,4 +264,16 @@ def test_texts_name_cluster_namespace_and_number(
         + " in cluster west"
         for each in alerts
     ]
-    assert text_errors(rules, states, "unknown", alerts, summaries, tmp_path) == ""
+    yield "unknown", alerts, summaries
+
+
+def test_texts_name_cluster_namespace_and_number(
+    rules: Json, states: States, tmp_path: Path
+) -> None:
+    tests = {
+        f"{name} {alerts[0]['alertname']}": text_test(rules, states, name, alerts, summaries)
+        for name, alerts, summaries in _texts(states)
+    }
+    assert len(tests) == len([*_texts(states)])
+    errors = errors_by_name(rules, tests, tmp_path)
+    assert {name: error for name, error in errors.items() if error} == {}

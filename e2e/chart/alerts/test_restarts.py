@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from e2e.chart import CHART, golden
-from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.case_pages import story_of
 from e2e.chart.alerts.expected import BEFORE, FOUND, HEALTHY_YET, Alert, steady
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
@@ -30,7 +30,7 @@ The minute from which no replica is scraped.
 
 def _firing_errors(
     rules: Json,
-    states: Mapping[str, State],
+    states: States,
     phases: tuple[Phase, ...],
     firing: Mapping[int, list[Alert]],
     folder: Path,
@@ -46,7 +46,7 @@ def _firing_errors(
 
 
 def test_it_fires_on_while_all_replicas_are_replaced(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     """
     It resolves with the first page that shows the recovery.
@@ -59,7 +59,7 @@ def test_it_fires_on_while_all_replicas_are_replaced(
 
 
 def test_a_recovery_meanwhile_resolves_it_with_the_first_page(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     back = GONE + GAP
     phases = (Phase(GAP), steady(states["healthy"], LASTS))
@@ -68,14 +68,14 @@ def test_a_recovery_meanwhile_resolves_it_with_the_first_page(
 
 
 def test_a_reporter_that_does_not_come_back_leaves_it_for_five_minutes(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     firing = {GONE + REMEMBERED - 2: [FOUND], GONE + REMEMBERED: [], GONE + LASTS: []}
     assert _firing_errors(rules, states, (Phase(LASTS + 1),), firing, tmp_path) == ""
 
 
 def test_a_value_makes_it_fire_on_after_a_recovery(
-    helm: Helm, states: Mapping[str, State], tmp_path: Path
+    helm: Helm, states: States, tmp_path: Path
 ) -> None:
     """
     It is no default, because each recovery is shown so much later.

@@ -2,13 +2,12 @@
 The alerts on a reporter that is gone, that evaluates nothing, or that is one of many.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.expected import (
     BEFORE,
     HEALTHY_YET,
@@ -35,7 +34,7 @@ Json = dict[str, Any]
 
 @pytest.mark.parametrize("cluster", ["", "west"])
 def test_alert_fires_for_a_reporter_that_is_gone(
-    rules: Json, states: Mapping[str, State], cluster: str, tmp_path: Path
+    rules: Json, states: States, cluster: str, tmp_path: Path
 ) -> None:
     healthy, metrics = states["healthy"], metrics_of(rules)
     external = {"cluster": cluster} if cluster else {}
@@ -58,7 +57,7 @@ def test_alert_fires_for_a_reporter_that_was_never_scraped(rules: Json, tmp_path
 
 
 def test_alert_fires_for_a_leader_whose_status_no_longer_changes(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     """
     Evaluate the rules against the same pages for longer than the reporter may take for a pass.
@@ -72,7 +71,7 @@ def test_alert_fires_for_a_leader_whose_status_no_longer_changes(
 
 
 def test_alert_fires_for_a_leader_that_cannot_make_a_status(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     healthy, metrics = states["healthy"], metrics_of(rules)
     without = {name for name in metrics if not name.startswith(f"{OURS}rollup_")}
@@ -82,7 +81,7 @@ def test_alert_fires_for_a_leader_that_cannot_make_a_status(
 
 
 def test_alert_fires_for_one_replica_that_evaluates_nothing(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     """
     The page of one replica stays that of one moment; those of the others go on.
@@ -100,7 +99,7 @@ def test_alert_fires_for_one_replica_that_evaluates_nothing(
 
 
 def test_alert_fires_for_reporters_of_one_cluster_in_two_namespaces(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     """
     Each leads by a Lease of its own, so Events are written twice.
@@ -115,7 +114,7 @@ def test_alert_fires_for_reporters_of_one_cluster_in_two_namespaces(
 
 
 def test_alert_fires_for_one_cluster_of_thirty_without_a_leader(
-    rules: Json, states: Mapping[str, State], tmp_path: Path
+    rules: Json, states: States, tmp_path: Path
 ) -> None:
     """
     Only the series of these rules, as the others make thirty times as many.

@@ -3,13 +3,12 @@ Alerts on what blocks for longer than it may, while its code changes.
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.expected import BEFORE, HEALTHY_YET, LASTS, LATE, stalled_alerts, steady
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import Phase, series_of
@@ -27,7 +26,7 @@ The time between two changes: less than the alert waits for.
 
 @pytest.mark.parametrize("name", ["finding", "harness_out"])
 def test_a_code_that_changes_to_and_fro_delays_and_ends_no_alert(
-    rules: Json, states: Mapping[str, State], name: str, tmp_path: Path
+    rules: Json, states: States, name: str, tmp_path: Path
 ) -> None:
     healthy, state = states["healthy"], states[name]
     assert any(CODE.search(page) for page in state.after)

@@ -1,30 +1,28 @@
 """
-Compare the texts of the alerts that fire with those that are expected.
+Tests of the texts of the alerts that fire.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from e2e.chart.alerts.capture import State
+from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.expected import LATE, OVERDUE, Alert, phases
-from e2e.chart.alerts.promtool import alerts_of, firing_errors, metrics_of
+from e2e.chart.alerts.promtool import AlertTest, alerts_of, metrics_of
 from e2e.chart.alerts.timeline import series_of
 
 
 Json = dict[str, Any]
 
 
-def text_errors(
+def text_test(
     rules: Json,
-    states: Mapping[str, State],
+    states: States,
     name: str,
     alerts: Sequence[Alert],
     summaries: Sequence[str],
-    folder: Path,
-) -> str:
+) -> AlertTest:
     """
-    Compare the summaries of the alerts of one rule; the other texts are those of the rule.
+    Return a test of the summaries of the alerts of one rule; the other texts are those of the rule.
     """
     named = (each for each in alerts_of(rules) if each["alert"] == alerts[0]["alertname"])
     rule = next(each for each in named if each["labels"]["severity"] == alerts[0]["severity"])
@@ -40,4 +38,4 @@ def text_errors(
     ]
     minute = LATE if name == "unknown" else OVERDUE
     text = {"eval_time": f"{minute}m", "alertname": rule["alert"], "exp_alerts": expected}
-    return firing_errors(rules, series, {}, folder, texts=[text])
+    return AlertTest(series, {}, [text])

@@ -4,6 +4,8 @@ Turn metrics pages into the time series that promtool reads, as Prometheus label
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 Json = dict[str, Any]
 Labels = tuple[tuple[str, str], ...]
 NAMESPACE, RELEASE = "kaito-system", "stack-status-reporter"
+STALE = "stale"
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,20 @@ def selector(name: str, labels: Mapping[str, str]) -> str:
     return f"{name}{{{pairs}}}"
 
 
-def samples(page: str) -> dict[tuple[str, Labels], float]:
-    return {
-        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-        for family in text_string_to_metric_families(page)
-        for sample in family.samples
-    }
+@lru_cache(maxsize=512)
+def samples(page: str) -> Mapping[tuple[str, Labels], float]:
+    lines = (line for line in page.splitlines() if line and not line.startswith("#"))
+    return dict(map(_sample, lines))
+
+
+@lru_cache(maxsize=200_000)
+def _sample(line: str) -> tuple[tuple[str, Labels], float]:
+    """
+    Return a sample; most lines are the same on every page, and the parser is slow.
+    """
+    (family,) = text_string_to_metric_families(line)
+    (sample,) = family.samples
+    return (sample.name, tuple(sorted(sample.labels.items()))), sample.value
 
 
 def _target(number: int, monitor: Monitor, external: Mapping[str, str]) -> dict[str, str]:
@@ -94,22 +105,35 @@ def _values(
 ) -> dict[tuple[str, Labels], str]:
     """
     Return the values of each series of a replica, one a minute; "stale" where it has none.
+
+    Of equal ones that follow each other promtool takes the first and how often it is repeated.
     """
     pages = [_both_ends(phase, number) for phase in phases]
     keys = {key for begin, _ in pages for key in begin if key[0] in wanted}
     return {
         key: " ".join(
-            text
-            for phase, (begin, end) in zip(phases, pages, strict=True)
-            for text in _numbers(phase.minutes, begin.get(key), end.get(key))
+            _repeated(
+                text
+                for phase, (begin, end) in zip(phases, pages, strict=True)
+                for text in _numbers(phase.minutes, begin.get(key), end.get(key))
+            )
         )
         for key in sorted(keys)
     }
 
 
+def _repeated(texts: Iterable[str]) -> Iterator[str]:
+    for text, equal in groupby(texts):
+        times = len([*equal])
+        if text == STALE:
+            yield from [STALE] * times
+        else:
+            yield f"{text}x{times - 1}" if times > 1 else text
+
+
 def _both_ends(
     phase: Phase, number: int
-) -> tuple[dict[tuple[str, Labels], float], dict[tuple[str, Labels], float]]:
+) -> tuple[Mapping[tuple[str, Labels], float], Mapping[tuple[str, Labels], float]]:
     if number >= len(phase.pages):
         return {}, {}
     begin = samples(phase.pages[number])
@@ -118,7 +142,14 @@ def _both_ends(
 
 def _numbers(minutes: int, begin: float | None, end: float | None) -> Iterator[str]:
     if begin is None or end is None:
-        yield from ["stale"] * minutes
+        yield from [STALE] * minutes
+        return
+    if begin == end:
+        yield from [_number(begin)] * minutes
         return
     for minute in range(minutes):
-        yield f"{begin + (end - begin) * minute / minutes:.6f}".rstrip("0").rstrip(".")
+        yield _number(begin + (end - begin) * minute / minutes)
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

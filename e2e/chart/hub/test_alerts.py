@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from e2e.chart import CHART, golden
-from e2e.chart.alerts.promtool import each_rule, firing_errors, rule_errors
+from e2e.chart.alerts.promtool import AlertTest, each_rule, firing_errors, rule_errors
 from e2e.chart.alerts.timeline import selector
+from e2e.chart.conftest import AlertErrors
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
 from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
@@ -188,14 +189,20 @@ _CRITICAL = {"namespace": NAMESPACE, "severity": "critical"}
     ids=lambda value: "-".join(value) or "healthy" if isinstance(value, dict) else None,
 )
 def test_each_alert_fires_in_its_state_and_in_no_other(
-    helm: Helm, tmp_path: Path, values: dict[str, str], expected: list[dict[str, str]]
+    helm: Helm,
+    alert_errors: AlertErrors,
+    values: dict[str, str],
+    expected: list[dict[str, str]],
 ) -> None:
     follower = [
         _one(HUB_LEADER.full_name, TARGET | {"pod": "hub-1"}, "0+0x60"),
         _one(HUB_OBJECTS_FAILING.full_name, TARGET | {"pod": "hub-1"}, "0+0x60"),
     ]
-    series = [*_series(**values), *follower]
-    assert firing_errors(_rules(helm), series, {55: expected}, tmp_path) == ""
+
+    def test(values: dict[str, str], expected: list[dict[str, str]]) -> AlertTest:
+        return AlertTest([*_series(**values), *follower], {55: expected})
+
+    assert alert_errors(_rules(helm), test) == ""
 
 
 @pytest.mark.parametrize(

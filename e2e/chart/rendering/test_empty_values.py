@@ -43,7 +43,7 @@ def _error(helm: Helm, key: str) -> str:
     Return why the chart is not rendered without a value; empty if it is.
     """
     try:
-        helm.render(CHART, f"--set={EVERYTHING}", f"--set={key}=null", golden.OPERATOR)
+        helm.render(CHART, f"--set={EVERYTHING}", golden.OPERATOR, f"--set={key}=null")
     except HelmFailed as err:
         return str(err)
     return ""

@@ -4,14 +4,18 @@ The demo as a process, with or without a terminal.
 
 import fcntl
 import os
+import pty
 import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +90,25 @@ class DemoProcess:
             if str(self.cache).encode() in environ:
                 found.append(arguments.replace(b"\0", b" ").decode())
         return found
+
+
+@contextmanager
+def started_demo(folder: Path, *, columns: int = 0, **environ: str) -> Iterator[DemoProcess]:
+    """
+    Start a demo, on a terminal if it has columns, and kill it at the end if it still runs.
+    """
+    test_end, demo_end = pty.openpty() if columns else os.pipe()
+    if columns:
+        fcntl.ioctl(demo_end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        environ = {"TERM": "xterm", "COLUMNS": "", **environ}
+    demo = DemoProcess(launch_demo(folder, demo_end, **environ), test_end, folder)
+    os.close(demo_end)
+    try:
+        yield demo
+    finally:
+        demo.process.kill()
+        demo.process.wait()
+        os.close(demo.out)
 
 
 def launch_demo(cache: Path, out: int, **environ: str) -> subprocess.Popen:

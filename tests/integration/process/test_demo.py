@@ -1,21 +1,16 @@
 """
-The demo as a user starts it: processes, sockets, and a terminal of eighty columns.
+The demo as a user starts it, from its first line to its last.
 """
 
 import asyncio
-import fcntl
 import io
 import os
-import pty
 import re
 import shutil
-import signal
-import struct
 import subprocess
-import termios
 import urllib.request
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -31,8 +26,8 @@ from reporter.settings import SettingsError
 from tests.integration.process.demo_process import (
     TIMEOUT,
     DemoProcess,
-    launch_demo,
     refuses_connection,
+    started_demo,
     until,
 )
 
@@ -41,65 +36,28 @@ DEMO_TIMEOUT = 400
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def start_demo(tmp_path):
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory) -> Iterator[DemoProcess]:
     """
-    Start demos, and kill those that still run at the end of the test.
+    One run of all scenarios, which the tests follow in their order.
     """
-    started = []
-
-    def start(*, columns: int = 0, **environ: str) -> DemoProcess:
-        test_end, demo_end = pty.openpty() if columns else os.pipe()
-        if columns:
-            fcntl.ioctl(demo_end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-            environ = {"TERM": "xterm", "COLUMNS": "", **environ}
-        demo = DemoProcess(launch_demo(tmp_path, demo_end, **environ), test_end, tmp_path)
-        os.close(demo_end)
-        started.append(demo)
-        return demo
-
-    yield start
-    for demo in started:
-        demo.process.kill()
-        demo.process.wait()
-        os.close(demo.out)
+    with started_demo(tmp_path_factory.mktemp("demo")) as demo:
+        yield demo
 
 
-def _printed_reasons(output: str) -> list[str]:
-    """
-    Return the reasons in the order of output, consecutive repetitions once.
-    """
-    reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", output, re.MULTILINE)
-    return [r for i, r in enumerate(reasons) if i == 0 or reasons[i - 1] != r]
-
-
-def test_all_scenarios_run_and_the_exit_code_is_zero(start_demo):
-    demo = start_demo()
-    assert demo.remaining_output(DEMO_TIMEOUT) == 0
-    assert _printed_reasons(demo.output_lines) == [
-        "clusterBBRNotReady",
-        "clusterReady",
-        "clusterKaitoControllerNotReady",
-        "clusterReady",
-        "clusterCRDMissing",
-        "clusterReady",
-        "clusterIstioControlPlaneNotReady",
-        "clusterReady",
-    ]
-    assert "CrashLoopBackOff (exit code 1, 4 restarts)" in demo.output_lines
-    assert "CRD httproutes.gateway.networking.k8s.io was removed" in demo.output_lines
-    assert "(also: clusterBBRNotReady)" in demo.output_lines
-    assert demo.output_lines.count("LAST SEEN") == 1
-    assert "\x1b" not in demo.output_lines
-    until(lambda: not demo.processes)
+def test_the_printed_address_has_the_status_page(demo):
+    url = demo.until(r"  (http://\S+/) in a browser: the status page")
+    until(lambda: not refuses_connection(("127.0.0.1", int(url.rsplit(":", 1)[1].rstrip("/")))))
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert b"Production stack status" in response.read()
 
 
 @pytest.mark.skipif(
     shutil.which("kubectl") is None,
     reason="NO KUBECTL: the demo's kubeconfig was NOT tested with it; install kubectl",
 )
-def test_the_printed_kubectl_commands_work_while_it_runs(start_demo):
-    demo = start_demo()
+def test_the_printed_kubectl_commands_work_while_it_runs(demo):
     events = _kubectl(demo, r"get events .*").removesuffix(" -w")
     demo.until("clusterBBRNotReady")
     assert "clusterBBRNotReady" in _run(events)
@@ -122,77 +80,31 @@ def _run(command: str) -> str:
     return process.stdout
 
 
-def test_the_printed_address_has_the_status_page(start_demo):
-    demo = start_demo()
-    url = demo.until(r"  (http://\S+/) in a browser: the status page")
-    until(lambda: not refuses_connection(("127.0.0.1", int(url.rsplit(":", 1)[1].rstrip("/")))))
-    with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
-        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-        assert b"Production stack status" in response.read()
+def _printed_reasons(output: str) -> list[str]:
+    """
+    Return the reasons in the order of output, consecutive repetitions once.
+    """
+    reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", output, re.MULTILINE)
+    return [r for i, r in enumerate(reasons) if i == 0 or reasons[i - 1] != r]
 
 
-def test_ctrl_c_on_a_terminal_stops_everything(start_demo):
-    demo = start_demo(columns=80)
-    demo.until("clusterReady")
-    address = demo.address
-    assert not refuses_connection(address)
-    os.write(demo.out, b"\x03")
-    assert demo.remaining_output() == 130
-    assert "Traceback" not in demo.output_lines
-    assert "Stopped." in demo.output_lines
-    assert refuses_connection(address)
-    until(lambda: not demo.processes)
-
-
-def test_lines_fit_a_terminal_but_for_commands_to_copy(start_demo):
-    demo = start_demo(columns=80, NO_COLOR="1")
-    demo.until(r"clusterReady[^▶]*ready\s+again\.\n")
+def test_all_scenarios_run_and_the_exit_code_is_zero(demo):
+    assert demo.remaining_output(DEMO_TIMEOUT) == 0
+    assert _printed_reasons(demo.output_lines) == [
+        "clusterBBRNotReady",
+        "clusterReady",
+        "clusterKaitoControllerNotReady",
+        "clusterReady",
+        "clusterCRDMissing",
+        "clusterReady",
+        "clusterIstioControlPlaneNotReady",
+        "clusterReady",
+    ]
+    assert "CrashLoopBackOff (exit code 1, 4 restarts)" in demo.output_lines
+    assert "CRD httproutes.gateway.networking.k8s.io was removed" in demo.output_lines
+    assert "(also: clusterBBRNotReady)" in demo.output_lines
+    assert demo.output_lines.count("LAST SEEN") == 1
     assert "\x1b" not in demo.output_lines
-    unwrapped = ("▶ ", "  kubectl ", "  curl ", "  tail ")
-    lines = [line for line in demo.output_lines.splitlines() if not line.startswith(unwrapped)]
-    assert max(len(line) for line in lines) <= 80
-    os.write(demo.out, b"\x03")
-    assert demo.remaining_output() == 130
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_the_reporter_does_not_outlive_it(start_demo, number):
-    demo = start_demo()
-    address = demo.address
-    until(lambda: not refuses_connection(address))
-    demo.process.send_signal(number)
-    assert demo.remaining_output() in {-signal.SIGKILL, 128 + signal.SIGTERM}
-    assert "Traceback" not in demo.output_lines
-    until(lambda: refuses_connection(address))
-    until(lambda: not demo.processes)
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the reporter is found through /proc")
-def test_a_reporter_that_dies_ends_it_with_the_end_of_its_log(start_demo):
-    demo = start_demo()
-    demo.until("clusterBBRNotReady")
-    pids = (int(p.name) for p in Path("/proc").glob("[0-9]*") if _is_reporter(p, demo.cache))
-    os.kill(next(pids), signal.SIGKILL)
-    assert demo.remaining_output() == 1
-    assert "The demo FAILED: the reporter ended with exit code -9" in demo.output_lines
-    assert "INFO" in demo.output_lines.partition("The demo FAILED")[2]
-
-
-def _is_reporter(process: Path, cache: Path) -> bool:
-    try:
-        arguments = (process / "cmdline").read_bytes()
-    except OSError:
-        return False
-    return b"\0run\0" in arguments and f"--kubeconfig={cache}".encode() in arguments
-
-
-def test_a_closed_output_pipe_ends_it(start_demo):
-    demo = start_demo()
-    address = demo.address
-    until(lambda: not refuses_connection(address))
-    os.close(demo.out)
-    demo.out = os.open(os.devnull, os.O_RDONLY)
-    assert demo.process.wait(TIMEOUT) == 0
     until(lambda: not demo.processes)
 
 

@@ -145,9 +145,10 @@ async def one_cut_off(folder: Path) -> State:
     """
     async with replicas(folder) as found:
         await found.led()
+        await found.all_show("unknown_rights", 0)
         scale_to_zero(found.server)
         await found.all_show("finding", 1, reason="clusterBBRNotReady")
-        leads = [await each.metric("leader") for each in found.running]
+        leads = [each.metric("leader") for each in found.running]
         found.server.deny(user=USER.format(leads.index(0)))
         found.server.end_watches()
         await found.all_show("watch_up", 0, of=1, kind="deployments.apps")

@@ -44,7 +44,7 @@ async def writes_refused(folder: Path) -> State:
         before = (await capture(found)).before
         count = await found.counted("refused")
         await found.counted("refused", above=count)
-        return State(before, await found.pages())
+        return State(before, found.pages())
 
 
 async def one_write_throttled(folder: Path) -> State:
@@ -81,7 +81,7 @@ async def mirrors_refused(folder: Path) -> State:
         before = (await capture(found)).before
         count = await found.counted("refused", metric=MIRROR_WRITES)
         await found.counted("refused", metric=MIRROR_WRITES, above=count)
-        return State(before, await found.pages())
+        return State(before, found.pages())
 
 
 async def mirror_dropped(folder: Path) -> State:
