@@ -30,6 +30,7 @@ class KubeconfigContext:
     The current context. Paths of files are absolute; *folder* is that of the file with the user.
     """
 
+    name: str
     cluster: Mapping[str, Any]
     user: Mapping[str, Any] = field(repr=False)
     folder: Path
@@ -61,7 +62,7 @@ def load_current_context(paths: str, name: str = "") -> KubeconfigContext:
         loader = KubeConfigLoader(
             _default_empty_users(merged), active_context=name or None, config_base_path=None
         )
-        return _resolve_context(loader.current_context["context"], merged)
+        return _resolve_context(loader.current_context, merged)
     except (ConfigException, yaml.YAMLError, OSError) as err:
         raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as err:
@@ -90,7 +91,8 @@ def _default_empty_users(merged: Any) -> Any:
     return merged
 
 
-def _resolve_context(context: Mapping[str, Any], merged: Any) -> KubeconfigContext:
+def _resolve_context(named: Mapping[str, Any], merged: Any) -> KubeconfigContext:
+    name, context = str(named["name"]), named["context"]
     cluster_node = merged["clusters"].get_with_name(context["cluster"])
     cluster = _resolve_paths(
         cluster_node.value["cluster"], _directory_of(cluster_node), CLUSTER_FILE_FIELDS
@@ -100,10 +102,12 @@ def _resolve_context(context: Mapping[str, Any], merged: Any) -> KubeconfigConte
     user_name = context.get("user") or ""
     user_node = merged["users"].get_with_name(user_name, safe=True)
     if user_node is None:
-        return KubeconfigContext(cluster=cluster, user={}, folder=_directory_of(cluster_node))
+        folder = _directory_of(cluster_node)
+        return KubeconfigContext(name=name, cluster=cluster, user={}, folder=folder)
     user = _resolve_paths(user_node.value["user"], _directory_of(user_node), USER_FILE_FIELDS)
     _reject_unsupported(user_name, user)
-    return KubeconfigContext(cluster=cluster, user=user, folder=_directory_of(user_node))
+    folder = _directory_of(user_node)
+    return KubeconfigContext(name=name, cluster=cluster, user=user, folder=folder)
 
 
 def _reject_unsupported(name: str, user: Mapping[str, Any]) -> None:

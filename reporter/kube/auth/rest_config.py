@@ -33,12 +33,13 @@ class RestConfig:
     The API server and our credentials, as client-go's rest.Config.
 
     *configuration* is the client library's; *authorization* the value of the header, empty for
-    none. *token_file* is reread regularly; *expires* is when a plugin must run again. *inline_tls*:
+    none. *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly; *expires* is when a plugin must run again. *inline_tls*:
     what is not in files.
     """
 
     configuration: Any = field(repr=False)
     authorization: str = field(default="", repr=False)
+    context: str = ""
     token_file: Path | None = None
     expires: datetime | None = None
     inline_tls: InlineTls = field(default_factory=InlineTls)
@@ -88,7 +89,7 @@ async def load_in_cluster_config(
     environ: Mapping[str, str], *, folder: Path = SERVICE_ACCOUNT_DIR
 ) -> RestConfig:
     token_file, authority = folder / "token", folder / "ca.crt"
-    configuration = Configuration()
+    configuration = _new_configuration()
     try:
         loader = InClusterConfigLoader(str(token_file), str(authority), environ=environ)
         loader.load_and_set(configuration)
@@ -97,7 +98,7 @@ async def load_in_cluster_config(
             f"in-cluster account in {folder}: {err} Is automountServiceAccountToken off?"
         ) from err
     configuration.proxy = proxy_for(configuration.host, environ)
-    return RestConfig(configuration, _read_bearer(token_file), token_file)
+    return RestConfig(configuration, _read_bearer(token_file), token_file=token_file)
 
 
 async def load_kubeconfig(
@@ -126,10 +127,24 @@ async def load_kubeconfig(
     return RestConfig(
         configuration,
         _choose_authorization(configuration, token_file, credential),
+        context.name,
         token_file,
         credential.expires if credential is not None else None,
         _if_used(inline_tls, configuration),
     )
+
+
+def _new_configuration() -> Any:
+    """
+    Return a configuration that accepts the CA certificates that kubectl accepts.
+
+    Python 3.13 sets VERIFY_X509_STRICT by default, which refuses a CA without key usage or key
+    identifiers, as older clusters have it (kubernetes-client/python#2394). Chain, expiry and host name
+    are verified as before.
+    """
+    configuration = Configuration()
+    configuration.disable_strict_ssl_verification = True
+    return configuration
 
 
 def bearer_header(token: str) -> str:
@@ -176,7 +191,7 @@ def _choose_authorization(
 
 
 async def _load_configuration(paths: str, kubeconfig: dict[str, Any], limit: timedelta) -> Any:
-    configuration = Configuration()
+    configuration = _new_configuration()
     try:
         async with asyncio.timeout(limit.total_seconds()):
             await load_kube_config_from_dict(kubeconfig, client_configuration=configuration)
