@@ -47,11 +47,11 @@ $(STAMP): requirements.lock pyproject.toml
 
 setup: $(STAMP) ## create .venv with the locked dependencies
 
-run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… runs it on that cluster
+run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… on that cluster, which it only reads without WRITE=1
 ifeq ($(KUBECONFIG_GIVEN),)
 	@$(BIN)/productionstack-status-reporter demo
 else
-	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) --leader-elect=false
+	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(WRITE),,--dry-run)
 endif
 
 check: $(STAMP) ## style, types and layers

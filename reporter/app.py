@@ -17,6 +17,7 @@ from reporter.kube.objects.events.client import EventClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_namespace
+from reporter.runtime.announcing.printed_events import PrintedEvents
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.http.authorization import make_guard
@@ -27,7 +28,7 @@ from reporter.runtime.http.static_files import page_routes
 from reporter.runtime.http.status_page import ProcessInfo, StatusPage
 from reporter.runtime.http.status_v1 import REPORTER_DOCUMENT, StatusV1
 from reporter.runtime.inputs.inputs import Inputs
-from reporter.runtime.inputs.start_log import log_start
+from reporter.runtime.inputs.start_log import log_start, log_target
 from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
@@ -77,6 +78,8 @@ async def _connect_and_run(
     clock = Clock()
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
     api = await connect(kubeconfig, clock=clock)
+    if not api.in_cluster:
+        log_target(settings, api.target)
     try:
         reporter = Reporter(settings, catalogue, api, clock, load)
         lag.on_lag = reporter.metrics.observe_loop_lag
@@ -196,7 +199,7 @@ class Reporter:
         settings = self._settings
         self._publisher = EventPublisher(
             self._announcements,
-            EventClient(self._api, settings.instance),
+            PrintedEvents() if settings.dry_run else EventClient(self._api, settings.instance),
             self._leadership,
             self._clock,
             count_write=self.metrics.count_write,

@@ -25,7 +25,18 @@ EXIT_BAD_CONFIGURATION = 2
 DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
-SIDECAR_VARIABLES = ("JOB_NAME", "POD_NAME")
+SIDECAR_VARIABLES = frozenset({"JOB_NAME", "JOB_NAMESPACE", "POD_NAME"})
+POD_VARIABLE = "KUBERNETES_SERVICE_HOST"
+"""
+The kubelet sets it in every container.
+"""
+
+NO_COMMAND = """\
+outside of a pod, name a command before the flags:
+  run            be the controller of the cluster in the kubeconfig
+  run --dry-run  the same, printing Events and writing nothing
+  status         say what is wrong, once
+--help lists all commands"""
 HELP_MODULES = {
     "status": "reporter.cli.status.command",
     "wait": "reporter.cli.status.wait",
@@ -48,11 +59,14 @@ HELP_ARGUMENTS = HELP_FLAGS | {"help"}
 
 def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
-    Run a command and return its exit code. Without a command's name, it is run.
+    Run a command and return its exit code. In a pod it is run if none is named.
 
     The Go reporter has no commands, and its chart gives flags alone. Without any argument in a Job's
-    sidecar it is job-status.
+    sidecar it is job-status. Elsewhere a command is needed: a reporter that somebody starts to look at
+    it must not become the leader of the cluster in their kubeconfig.
     """
+    if not _has_command_name(argv) and not (HELP_FLAGS & set(argv)) and not _in_pod(environ):
+        return _print_help("") if not argv else _print_refusal(NO_COMMAND)
     default = "job-status" if not argv and _is_sidecar(environ) else "run"
     name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else (default, argv)
     if name in HELP_ARGUMENTS:
@@ -108,13 +122,18 @@ def _help_of(name: str) -> str:
     return pages.render_command_help(name) if name in COMMANDS else pages.render_help()
 
 
+def _in_pod(environ: Mapping[str, str]) -> bool:
+    return bool(environ.get(POD_VARIABLE)) or _is_sidecar(environ)
+
+
 def _is_sidecar(environ: Mapping[str, str]) -> bool:
     """
     Return whether the variables are those of the sidecar of a Job, whose image has no arguments.
 
-    Both are needed: build servers set JOB_NAME, and the chart sets POD_NAME.
+    Two must be there, blank or not: build servers set JOB_NAME, and the chart sets POD_NAME. The
+    sidecar names the one that is missing or blank.
     """
-    return all(environ.get(name, "").strip() for name in SIDECAR_VARIABLES)
+    return len(SIDECAR_VARIABLES & environ.keys()) > 1
 
 
 def _has_command_name(argv: Sequence[str]) -> bool:

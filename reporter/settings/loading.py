@@ -4,6 +4,7 @@ Load the settings from arguments and environment, and check that they agree.
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from reporter.model.text.durations import format_seconds
 from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import EffectiveValues
+from reporter.settings.enums import StoreBackend
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import Flag
 from reporter.settings.parsers import parse_optional_namespace, parse_optional_object_name
@@ -63,7 +65,20 @@ def load_settings(
     )
     _check_election(settings, inputs)
     _check_addresses(settings, inputs)
-    return settings
+    return _without_writes(settings) if settings.dry_run else settings
+
+
+def _without_writes(settings: Settings) -> Settings:
+    """
+    Switch off whatever writes to the cluster. The Events are printed instead.
+    """
+    return replace(
+        settings,
+        leader_elect=False,
+        status_objects=False,
+        mirror_events=False,
+        store=StoreBackend.NONE,
+    )
 
 
 def _parse_value(flag: Flag, found: FlagInput | None) -> Any:

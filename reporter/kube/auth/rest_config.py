@@ -45,6 +45,15 @@ class RestConfig:
     inline_tls: InlineTls = field(default_factory=InlineTls)
 
     @property
+    def target(self) -> str:
+        """
+        Return the server and the context, for people. A URL may hold a password before its host.
+        """
+        scheme, _, rest = self.configuration.host.partition("://")
+        server = clean(f"{scheme}://{rest.rpartition('@')[2]}")
+        return f"context {clean(self.context)} ({server})" if self.context else server
+
+    @property
     def connection_key(self) -> tuple[Any, ...]:
         """
         Everything that a connection depends on; a change needs a new one.

@@ -70,7 +70,8 @@ class RestClient:
     """
     Sends requests and raises a KubeError for each failure.
 
-    *in_cluster*: whether this process runs in a pod of the cluster. *request_timeout*: of every request
+    *in_cluster*: whether this process runs in a pod of the cluster. *target*: the server and the
+    context of the kubeconfig, for people. *request_timeout*: of every request
     that ends by itself and that a pod does not answer, in place of its own.
     """
 
@@ -79,10 +80,11 @@ class RestClient:
         transport: Transport,
         *,
         in_cluster: bool = False,
+        target: str = "",
         request_timeout: timedelta | None = None,
     ) -> None:
         self._transport, self._request_timeout = transport, request_timeout
-        self.in_cluster = in_cluster
+        self.in_cluster, self.target = in_cluster, target
         self._on_forbidden: Callable[[str], None] = lambda permission: None
 
     def on_forbidden(self, listener: Callable[[str], None]) -> None:
@@ -286,4 +288,6 @@ async def connect(  # noqa: PLR0913
     credentials = Credentials(load, config, refresh_policy)
     connections = Connections(config, check_interval=refresh_policy.token_reload_interval)
     transport = Transport(credentials, connections, clock, impersonated=impersonated)
-    return RestClient(transport, in_cluster=in_cluster, request_timeout=request_timeout)
+    return RestClient(
+        transport, in_cluster=in_cluster, target=config.target, request_timeout=request_timeout
+    )

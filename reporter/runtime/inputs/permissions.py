@@ -97,6 +97,7 @@ def permissions_for(
         catalogue,
         SPECS,
         lease=lease if settings.leader_elect else None,
+        writes_events=not settings.dry_run,
         sources=settings.sources,
         mode=mode,
         scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
@@ -112,6 +113,7 @@ def required_permissions(  # noqa: PLR0913
     specs: Mapping[str, ProbeSpec],
     *,
     lease: Permission | None,
+    writes_events: bool = True,
     sources: Collection[DetailSource] = NO_SOURCES,
     mode: ScrapeMode = ScrapeMode.DIRECT,
     scraping: Collection[Reason] | None = None,
@@ -126,7 +128,8 @@ def required_permissions(  # noqa: PLR0913
     The most important come first: those for Events, without which nothing is announced, the Lease,
     and the kinds in the order in which they are listed.
 
-    *lease* names the Lease and its namespace, None without election. *sources* are those switched
+    *lease* names the Lease and its namespace, None without election. *writes_events*: not if they are
+    printed. *sources* are those switched
     on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
     *status_objects*: their status is written. *mirror_events*: Events are written beside InferenceSets.
     *store*: the kind, of one namespace, in which episodes are kept. *reviews*: whoever reads the status
@@ -134,7 +137,8 @@ def required_permissions(  # noqa: PLR0913
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
     reads = sorted(_read_permissions(catalogue, specs, sources), key=_reading_order)
-    for permission, purpose in (*_announcing_permissions(lease), *reads):
+    announcing = _announcing_permissions(lease) if writes_events else ()
+    for permission, purpose in (*announcing, *reads):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
         for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:

@@ -15,6 +15,20 @@ from reporter.stages.probes.specs import SPECS
 logger = logging.getLogger("reporter")
 
 
+def log_target(settings: Settings, target: str) -> None:
+    """
+    Say to which cluster a process outside of a pod writes: nobody may find that out by its Events.
+    """
+    lease = f"{settings.lease_namespace}/{settings.leader_election_id}"
+    if settings.dry_run:
+        does = "reads %s; prints Events and writes nothing"
+    elif settings.leader_elect:
+        does = f"writes Events to %s, once it is elected by the Lease {lease}"
+    else:
+        does = "writes Events to %s, beside any other reporter there: --leader-elect=false"
+    logger.info(does, target)
+
+
 def log_start(settings: Settings, catalogue: Catalogue) -> None:
     logger.info(
         "%s %s: %d of %d reasons are on, %d switched off",

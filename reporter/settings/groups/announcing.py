@@ -22,6 +22,12 @@ class AnnouncingSettings:
     The part of the settings about announcing.
     """
 
+    dry_run: bool = _events(
+        "false",
+        parse_boolean,
+        "Print Events instead of writing them; write nothing else and join no election.",
+    )
+
     emission: Emission = _events(
         "primary",
         choice_parser(Emission),

@@ -76,7 +76,34 @@ async def test_it_logs_at_start_how_many_reasons_are_on_and_off(
         by_default = len(DEFAULT_CATALOGUE.disabled_reasons)
         assert (int(every), int(off)) == (len(DEFAULT_CATALOGUE.entries), by_default + 1)
         assert int(on) + int(off) == int(every)
-        assert line == reporter.lines[0]
+        assert line == reporter.lines[1]
+
+
+async def test_outside_of_a_pod_it_says_first_to_which_cluster_it_writes(
+    server: EmbeddedServer, tmp_path: Path
+):
+    async with running_reporter(server, tmp_path) as elected:
+        await elected.until(lambda: elected.lines)
+        assert f"writes Events to context embedded ({server.url}), once" in elected.lines[0]
+        assert "Lease kaito-system/productionstack-status-reporter" in elected.lines[0]
+    async with running_reporter(server, tmp_path, "--leader-elect=false") as alone:
+        await alone.until(lambda: alone.lines)
+        assert f"writes Events to context embedded ({server.url}), beside" in alone.lines[0]
+
+
+async def test_a_dry_run_prints_events_and_writes_nothing(server: EmbeddedServer, tmp_path: Path):
+    flags = ("--dry-run", "--mirror-events", "--status-objects", "--store=healthevents")
+    async with running_reporter(server, tmp_path, *flags) as reporter:
+        await reporter.wait_ready()
+        assert "prints Events and writes nothing" in reporter.lines[0]
+        scale_to_zero(server)
+        await reporter.until(lambda: " Warning clusterBBRNotReady namespace/" in reporter.log)
+        assert await reporter.metric("leader") == 1
+        assert await reporter.stop() == 0
+    writes = [each for each in server.requests if each[0] in {"POST", "PUT", "PATCH", "DELETE"}]
+    reviews = [path for _, path in writes if "/selfsubject" in path]
+    assert len(reviews) == len(writes)
+    assert events(server) == []
 
 
 async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):

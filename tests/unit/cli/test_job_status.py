@@ -16,6 +16,7 @@ from tests.support.command_line import run_command_line
 
 
 POD = {"JOB_NAME": "check", "JOB_NAMESPACE": "team-a", "POD_NAME": "check-7xk2p"}
+NO_ACCOUNT = {"KUBERNETES_SERVICE_HOST": "192.0.2.1", "KUBERNETES_SERVICE_PORT": "443"}
 NOT_IN_POD = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined"
 
 
@@ -30,17 +31,37 @@ def test_without_arguments_it_runs_where_job_and_pod_are_named(argv):
     assert len(ended.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "environ", [{}, {"JOB_NAME": "x"}, {"POD_NAME": "x"}, POD | {"JOB_NAME": " "}]
-)
-def test_without_arguments_elsewhere_the_reporter_runs(environ):
-    ended = reporter(**environ)
+@pytest.mark.parametrize("name", ["JOB_NAME", "POD_NAME"])
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_sidecar_without_arguments_names_the_variable_that_is_blank(name, blank):
+    ended = reporter(**POD | {name: blank})
+    assert ended.returncode == 1
+    assert ended.stderr.endswith(f"Failed to load configuration: {name}: required\n")
+
+
+@pytest.mark.parametrize("environ", [{}, {"JOB_NAME": "x"}, {"POD_NAME": "x"}])
+def test_without_arguments_in_another_pod_the_reporter_runs(environ):
+    ended = reporter(**environ, **NO_ACCOUNT)
     assert ended.returncode == 2
-    assert "no cluster: not in a pod" in ended.stderr
+    assert "in-cluster account" in ended.stderr
+
+
+@pytest.mark.parametrize("environ", [{}, {"JOB_NAME": "x"}, {"KUBECONFIG": "/nowhere/config"}])
+def test_without_arguments_outside_of_a_pod_the_help_is_printed(environ):
+    ended = reporter(**environ)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == reporter("--help").stdout
+
+
+def test_flags_alone_outside_of_a_pod_are_refused_with_the_commands_to_name():
+    ended = reporter("--leader-elect=false", "--kubeconfig=/nowhere/config")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "name a command before the flags" in ended.stderr
+    assert "run --dry-run" in ended.stderr
 
 
 def test_flags_and_other_commands_are_not_the_sidecars():
-    assert "no cluster: not in a pod" in reporter("--emission=all", **POD).stderr
+    assert "in-cluster account" in reporter("--emission=all", **POD, **NO_ACCOUNT).stderr
     assert reporter("version", **POD).returncode == 0
     assert "Watch a cluster" in reporter("--help", **POD).stdout
 
