@@ -86,5 +86,5 @@ async def test_what_it_issued_is_verified_as_strictly(tmp_path, changes, error):
 
 async def test_a_server_of_another_authority_is_refused(tmp_path):
     trusted, other = an_old_authority(tmp_path, "trusted"), an_old_authority(tmp_path, "other")
-    with pytest.raises(Unreachable, match="(?i)certificate verify failed"):
+    with pytest.raises(Unreachable, match=r"(?i)certificate verify failed"):
         await ask(tmp_path, trusted, issued(tmp_path, other))
