@@ -25,7 +25,7 @@ class AnnouncingSettings:
     dry_run: bool = _events(
         "false",
         parse_boolean,
-        "Print Events instead of writing them; write nothing else and join no election.",
+        "Print Events, and write nothing; no election is joined.",
     )
 
     emission: Emission = _events(
