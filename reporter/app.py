@@ -78,9 +78,8 @@ async def _connect_and_run(
     clock = Clock()
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
     api = await connect(kubeconfig, clock=clock)
-    if not api.in_cluster:
-        log_target(settings, api.target)
     try:
+        log_target(settings, api.target, in_cluster=api.in_cluster)
         reporter = Reporter(settings, catalogue, api, clock, load)
         lag.on_lag = reporter.metrics.observe_loop_lag
         await reporter.run()
@@ -261,8 +260,6 @@ class Reporter:
                 self.metrics.count_closed_connection, monotonic_seconds
             ).record,
         )
-
-    # ------------------------------------------------------------ running
 
     async def run(self) -> None:
         """

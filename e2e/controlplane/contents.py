@@ -35,7 +35,7 @@ The path of the Lease that an API server has for itself, and a restarted one has
 
 Contents = Mapping[str, Json]
 """
-What was written of each object, by its path.
+The content of each object as it was written, by its path.
 """
 
 

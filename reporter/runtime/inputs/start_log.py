@@ -15,10 +15,12 @@ from reporter.stages.probes.specs import SPECS
 logger = logging.getLogger("reporter")
 
 
-def log_target(settings: Settings, target: str) -> None:
+def log_target(settings: Settings, target: str, *, in_cluster: bool) -> None:
     """
     Say to which cluster a process outside of a pod writes: nobody may find that out by its Events.
     """
+    if in_cluster:
+        return
     lease = f"{settings.lease_namespace}/{settings.leader_election_id}"
     if settings.dry_run:
         does = "reads %s; prints Events and writes nothing"

@@ -1,5 +1,5 @@
 """
-Which authorities of a cluster are accepted. Only Python 3.13 and newer are as strict by default.
+Authorities of a cluster that are accepted. Only Python 3.13 and newer are as strict by default.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
 """
-Which changes of a module are tried.
+Changes of a module that are tried.
 """
 
 import ast
