@@ -104,7 +104,7 @@ def test_a_line_that_cannot_be_parsed_is_refused_in_json_too(argv, flag):
         (["check-config", "now"], "unexpected argument 'now'"),
         (["check-config", "--hub-query-url=https://x"], "--hub-query-url"),
         (["run", "--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
-        (["--resync-seconds=never"], "--resync-seconds=never: must be a whole number"),
+        (["--resync-seconds=3"], "name a command before the flags"),
         (["check-config", "--resnc-seconds=3"], "did you mean --resync-seconds?"),
         (["check-confg"], "there is no command 'check-confg'; did you mean check-config?"),
         (["check-confg", "--help"], "did you mean check-config?"),
@@ -118,6 +118,12 @@ def test_a_refused_command_line_exits_with_two_and_names_the_flag(argv, expected
     assert (ended.returncode, ended.stdout) == (2, "")
     assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_flags_alone_are_those_of_run_in_a_pod():
+    ended = run_command_line("--resync-seconds=never", KUBERNETES_SERVICE_HOST="192.0.2.1")
+    assert ended.returncode == 2
+    assert "--resync-seconds=never: must be a whole number" in ended.stderr
 
 
 def test_a_bad_variable_exits_with_two_and_its_name():
