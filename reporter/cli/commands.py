@@ -16,6 +16,7 @@ from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.model.text.suggest import suggest
 from reporter.settings import SettingsError
+from reporter.settings.loading import IN_CLUSTER_VARIABLE
 from reporter.sinks.log_format import one_line
 
 
@@ -26,11 +27,6 @@ DEMO_NOT_INSTALLED = """\
 the demo is not part of this installation, as images and wheels leave it out.
 To see it, clone the repository of this program and run there: make run"""
 SIDECAR_VARIABLES = frozenset({"JOB_NAME", "JOB_NAMESPACE", "POD_NAME"})
-POD_VARIABLE = "KUBERNETES_SERVICE_HOST"
-"""
-The kubelet sets it in every container.
-"""
-
 NO_COMMAND = """\
 outside of a pod, name a command before the flags:
   run            be the controller of the cluster in the kubeconfig
@@ -123,7 +119,7 @@ def _help_of(name: str) -> str:
 
 
 def _in_pod(environ: Mapping[str, str]) -> bool:
-    return bool(environ.get(POD_VARIABLE)) or _is_sidecar(environ)
+    return bool(environ.get(IN_CLUSTER_VARIABLE)) or _is_sidecar(environ)
 
 
 def _is_sidecar(environ: Mapping[str, str]) -> bool:

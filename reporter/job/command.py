@@ -20,6 +20,7 @@ from reporter.kube.wire.errors import ConfigurationError
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import LogFormat
+from reporter.settings.loading import IN_CLUSTER_VARIABLE
 from reporter.sinks.log_format import configure_logging
 from reporter.stages.adapter.reports import Report, go_duration
 
@@ -67,7 +68,7 @@ async def _connect(environ: Mapping[str, str], clock: Clock) -> RestClient:
     """
     Connect with the service account of the pod, and never with a kubeconfig.
     """
-    if not environ.get(rest_config.IN_CLUSTER_VARIABLE):
+    if not environ.get(IN_CLUSTER_VARIABLE):
         raise ConfigurationError(NOT_IN_CLUSTER)
     in_pod = {name: text for name, text in environ.items() if name != "KUBECONFIG"}
     return await connect(

@@ -21,6 +21,11 @@ from reporter.settings.parsers import parse_optional_namespace, parse_optional_o
 from reporter.settings.settings import FLAGS, Settings
 
 
+IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
+"""
+The kubelet sets it in every container.
+"""
+
 NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 UNKNOWN_VALUES_VARIABLE = "UNKNOWN_CHART_VALUES"
 """

@@ -20,10 +20,10 @@ from reporter.kube.auth.kubeconfig import KubeconfigContext, load_current_contex
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.kube.wire.plain_text import clean
+from reporter.settings.loading import IN_CLUSTER_VARIABLE
 
 
 SERVICE_ACCOUNT_DIR = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
 EXEC_PLUGIN_TIMEOUT = timedelta(seconds=30)
 
 
@@ -33,8 +33,8 @@ class RestConfig:
     The API server and our credentials, as client-go's rest.Config.
 
     *configuration* is the client library's; *authorization* the value of the header, empty for
-    none. *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly; *expires* is when a plugin must run again. *inline_tls*:
-    what is not in files.
+    none. *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly;
+    *expires* is when a plugin must run again. *inline_tls*: what is not in files.
     """
 
     configuration: Any = field(repr=False)
