@@ -7,7 +7,13 @@ import pytest
 from reporter.embedded.http.faults.rules import Hang, bad_gateway_response, overloaded_response
 from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
-from tests.integration.announcing.mirror_fixture import MIRRORS, PODS, SETS, mirrored_publisher
+from tests.integration.announcing.mirror_fixture import (
+    MIRRORS,
+    PODS,
+    SETS,
+    MirrorFixture,
+    mirrored_publisher,
+)
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     lines,
@@ -104,13 +110,17 @@ async def test_a_mirror_that_hangs_delays_nothing(server: EmbeddedServer, api: R
         server.faults.clear()
 
 
+async def first_write_fails(server: EmbeddedServer, fixture: MirrorFixture) -> None:
+    server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
+    fixture.main.set_verdicts(an_active_verdict(PODS[0]))
+    await fixture.main.until(lambda: fixture.results.total() == 1)
+
+
 async def test_what_is_no_longer_true_is_not_mirrored_late(
     server: EmbeddedServer, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
-        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
-        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
-        await fixture.main.until(lambda: fixture.results.total() == 1)
+        await first_write_fails(server, fixture)
         fixture.main.set_clear(PODS[0])
         fixture.main.advance(31)
         await fixture.wait_for_mirrors("inferencesetReady model-00 x1")
@@ -153,9 +163,7 @@ async def test_a_process_that_does_not_lead_forgets_what_waits(
     server: EmbeddedServer, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
-        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
-        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
-        await fixture.main.until(lambda: fixture.results.total() == 1)
+        await first_write_fails(server, fixture)
         fixture.main.leadership.release()
         await fixture.main.until(lambda: not fixture.mirror._first)
         fixture.main.leadership.acquire()
@@ -190,9 +198,7 @@ async def test_a_mirror_waits_without_spinning_while_the_lease_is_not_valid(
     server: EmbeddedServer, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
-        server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
-        fixture.main.set_verdicts(an_active_verdict(PODS[0]))
-        await fixture.main.until(lambda: fixture.results.total() == 1)
+        await first_write_fails(server, fixture)
         leadership = fixture.main.leadership
         leadership.firm = lambda: False
         fixture.main.advance(2)
