@@ -61,10 +61,6 @@ def _line(outcome: Outcome) -> str:
     return f"{mutant.file}:{mutant.line}: {change}: {verdict}"
 
 
-def _name(outcome: Mapping[str, object]) -> str:
-    return f"{outcome['file']}: {outcome['before']} -> {outcome['after']}"
-
-
 def _sample(arguments: argparse.Namespace) -> dict[Mutant, str]:
     """
     Choose mutants by the seed, as many of each capability.
@@ -87,13 +83,14 @@ def _killed_in(file: Path) -> dict[Mutant, str]:
     """
     found: dict[Mutant, str] = {}
     for each in json.loads(file.read_text()):
-        path = ROOT / each["file"]
-        now = [m for m in _mutants_of(path) if m.name == _name(each)] if path.exists() else []
+        killed_by = each.pop("killed_by")
+        before = Mutant(**each)
+        path = ROOT / before.file
+        now = [m for m in _mutants_of(path) if m.name == before.name] if path.exists() else []
         if not now:
-            print(f"no longer there: {_name(each)}")
-        elif each["killed_by"]:
-            nearest = min(now, key=lambda mutant: abs(mutant.line - each["line"]))
-            found[nearest] = each["killed_by"]
+            print(f"no longer there: {before.name}")
+        elif killed_by:
+            found[min(now, key=before.distance)] = killed_by
     return found
 
 

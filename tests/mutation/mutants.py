@@ -59,6 +59,12 @@ class Mutant:
         """
         return f"{self.file}: {self.before} -> {self.after}"
 
+    def distance(self, other: "Mutant") -> int:
+        """
+        Return the number of lines between two.
+        """
+        return abs(self.line - other.line)
+
     def apply(self, source: bytes) -> bytes:
         return source[: self.start] + self.after.encode() + source[self.end :]
 

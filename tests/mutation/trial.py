@@ -18,7 +18,7 @@ from tests.mutation.mutants import Mutant
 
 
 ROOT = Path(__file__).parents[2]
-NOT_COPIED = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", ".bench", "dist")
+NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".*_cache", ".hypothesis", ".bench", "dist")
 CORE = ("tests/cases", "tests/unit", "tests/property")
 REST = ("tests/fuzz", "tests/simulation", "tests/conformance", "tests/integration")
 NO_MUTANT = ("tests/integration/page", "tests/integration/process")
@@ -26,9 +26,9 @@ NO_MUTANT = ("tests/integration/page", "tests/integration/process")
 Browser and processes, which show what no change of one expression in these modules changes.
 """
 
-TIMEOUT = 3600
+OWN_LIMIT, LIMIT = 900, 3600
 """
-Seconds; a mutant that never ends is noticed too.
+Seconds for the tests that import a module, and for all tests. A mutant that never ends is noticed too.
 """
 
 MANY = 60
@@ -69,7 +69,7 @@ class Trial:
         Yield the outcome of each mutant. *mutants*: with the test that is asked first, or "".
         """
         left = []
-        for outcome in self._each(mutants, lambda each, copy: _asked_first(each, mutants, copy)):
+        for outcome in self._each(mutants, partial(_asked_first, mutants), limit=OWN_LIMIT):
             if outcome.killed_by:
                 yield outcome
             else:
@@ -77,7 +77,7 @@ class Trial:
         while left:
             together = _without_overlaps(left)
             failed = self._failed_together(together)
-            found = self._each(together, partial(_asked_alone, failed))
+            found = self._each(together, partial(_asked_alone, failed), limit=LIMIT)
             killed = [each for each in found if each.killed_by] if failed else []
             yield from killed
             left = [each for each in left if each not in {k.mutant for k in killed}]
@@ -86,12 +86,18 @@ class Trial:
                 left = [each for each in left if each not in together]
 
     def _each(
-        self, mutants: Iterable[Mutant], stages: Callable[[Mutant, Path], Iterable[Sequence[str]]]
+        self,
+        mutants: Iterable[Mutant],
+        stages: Callable[[Mutant, Path], Iterable[Sequence[str]]],
+        *,
+        limit: int,
     ) -> Iterator[Outcome]:
         def try_one(mutant: Mutant) -> Outcome:
             with self._mutated([mutant]) as copy:
                 found = (
-                    _failures(each, copy, first=True) for each in stages(mutant, copy) if each
+                    _failures(each, copy, limit=limit, first=True)
+                    for each in stages(mutant, copy)
+                    if each
                 )
                 return Outcome(mutant, next((each[0] for each in found if each), ""))
 
@@ -104,7 +110,7 @@ class Trial:
         """
         side_by_side = (f"--numprocesses={self._workers}", "--dist=loadfile")
         with self._mutated(mutants) as copy:
-            failed = _failures((*side_by_side, *self._tests), copy)
+            failed = _failures((*side_by_side, *self._tests), copy, limit=LIMIT)
         names = [each.removeprefix("FAILED ").removeprefix("ERROR ") for each in failed]
         return names if all("::" in each for each in names) else self._tests
 
@@ -153,7 +159,7 @@ def _asked_alone(tests: Sequence[str], mutant: Mutant, copy: Path) -> tuple[Sequ
 
 
 def _asked_first(
-    mutant: Mutant, mutants: Mapping[Mutant, str], copy: Path
+    mutants: Mapping[Mutant, str], mutant: Mutant, copy: Path
 ) -> tuple[Sequence[str], ...]:
     """
     Return the file that killed the mutant before, as pytest's summary names it, and its own tests.
@@ -178,7 +184,9 @@ def _tests_of(mutant: Mutant, copy: Path) -> tuple[str, ...]:
     )
 
 
-def _failures(arguments: Sequence[str], copy: Path, *, first: bool = False) -> list[str]:
+def _failures(
+    arguments: Sequence[str], copy: Path, *, limit: int, first: bool = False
+) -> list[str]:
     """
     Return the failed tests as pytest's summary names them, or how the run ended otherwise.
     """
@@ -195,10 +203,10 @@ def _failures(arguments: Sequence[str], copy: Path, *, first: bool = False) -> l
             capture_output=True,
             text=True,
             check=False,
-            timeout=TIMEOUT,
+            timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return [f"no end within {TIMEOUT} s"]
+        return [f"no end within {limit} s"]
     if done.returncode == 0:
         return []
     lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
