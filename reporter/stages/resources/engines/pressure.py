@@ -111,13 +111,13 @@ def _sustained_at_work(
 
     The gauges of another one are left over from aborted requests, or it sleeps, or it is stalled.
     """
-    progress = rules.columns.progress
+    columns = rules.columns
     found = engine.sustained(holds)
     if not found.seconds:
         return found
-    if all(engine.value(each) is None for each in progress):
+    if all(engine.value(each) is None for each in columns.counters):
         return NO_PROGRESS_COUNTERS
-    worked = engine.now - engine.working_since(progress, rules.progress_window)
+    worked = engine.now - engine.working_since(columns.progress, rules.progress_window)
     return found if found.seconds <= worked else Sustained(worked, began_seen=True)
 
 

@@ -125,12 +125,13 @@ class EngineView(Struct, frozen=True, gc=False):
         found = (newest[i] - before[i] for i in map(self.positions.__getitem__, columns))
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
 
-    def has_increased(self, columns: Iterable[Column]) -> bool:
+    def has_changed(self, columns: Iterable[Column]) -> bool:
         """
-        Return whether one of these is higher than on the oldest page, also after gaps.
+        Return whether one of these is another than on the oldest page, also after gaps.
         """
         oldest, newest = self.series.rows[0], self.series.rows[-1]
-        return any(newest[i] > oldest[i] for i in map(self.positions.__getitem__, columns))
+        indexes = map(self.positions.__getitem__, columns)
+        return any(not _is_same(newest[i], oldest[i]) for i in indexes)
 
     def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
         oldest = self.series.times[0], self.series.rows[0]
