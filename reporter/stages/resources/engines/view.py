@@ -81,6 +81,13 @@ class EngineView(Struct, frozen=True, gc=False):
     def pages_since(self, moment: float) -> int:
         return sum(at >= moment for at in self.series.times)
 
+    def holds(self, condition: Callable[[Mapping[Column, float]], bool]) -> bool:
+        """
+        Return whether a condition holds on the newest page.
+        """
+        _, newest = next(self._pages_back())
+        return condition(newest)
+
     def sustained(self, holds: Callable[[Mapping[Column, float]], bool]) -> Sustained:
         """
         Return how long a condition has held; it reads the numbers of a page, absent ones left out.
