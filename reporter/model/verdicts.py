@@ -47,6 +47,7 @@ class Trouble:
 
     *is_out*: the component cannot do its work, so reasons that depend on it are suppressed.
     *is_crash*: it settles slowly, so that a slow crash loop is one episode.
+    *begins*: False if it only goes on where it has begun, as between the two bounds of a threshold.
     *since*: when it began according to the condition's writer.
     *object_created_at*: None if the object is missing.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
@@ -57,6 +58,7 @@ class Trouble:
     kind: TroubleKind
     is_out: bool = False
     is_crash: bool = False
+    begins: bool = True
     since: datetime | None = None
     object_created_at: datetime | None = None
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
