@@ -67,7 +67,7 @@ def next_episode_deadline(
     """
     Return the next moment at which time alone ends a restored episode or makes an owed Ready due.
     """
-    deadlines = list(state.ready_owed.values())
+    deadlines = [owed.due_at for owed in state.ready_owed.values()]
     deadlines += [
         episode.restored_since + settle
         for episode in state.episodes.values()

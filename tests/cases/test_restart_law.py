@@ -1,0 +1,66 @@
+"""
+A restart is no event: stop the process anywhere, start a new one on the same cluster with the Events
+that are there, and nothing is written that the old one would not have written.
+"""
+
+from random import Random
+
+import pytest
+
+from tests.cases.restarted_replay import (
+    ObservedRestart,
+    broken_law,
+    can_be_mixed,
+    can_be_restarted,
+    mixed,
+    telling_seconds,
+    with_restart,
+)
+from tests.support.cases import read_cases
+
+
+CASES = {name: case for name, case in read_cases().items() if can_be_restarted(case)}
+PLAIN = [name for name, case in CASES.items() if can_be_mixed(case)]
+PAIRS = [tuple(Random(number).sample(PLAIN, 2)) for number in range(200)]
+CHOSEN = 2
+"""
+The restarts of each case that are tried on every change; the others are slow.
+"""
+
+
+def broken_laws(case, name: str, *, most: int | None) -> list[str]:
+    old = ObservedRestart(case)
+    old.run()
+    seconds = telling_seconds(case, old.writes)
+    if most is not None:
+        seconds = sorted(Random(name).sample(seconds, min(most, len(seconds))))
+    found = []
+    for second in seconds:
+        new = ObservedRestart(with_restart(case, second))
+        new.run()
+        found += [f"restart after {second} s: {each}" for each in broken_law(old, new, second)]
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_restart_of_a_case_writes_nothing_else(name):
+    assert broken_laws(CASES[name], name, most=CHOSEN) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_restart_anywhere_in_a_case_writes_nothing_else(name):
+    assert broken_laws(CASES[name], name, most=None) == []
+
+
+@pytest.mark.parametrize("pair", PAIRS[:20], ids="+".join)
+def test_restart_amid_two_cases_writes_nothing_else(pair):
+    case = mixed(*map(CASES.get, pair))
+    assert broken_laws(case, "+".join(pair), most=CHOSEN) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", PAIRS[20:], ids="+".join)
+def test_restart_anywhere_amid_two_cases_writes_nothing_else(pair):
+    case = mixed(*map(CASES.get, pair))
+    assert broken_laws(case, "+".join(pair), most=10) == []
