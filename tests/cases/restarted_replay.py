@@ -81,16 +81,17 @@ def broken_law(old: StoryReplay, new: ObservedRestart, second: int) -> Iterator[
     """
     Yield what a process that started at this second has written, and the old one would not have.
 
-    Of a running episode the texts are compared, except for numbers in them. What was not announced yet
-    may be described by what a new process can know: that an object does not exist, not that it was
-    deleted.
+    Of a running episode the texts are compared, except for numbers in them and the suffixes. What was not
+    announced yet may be described by what a new process can know: that an object does not exist, not
+    that it was deleted.
     """
     start = START + timedelta(seconds=second)
     running = {each.key for each in old.writes if each.last_timestamp < start}
 
     def told(record: EventRecord) -> tuple[str, ...]:
         key = record.key
-        text = re.sub(r"\d+", "N", record.message) if key in running else ""
+        plain = re.sub(r" \((also|suppressing downstream reasons): [^)]*\).*", "", record.message)
+        text = re.sub(r"\d+", "N", plain) if key in running else ""
         return (record.type.value, key.reason, str(key.subject), key.item, text)
 
     after = [each for each in new.writes if each.last_timestamp >= start]

@@ -103,8 +103,8 @@ def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) 
 
 
 def _is_outranked(key: FindingKey, evaluation: Evaluation) -> bool:
-    primary = evaluation.ranking_of(key.subject).primary
-    return bool(primary) and key not in primary
+    ranking = evaluation.ranking_of(key.subject)
+    return bool(ranking.primary) and key not in (*ranking.primary, *ranking.orthogonal)
 
 
 def due_ready_keys(

@@ -172,7 +172,8 @@ def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressio
     Return the gate in which trouble outlived its hold that Events announce without saying which.
 
     These are the members of a group, what a suffix names as suppressed, and findings whose Event does
-    not hold all their troubles. Of the first two, what is only starting may be other trouble.
+    not hold all their troubles. What is only starting in a group's namespace may be no member; what is
+    suppressed serves its hold anew once it no longer is.
     """
     if not remembered:
         return gate
@@ -189,11 +190,11 @@ def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressio
         for key in suppressions.suppresses.get(root, ())
         if key.reason in reasons
     ]
-    for key in (*members, *suppressed):
+    for key in members:
+        states[key] = _past_hold(states[key], starting=False)
+    partly = [key for key, finding in remembered.findings.items() if not finding.is_whole]
+    for key in (*suppressed, *partly):
         if key in states:
-            states[key] = _past_hold(states[key], starting=False)
-    for key, finding in remembered.findings.items():
-        if not finding.is_whole and key in states:
             states[key] = _past_hold(states[key], starting=True)
     return msgspec.structs.replace(gate, finding_states=states)
 
