@@ -14,8 +14,8 @@ import yaml
 from reporter.model.enums import Owner
 from reporter.model.kinds.productionstack.health_events import (
     HEALTH_EVENTS,
-    AnnotatedMetadata,
     HealthEvent,
+    HealthEventMetadata,
     HealthEventSpec,
     ProcessingStrategy,
     RecommendedAction,
@@ -79,7 +79,7 @@ def a_health_event(
     Return an object as the API server delivers it: Active, unless *status* says otherwise.
     """
     return HealthEvent(
-        metadata=AnnotatedMetadata(
+        metadata=HealthEventMetadata(
             name=name,
             namespace=NAMESPACE,
             uid=f"uid-{name}",

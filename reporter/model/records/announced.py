@@ -1,5 +1,5 @@
 """
-What an Event announces, as the process that reads it back must know it: an annotation of the Event.
+The content of an Event as the process that reads it back must know it: an annotation of the Event.
 """
 
 from collections.abc import Mapping

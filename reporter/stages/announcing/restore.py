@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.enums import Emission, EventType, Layer
+from reporter.model.enums import Emission, EventType, Layer, Reason
 from reporter.model.records.announced import Announced, AnnouncedFinding
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode, OwedReady
 from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.grouping import EventGroup
@@ -76,7 +77,8 @@ def remember_findings(
     What the suffix of an Event names was not announced, or its own Event says more.
     """
     findings: dict[FindingKey, RememberedFinding] = {}
-    suppressing, deleted = {}, set()
+    suppressing: dict[FindingKey, frozenset[Reason]] = {}
+    deleted: set[ObjectRef] = set()
     running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
     overtaken = _overtaken(records, catalogue) if settings.emission is Emission.PRIMARY else ()

@@ -11,8 +11,8 @@ from reporter.kube.objects.events.format import episode_annotations
 from reporter.kube.objects.events.names import health_event_name
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import (
-    AnnotatedMetadata,
     HealthEvent,
+    HealthEventMetadata,
     HealthEventSpec,
 )
 from reporter.stages.healthevents.content import make_spec, make_status_patch
@@ -119,7 +119,7 @@ def _stored(
     Return an object as the API server delivers it: Active, unless *status* says otherwise.
     """
     return HealthEvent(
-        metadata=AnnotatedMetadata(
+        metadata=HealthEventMetadata(
             name=name,
             namespace=NAMESPACE,
             uid=f"uid-{name}",

@@ -218,7 +218,7 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
     ] = None
 
 
-class AnnotatedMetadata(VersionedMetadata, frozen=True):
+class HealthEventMetadata(VersionedMetadata, frozen=True):
     """
     Metadata of an object whose annotations another process continues its episode from.
     """
@@ -231,7 +231,7 @@ class HealthEvent(ApiObject, frozen=True):
     *status*: as it is in the cluster, with what other controllers have written.
     """
 
-    metadata: AnnotatedMetadata
+    metadata: HealthEventMetadata
     spec: HealthEventSpec
     status: dict[str, Any] | None = None
 
