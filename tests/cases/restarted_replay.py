@@ -57,6 +57,16 @@ def span_of(case: Mapping[str, Any]) -> timedelta:
     return parse_duration(steps[-1]["at"] if steps else "0s") + OBSERVE_AFTER_LAST_STEP
 
 
+def observed_for_longer(case: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Return the case with another hour at its end.
+
+    A clock that stood still while something could not be read is late: a new process, which believes
+    the time that a condition states, may announce what the old one would have announced later.
+    """
+    return {**case, "until": f"{int(span_of(case).total_seconds()) + 3600}s"}
+
+
 def with_restart(case: Mapping[str, Any], second: int) -> Mapping[str, Any]:
     """
     Return the case with another step, in which the process is replaced.

@@ -13,6 +13,7 @@ from tests.cases.restarted_replay import (
     can_be_mixed,
     can_be_restarted,
     mixed,
+    observed_for_longer,
     telling_seconds,
     with_restart,
 )
@@ -24,13 +25,18 @@ PLAIN = [
     name for name, case in CASES.items() if can_be_mixed(case) and not name.startswith("engine-")
 ]
 PAIRS = [tuple(Random(number).sample(PLAIN, 2)) for number in range(200)]
+PAGES = "what the pages of an engine showed to the predecessor is not in its Event"
 UNSEEN = {
-    name: "what the pages of an engine showed to the predecessor is not in its Event"
-    for name in CASES
-    if name.startswith("engine-")
-} | {"model-quota": "the error of a node that KAITO no longer states is not in the Event"}
+    "engine-page-fails": PAGES,
+    "engine-preemption-storm": PAGES,
+    "engine-stalled-and-flapping": PAGES,
+    "engine-stalled-and-pods-fail": PAGES,
+    "engine-stalled-kaito-out": PAGES,
+    "engine-stalled-one-of-eight": PAGES,
+    "model-quota": "the error of a node that KAITO no longer states is not in the Event",
+}
 """
-Cases in which a new process may say less certain things, because observations of the old one are lost.
+Cases in which the law does not hold yet, because observations of the old process are lost.
 """
 
 CHOSEN = 2
@@ -40,7 +46,7 @@ The restarts of each case that are tried on every change; the others are slow.
 
 
 def broken_laws(case, name: str, *, most: int | None) -> list[str]:
-    old = ObservedRestart(case)
+    old = ObservedRestart(observed_for_longer(case))
     old.run()
     seconds = telling_seconds(case, old.writes)
     if most is not None:
