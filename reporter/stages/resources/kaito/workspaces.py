@@ -171,7 +171,9 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
         state += f", the old one is being replaced{_describe_leftover(replica)}"
     since = workspace.metadata.creation_timestamp
     if inference is not None:
-        since = transition_time(inference, workspace.metadata)
+        # Since when it has been True says nothing about pods that are missing now.
+        is_ready = is_condition_true(inference)
+        since = None if is_ready else transition_time(inference, workspace.metadata)
     return replace(
         trouble,
         since=None if is_lost else since,
