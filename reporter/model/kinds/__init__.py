@@ -8,6 +8,7 @@ from reporter.model.kinds.cilium.network_policies import CILIUM_NETWORK_POLICIES
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.core.services import SERVICES
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
@@ -37,6 +38,7 @@ DEFAULT_KINDS: tuple[ResourceKind, ...] = (
     CILIUM_NETWORK_POLICIES,
     INFERENCE_SETS,
     WORKSPACES,
+    SERVICES,
     HTTP_ROUTES,
     INFERENCE_POOLS,
 )

@@ -123,6 +123,7 @@ CASES = [
     a_case("pods", ["model=team-a/qwen"], {MODEL}, label="a model pod", labels=BY_KAITO),
     a_case("pods", [], {MODEL}, label="an endpoint picker", labels=BY_POOL),
     a_case("pods", [], {HARNESS}, label="the data plane of a Gateway", labels=BY_GATEWAY),
+    a_case("services", [], set(), label="those that pools name, by their index"),
     a_case(
         "gatewayclasses",
         [],

@@ -7,6 +7,7 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import Deployment
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.core.services import Service
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
 from reporter.model.kinds.gateway_api.gateways import Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
@@ -32,6 +33,7 @@ from tests.support.model_builders import (
     a_route,
     a_set,
     an_entry,
+    an_entry_of_istio,
     never_ready,
 )
 from tests.support.model_verdicts import rendered_message, verdict_of
@@ -42,7 +44,14 @@ REASON = "inferencesetRouteNotReady"
 REFUSED = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
 UNRESOLVED = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
 NO_PICKER = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON
+    "ResolvedRefs",
+    "False",
+    "InvalidExtensionRef",
+    f"Referenced ExtensionRef not found {POOL}-epp",
+    NOON,
+)
+NO_PORT = an_observed_condition(
+    "ResolvedRefs", "False", "InvalidExtensionRef", "port not found", NOON
 )
 NO_NAME = an_observed_condition(
     "ResolvedRefs", "False", "InvalidExtensionRef", "ExtensionRef not defined", NOON
@@ -95,15 +104,16 @@ CLEAR = {
     "a fresh pool's placeholder": a_model(a_pool(POOL, PLACEHOLDER)),
     "a pool of which nobody writes": a_model(a_pool(POOL, PLACEHOLDER)),
     "stale words about a pool and a Gateway that was": a_model(
-        a_pool(POOL, an_entry(NO_PICKER, parent=a_parent("old-gw"), controller=""))
+        a_pool(POOL, an_entry_of_istio(NO_KIND, name="old-gw"))
     ),
     "an old entry of another controller on the pool": a_model(
-        a_pool(POOL, an_entry(NO_PICKER, controller=ENVOY), an_entry(controller=""))
+        a_pool(POOL, an_entry(NO_KIND, controller=ENVOY), an_entry_of_istio())
     ),
     "a pool that waits": a_model(
-        a_pool(
-            POOL, an_entry(an_observed_condition("Accepted", "Unknown", "Pending"), controller="")
-        )
+        a_pool(POOL, an_entry_of_istio(an_observed_condition("Accepted", "Unknown", "Pending")))
+    ),
+    "the picker's Service came after its pool, and Istio does not look again": a_model(
+        a_pool(POOL, an_entry_of_istio(NO_PICKER))
     ),
     "no model pods at all": a_model(a_set(0), without=[Pod]),
     "model pods that do not run yet": a_model(
@@ -203,7 +213,10 @@ TROUBLE = {
     "the pool is refused": (
         a_model(
             a_pool(
-                POOL, an_entry(an_observed_condition("Accepted", "False", "NotSupportedByParent"))
+                POOL,
+                an_entry_of_istio(
+                    an_observed_condition("Accepted", "False", "NotSupportedByParent")
+                ),
             )
         ),
         "PoolNotAccepted",
@@ -214,18 +227,36 @@ TROUBLE = {
         ),
     ),
     "the pool does not resolve": (
-        a_model(a_pool(POOL, an_entry(UNRESOLVED, controller=""))),
+        a_model(a_pool(POOL, an_entry_of_istio(UNRESOLVED))),
         "PoolNotAccepted",
         TroubleKind.FAILED,
         "InferencePool qwen-inferencepool does not resolve (InvalidKind): not enabled",
     ),
-    "no Service for the picker": (
-        a_model(a_pool(POOL, an_entry(NO_PICKER, controller=""))),
+    "no Service for the picker, which Istio has not noticed": (
+        a_model(without=[Service]),
         "PickerNotFound",
+        TroubleKind.DECLARED,
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker Service"
+            " qwen-inferencepool-epp, which does not exist"
+        ),
+    ),
+    "no Service for the picker, as Istio says": (
+        a_model(a_pool(POOL, an_entry_of_istio(NO_PICKER)), without=[Service]),
+        "PickerNotFound",
+        TroubleKind.DECLARED,
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker Service"
+            " qwen-inferencepool-epp, which does not exist"
+        ),
+    ),
+    "another controller finds the Service and not its port": (
+        a_model(a_pool(POOL, an_entry_of_istio(NO_PORT))),
+        "PickerInvalid",
         TroubleKind.FAILED,
         (
             "InferencePool qwen-inferencepool has as its endpoint picker Service"
-            " qwen-inferencepool-epp, which does not exist (InvalidExtensionRef): not found"
+            " qwen-inferencepool-epp, which does not resolve (InvalidExtensionRef): port not found"
         ),
     ),
     "a pool that must name a picker": (
@@ -243,9 +274,7 @@ TROUBLE = {
         "InferencePool qwen-inferencepool names no endpoint picker (EndpointPickerRefMissing)",
     ),
     "a picker without a name": (
-        a_model(
-            a_pool(POOL, an_entry(NO_NAME, controller=""), picker=EndpointPickerReference(""))
-        ),
+        a_model(a_pool(POOL, an_entry_of_istio(NO_NAME), picker=EndpointPickerReference(""))),
         "PickerInvalid",
         TroubleKind.FAILED,
         (
@@ -257,7 +286,7 @@ TROUBLE = {
         a_model(
             a_pool(
                 POOL,
-                an_entry(NO_KIND, controller=""),
+                an_entry_of_istio(NO_KIND),
                 picker=EndpointPickerReference("epp", kind="ServiceImport"),
             )
         ),
