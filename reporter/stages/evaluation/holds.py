@@ -91,7 +91,7 @@ class HoldRules:
         """
         Return the whole hold. A missing object has no age, so it must be missing for the grace.
         """
-        hold = self.entry.holds.for_kind(clock.trouble.kind, grace=self.delays.grace)
+        hold = self.entry.holds.for_trouble(clock.trouble, grace=self.delays.grace)
         return max(hold, self._grace) if clock.trouble.object_created_at is None else hold
 
     @property
