@@ -49,6 +49,7 @@ class Trouble:
     *is_crash*: it settles slowly, so that a slow crash loop is one episode.
     *since*: when it began according to the condition's writer.
     *hold*: how long it may last, where the probe knows it better than the entry's hold of its kind.
+    *not_before*: when it counts at the earliest, whatever its hold.
     *object_created_at*: None if the object is missing.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
     so it is sanitized, and shortened first.
@@ -60,6 +61,7 @@ class Trouble:
     is_crash: bool = False
     since: datetime | None = None
     hold: timedelta | None = None
+    not_before: datetime | None = None
     object_created_at: datetime | None = None
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
     foreign_text: str = ""

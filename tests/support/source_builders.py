@@ -21,8 +21,12 @@ from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscalerSpec,
     HorizontalPodAutoscalerStatus,
 )
-from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectStatus
-from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
+from reporter.model.kinds.keda.scaled_objects import (
+    ScaledObject,
+    ScaledObjectSpec,
+    ScaledObjectStatus,
+)
+from reporter.model.kinds.keda.scaling_target import ScaleTarget
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.store.store import Store
@@ -40,6 +44,8 @@ ALL = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
     """
     Build a ScaledObject; *of*: the InferenceSet it scales, or another target of *kind*.
+
+    *owners*, *polling*: its owners, and the seconds between two questions to the scaler.
     """
     target = ScaleTarget(kind=changes.get("kind", "InferenceSet"), name=changes.get("of", MODEL))
     return ScaledObject(
@@ -49,8 +55,9 @@ def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> Sca
             creation_timestamp=LONG_AGO,
             deletion_timestamp=changes.get("deleted"),
             annotations=changes.get("annotations"),
+            owner_references=changes.get("owners"),
         ),
-        spec=ScalingSpec(scale_target_ref=target),
+        spec=ScaledObjectSpec(scale_target_ref=target, polling_interval=changes.get("polling")),
         status=ScaledObjectStatus(
             hpa_name=HPA,
             conditions=conditions or (a_condition("Ready", "True", "ScaledObjectReady"),),

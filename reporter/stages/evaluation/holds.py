@@ -81,6 +81,8 @@ class HoldRules:
         Return the rest of the hold; zero or less once it is over.
         """
         left, created_at = self.hold(clock) - clock.time_in_kind, clock.trouble.object_created_at
+        if clock.trouble.not_before is not None:
+            left = max(left, clock.trouble.not_before - now)
         if self._grace > ZERO and created_at is not None:
             # The later of grace and hold, never their sum. An object that claims to be created in
             # the future, by the clock of another machine, counts as created now.

@@ -163,6 +163,14 @@ CASES = [
     ),
     a_case("scaledobjects", [], set(), label="another target", spec=scales("Deployment")),
     a_case(
+        "scaledobjects",
+        ["model=team-a/qwen"],
+        {MODEL},
+        label="another target, and the model that owns it",
+        spec=scales("Deployment"),
+        owners=(OwnerReference(kind="InferenceSet", name="qwen", controller=True),),
+    ),
+    a_case(
         "horizontalpodautoscalers",
         [],
         {MODEL},
