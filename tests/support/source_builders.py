@@ -16,6 +16,7 @@ from reporter.model.kinds.istio.authorization_policies import (
 )
 from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapData
 from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
+from reporter.model.kinds.karpenter.node_pools import NodePool, NodePoolStatus
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerSpec,
@@ -101,6 +102,27 @@ def a_claim(
             labels=changes.get("labels", default_labels),
         ),
         status=NodeClaimStatus(conditions=conditions),
+    )
+
+
+def a_pool(*conditions: Condition, of: str = WORKSPACE, **changes) -> NodePool:
+    """
+    Build the NodePool of Workspace *of*; *observed*: the generation of its conditions.
+    """
+    observed = changes.get("observed", 0)
+    return NodePool(
+        metadata=Metadata(
+            name=f"pool-{of}",
+            generation=changes.get("generation", 1),
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            labels=a_claim(of=of).metadata.labels,
+        ),
+        status=NodePoolStatus(
+            conditions=tuple(
+                msgspec.structs.replace(each, observed_generation=observed) for each in conditions
+            )
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
+from reporter.model.kinds.karpenter.node_pools import NODE_POOLS
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
@@ -50,6 +51,7 @@ OPTIONAL_KINDS: tuple[ResourceKind, ...] = (
     MESH_CONFIG_MAPS,
     AUTHORIZATION_POLICIES,
     NODE_CLAIMS,
+    NODE_POOLS,
     SCALED_OBJECTS,
     HORIZONTAL_POD_AUTOSCALERS,
     JOBS,

@@ -46,7 +46,7 @@ PICKER_NOT_FOUND, PICKER_INVALID = "PickerNotFound", "PickerInvalid"
 
 NOT_FOUND_BY_ISTIO = "Referenced ExtensionRef not found"
 """
-How Istio's message begins for a Service that did not exist when it last looked at the pool.
+The beginning of Istio's message about a Service that did not exist when it last looked at the pool.
 """
 
 

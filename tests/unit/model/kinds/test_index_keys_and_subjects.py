@@ -195,6 +195,14 @@ CASES = [
         labels=FOR_WORKSPACE_OF_GPU_PROVISIONER,
     ),
     a_case("nodeclaims", [], set(), label="of no Workspace", namespace="", labels=OF_MODEL),
+    a_case(
+        "nodepools",
+        ["workspace=team-a/qwen-7rk2p"],
+        {MODEL},
+        label="the model that it names",
+        namespace="",
+        labels={**FOR_WORKSPACE, **OF_MODEL},
+    ),
     a_case("jobs", ["team-a/"], {CLUSTER_SUBJECT, HARNESS}, label="of no model", labels=CHECK),
     a_case(
         "jobs",

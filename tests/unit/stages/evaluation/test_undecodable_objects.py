@@ -10,7 +10,6 @@ from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata, Owner
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.kinds.core.services import SERVICES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
@@ -279,14 +278,6 @@ def test_a_policy_that_may_keep_out_the_scaler_is_unknown_without_deployments():
     store.set_watch_state(DEPLOYMENTS, NotSynced("may not list it"))
     reason = "modelharnessNetworkPolicyMisconfigured"
     assert verdict(store, reason, subject).why.startswith("deployments.apps not listed")
-
-
-def test_services_that_cannot_be_read_leave_the_picker_open_and_hide_no_other_trouble():
-    drifted = model_builders.a_pool(selects={"app": "old"})
-    for objects, expected in ((a_model(), Unknown), (a_model(drifted), Active)):
-        store = a_store(*objects)
-        store.set_watch_state(SERVICES, NotSynced("may not list it"))
-        assert isinstance(verdict(store, "inferencesetRouteNotReady"), expected)
 
 
 # ---------------------------------------------------------------- details

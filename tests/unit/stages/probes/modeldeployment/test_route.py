@@ -7,14 +7,10 @@ import pytest
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import Deployment
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.kinds.core.services import Service
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
 from reporter.model.kinds.gateway_api.gateways import Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
-from reporter.model.kinds.gateway_api.inference_pools import (
-    EndpointPickerReference,
-    InferencePool,
-)
+from reporter.model.kinds.gateway_api.inference_pools import InferencePool
 from reporter.model.verdicts import Clear
 from tests.support.builders import NOON, an_observed_condition
 from tests.support.model_builders import (
@@ -43,19 +39,6 @@ from tests.support.probe_verdicts import only_trouble
 REASON = "inferencesetRouteNotReady"
 REFUSED = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
 UNRESOLVED = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
-NO_PICKER = an_observed_condition(
-    "ResolvedRefs",
-    "False",
-    "InvalidExtensionRef",
-    f"Referenced ExtensionRef not found {POOL}-epp",
-    NOON,
-)
-NO_PORT = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidExtensionRef", "port not found", NOON
-)
-NO_NAME = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidExtensionRef", "ExtensionRef not defined", NOON
-)
 NO_KIND = an_observed_condition(
     "ResolvedRefs",
     "False",
@@ -111,9 +94,6 @@ CLEAR = {
     ),
     "a pool that waits": a_model(
         a_pool(POOL, an_entry_of_istio(an_observed_condition("Accepted", "Unknown", "Pending")))
-    ),
-    "the picker's Service came after its pool, and Istio does not look again": a_model(
-        a_pool(POOL, an_entry_of_istio(NO_PICKER))
     ),
     "no model pods at all": a_model(a_set(0), without=[Pod]),
     "model pods that do not run yet": a_model(
@@ -231,71 +211,6 @@ TROUBLE = {
         "PoolNotAccepted",
         TroubleKind.FAILED,
         "InferencePool qwen-inferencepool does not resolve (InvalidKind): not enabled",
-    ),
-    "no Service for the picker, which Istio has not noticed": (
-        a_model(without=[Service]),
-        "PickerNotFound",
-        TroubleKind.DECLARED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker Service"
-            " qwen-inferencepool-epp, which does not exist"
-        ),
-    ),
-    "no Service for the picker, as Istio says": (
-        a_model(a_pool(POOL, an_entry_of_istio(NO_PICKER)), without=[Service]),
-        "PickerNotFound",
-        TroubleKind.DECLARED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker Service"
-            " qwen-inferencepool-epp, which does not exist"
-        ),
-    ),
-    "another controller finds the Service and not its port": (
-        a_model(a_pool(POOL, an_entry_of_istio(NO_PORT))),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker Service"
-            " qwen-inferencepool-epp, which does not resolve (InvalidExtensionRef): port not found"
-        ),
-    ),
-    "a pool that must name a picker": (
-        a_model(
-            a_pool(
-                POOL,
-                an_entry(
-                    an_observed_condition("ResolvedRefs", "False", "EndpointPickerRefMissing")
-                ),
-                picker=None,
-            )
-        ),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        "InferencePool qwen-inferencepool names no endpoint picker (EndpointPickerRefMissing)",
-    ),
-    "a picker without a name": (
-        a_model(a_pool(POOL, an_entry_of_istio(NO_NAME), picker=EndpointPickerReference(""))),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool names no endpoint picker (InvalidExtensionRef):"
-            " ExtensionRef not defined"
-        ),
-    ),
-    "a picker of a kind that Istio does not support": (
-        a_model(
-            a_pool(
-                POOL,
-                an_entry_of_istio(NO_KIND),
-                picker=EndpointPickerReference("epp", kind="ServiceImport"),
-            )
-        ),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker ServiceImport epp,"
-            " which does not resolve (InvalidExtensionRef): Unsupported ExtensionRef kind ServiceImport"
-        ),
     ),
     "the selector drifted": (
         a_model(a_pool(selects=DRIFTED)),
