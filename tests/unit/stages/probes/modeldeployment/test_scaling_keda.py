@@ -2,7 +2,6 @@
 The verdicts about scaling with the source keda, which reads ScaledObjects and autoscalers.
 """
 
-
 import pytest
 
 from reporter.model.enums import TroubleKind
