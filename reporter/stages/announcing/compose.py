@@ -214,7 +214,7 @@ class EventComposer:
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
         lasted = clock.time_in_kind
-        return lasted if lasted >= holds.for_kind(clock.trouble.kind, grace=grace) else ZERO
+        return lasted if lasted >= holds.for_trouble(clock.trouble, grace=grace) else ZERO
 
     def _suppressed_keys(self, key: FindingKey, ranking: Ranking) -> list[FindingKey]:
         """

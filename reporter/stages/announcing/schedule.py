@@ -215,10 +215,11 @@ class PublishContext:
         A component that recovers passes through starting, which is no new cause to announce.
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        hold = holds.for_kind(TroubleKind.STARTING, grace=grace)
         troubles = composer.reported_troubles(key)
         return bool(troubles) and all(
-            each.trouble.kind is TroubleKind.STARTING and each.lasted < hold for each in troubles
+            each.trouble.kind is TroubleKind.STARTING
+            and each.lasted < holds.for_trouble(each.trouble, grace=grace)
+            for each in troubles
         )
 
     def _heartbeat_interval(self, event: EventRecord) -> timedelta:
