@@ -67,7 +67,8 @@ class ProbeSpec:
     The contract of a probe, against which catalogue entries are checked.
 
     *parameters_type*: the msgspec Struct of the entry's ``parameters``.
-    *message_fields* may be used in its message, *cause_codes* may have remedies of their own.
+    *message_fields* may be used in its message, *cause_codes* may have remedies of their own, and
+    *own_causes* of these explain themselves, such as out of memory, whatever is out upstream.
     *required_kinds*: while one of them is unknown, so is the verdict. *consulted_kinds*: the same,
     but only for a subject for which the probe looks an object of that kind up. *optional_kinds* add
     detail.
@@ -87,6 +88,7 @@ class ProbeSpec:
     parameters_type: type[Any]
     message_fields: frozenset[str] = frozenset()
     cause_codes: frozenset[str] = frozenset()
+    own_causes: frozenset[str] = frozenset()
     required_kinds: tuple[ResourceKind, ...] = ()
     consulted_kinds: tuple[ResourceKind, ...] = ()
     optional_kinds: tuple[ResourceKind, ...] = ()
@@ -195,7 +197,7 @@ class CatalogueEntry:
     *window*: the time that the reason may be Unknown or settling before its subject counts as stalled;
     None is that of the layer.
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
-    *remedies*: by cause code, with ``default``.
+    *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     """
 
     reason: Reason
@@ -215,6 +217,7 @@ class CatalogueEntry:
     enabled: bool = True
     subject_kind: str = ""
     object_kind: str = ""
+    own_causes: frozenset[str] = frozenset()
 
     @property
     def is_ready_reason(self) -> bool:

@@ -260,6 +260,7 @@ PROBE = Probe(
                 "NodesNotReady",
             }
         ),
+        own_causes=frozenset({"Quota", "Capacity", "InstanceType"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NAMESPACES),
         required_crds=lambda _: frozenset(
