@@ -67,8 +67,7 @@ class ProbeSpec:
     The contract of a probe, against which catalogue entries are checked.
 
     *parameters_type*: the msgspec Struct of the entry's ``parameters``.
-    *message_fields* may be used in its message, *cause_codes* may have remedies of their own, and
-    *own_causes* of these explain themselves, such as out of memory, whatever is out upstream.
+    *message_fields* may be used in its message, *cause_codes* may have remedies of their own.
     *required_kinds*: while one of them is unknown, so is the verdict. *consulted_kinds*: the same,
     but only for a subject for which the probe looks an object of that kind up. *optional_kinds* add
     detail.
@@ -81,7 +80,8 @@ class ProbeSpec:
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     *prepare*: makes the parameters of its entries when a catalogue is loaded. *kinds_of*: returns the
     required and the consulted kinds of an entry, by its parameters.
-    *any_cause_code*: entries decide which cause codes there are.
+    *any_cause_code*: entries decide which cause codes there are. *own_causes*: those that explain
+    themselves, such as out of memory, whatever is out upstream.
     """
 
     name: str

@@ -47,6 +47,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     *found_at*: when it did. *out_since*: since when the component has been out; None while it is not.
+    *code_since*: when its present code was first seen, if it had another one before.
     *stopped_since*: since when the object cannot be evaluated, although others of its key can;
     nothing changes meanwhile. None if it can.
     """
@@ -59,6 +60,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     past_hold: bool = False
     found_at: datetime | None = None
     out_since: datetime | None = None
+    code_since: datetime | None = None
     stopped_since: datetime | None = None
 
     @property
@@ -80,6 +82,7 @@ class CauseClock(Struct, frozen=True, gc=False):
             clear_for=ZERO,
             stopped_since=None,
             out_since=(self.out_since or now) if trouble.is_out else None,
+            code_since=now if trouble.cause != self.trouble.cause else self.code_since,
         )
         if trouble.kind is self.trouble.kind:
             return active
@@ -155,6 +158,8 @@ class FindingState(Struct, frozen=True, gc=False):
         """
         The clocks that stand for the finding: of what is announceable, else of what exists, else all.
         """
+        if len(self.clocks) == 1:
+            return self.clocks  # an outage makes ten thousand of these
         active = tuple([clock for clock in self.clocks if clock.active])
         return self.announceable or active or self.clocks
 

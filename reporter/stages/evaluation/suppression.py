@@ -15,11 +15,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
+from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
 from reporter.model.subjects import FindingKey
 from reporter.model.text.times import EARLIEST_TIME
-from reporter.stages.evaluation.clocks import READ_BACK_WINDOW, ZERO, FindingState, Gate
+from reporter.stages.evaluation.clocks import (
+    READ_BACK_WINDOW,
+    ZERO,
+    CauseClock,
+    FindingState,
+    Gate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +130,20 @@ def _explaining_sources(
     Return the sources that explain a finding: all, those that went out before it, or missing CRDs.
     """
     entry, clocks = catalogue[key.reason], state.shown_clocks
-    # A code may be ``<extent>.<cause>``.
-    codes = {clock.trouble.cause.code for clock in clocks}
-    codes |= {code.partition(".")[2] for code in codes}
-    own = not codes.isdisjoint(entry.own_causes)
-    found = min((each.found_at for each in clocks if each.found_at is not None), default=None)
-    if not own and (found is None or all(found >= outages[each].began_at for each in sources)):
-        return sources
-    return tuple(
+    own = bool(entry.own_causes) and any(_is_own_cause(entry, clock) for clock in clocks)
+    found = min([each.found_at for each in clocks if each.found_at is not None], default=None)
+    explaining = [
         each
         for each in sources
         if each.reason == catalogue.missing_crd_reason
         or not (own or (found is not None and found < outages[each].began_at))
-    )
+    ]
+    return sources if len(explaining) == len(sources) else tuple(explaining)
+
+
+def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
+    code = clock.trouble.cause.code  # or ``<extent>.<cause>``
+    return code in entry.own_causes or code.partition(".")[2] in entry.own_causes
 
 
 @dataclass(frozen=True, slots=True)

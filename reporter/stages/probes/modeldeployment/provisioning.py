@@ -146,9 +146,9 @@ def _find_node_claims(
 
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
     """
-    Return a Workspace's trouble in the words of a NodeClaim.
+    Return a Workspace's trouble in the words of a NodeClaim, one of many that come and go.
     """
-    about = f"NodeClaim {claim.name} of {trouble.message_fields['object']}"
+    about = f"a NodeClaim of {trouble.message_fields['object']}"
     return replace(
         trouble,
         message_fields={
