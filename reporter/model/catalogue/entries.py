@@ -80,8 +80,7 @@ class ProbeSpec:
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     *prepare*: makes the parameters of its entries when a catalogue is loaded. *kinds_of*: returns the
     required and the consulted kinds of an entry, by its parameters.
-    *any_cause_code*: entries decide which cause codes there are. *own_causes*: those that explain
-    themselves, such as out of memory, whatever is out upstream.
+    *any_cause_code*: entries decide which codes there are. *own_causes*: those that explain themselves.
     """
 
     name: str

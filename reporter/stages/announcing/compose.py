@@ -148,12 +148,13 @@ class EventComposer:
         Return when a cause that took the place of another one has served its hold.
 
         While trouble heals, it passes through causes of a moment: no pod, once the remedy was followed.
+        What is out from now on is worse, and no such cause.
         """
-        if clock.code_since is None:
+        if clock.cause_since is None or clock.cause_since == clock.out_since:
             return None
         delays, holds = self.settings.delays, self.catalogue[key.reason].holds
         hold = holds.for_kind(clock.trouble.kind, grace=delays.grace)
-        return clock.code_since + min(hold, delays.settle)
+        return clock.cause_since + min(hold, delays.settle)
 
     def _reported_duration(self, key: FindingKey, clock: CauseClock) -> timedelta:
         """

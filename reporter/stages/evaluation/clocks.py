@@ -47,7 +47,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     *found_at*: when it did. *out_since*: since when the component has been out; None while it is not.
-    *code_since*: when its present code was first seen, if it had another one before.
+    *cause_since*: since when its present cause is seen without a pause, if that is not all the time.
     *stopped_since*: since when the object cannot be evaluated, although others of its key can;
     nothing changes meanwhile. None if it can.
     """
@@ -60,7 +60,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     past_hold: bool = False
     found_at: datetime | None = None
     out_since: datetime | None = None
-    code_since: datetime | None = None
+    cause_since: datetime | None = None
     stopped_since: datetime | None = None
 
     @property
@@ -75,6 +75,7 @@ class CauseClock(Struct, frozen=True, gc=False):
         """
         Return the clock of the trouble as seen now, perhaps with another kind than before.
         """
+        is_same = self.active and trouble.cause == self.trouble.cause
         active = replace(
             self,
             trouble=trouble,
@@ -82,7 +83,7 @@ class CauseClock(Struct, frozen=True, gc=False):
             clear_for=ZERO,
             stopped_since=None,
             out_since=(self.out_since or now) if trouble.is_out else None,
-            code_since=now if trouble.cause != self.trouble.cause else self.code_since,
+            cause_since=self.cause_since if is_same else now,
         )
         if trouble.kind is self.trouble.kind:
             return active

@@ -4,10 +4,6 @@ Suppress what merely follows from an upstream that is out.
 A source suppresses while it is out, also during its own hold, and stops once it has not been out for
 the settle. A source that is Unknown keeps what it did before, for as long as its last Event lives. A
 suppressed source still suppresses.
-
-A cause precedes its effect, and explains it. So a finding goes on as it was if it existed before its
-source went out, or if it states a cause of its own, such as out of memory. A missing CRD suppresses it
-all the same: nobody can look at it any more.
 """
 
 from collections import defaultdict
@@ -15,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope, Suppression
+from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
 from reporter.model.subjects import FindingKey
 from reporter.model.text.times import EARLIEST_TIME
 from reporter.stages.evaluation.clocks import (
     READ_BACK_WINDOW,
     ZERO,
-    CauseClock,
     FindingState,
     Gate,
 )
+from reporter.stages.evaluation.explanation import explaining_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,41 +105,15 @@ def suppress(
         return Suppressions(outages, {}) if outages else NO_SUPPRESSIONS
     index = _SourceIndex.build([s for s, each in outages.items() if each.suppresses], catalogue)
     suppressed_by = {}
+    began_at = {source: each.began_at for source, each in outages.items()}
     for key in (*gate.finding_states, *gate.unknown_states):
         sources = index.sources_of(key)
         state = gate.finding_states.get(key)
         if sources and state is not None:
-            sources = _explaining_sources(key, state, sources, outages, catalogue)
+            sources = explaining_sources(key, state, sources, began_at, catalogue)
         if sources:
             suppressed_by[key] = sources
     return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
-
-
-def _explaining_sources(
-    key: FindingKey,
-    state: FindingState,
-    sources: tuple[FindingKey, ...],
-    outages: Mapping[FindingKey, Outage],
-    catalogue: Catalogue,
-) -> tuple[FindingKey, ...]:
-    """
-    Return the sources that explain a finding: all, those that went out before it, or missing CRDs.
-    """
-    entry, clocks = catalogue[key.reason], state.shown_clocks
-    own = bool(entry.own_causes) and any(_is_own_cause(entry, clock) for clock in clocks)
-    found = min([each.found_at for each in clocks if each.found_at is not None], default=None)
-    explaining = [
-        each
-        for each in sources
-        if each.reason == catalogue.missing_crd_reason
-        or not (own or (found is not None and found < outages[each].began_at))
-    ]
-    return sources if len(explaining) == len(sources) else tuple(explaining)
-
-
-def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
-    code = clock.trouble.cause.code  # or ``<extent>.<cause>``
-    return code in entry.own_causes or code.partition(".")[2] in entry.own_causes
 
 
 @dataclass(frozen=True, slots=True)

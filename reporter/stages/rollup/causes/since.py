@@ -18,8 +18,8 @@ from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
 
 RENEWED = timedelta(seconds=30)
 """
-How much later than it was seen a writer must date trouble for that to be of another object or attempt.
-The clocks of two machines may differ a little.
+The time by which a writer must date trouble later than it was seen, for that to be another attempt: the
+clocks of two machines may differ a little.
 """
 
 
@@ -47,7 +47,7 @@ def since_of(
     writer, the age of the object included.
     """
     written, episode = clock.trouble.since, episodes.get(key)
-    seen = max(clock.code_since or seen_since(state, clock), min(started, now))
+    seen = max(clock.cause_since or seen_since(state, clock), min(started, now))
     # Trouble that is written anew again and again, by one NodeClaim after the other, is older.
     is_renewed = written is not None and written - seen > RENEWED
     if written is not None and not is_renewed and is_sane(written, clock.trouble, now=now):

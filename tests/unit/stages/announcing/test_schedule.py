@@ -113,6 +113,13 @@ def test_another_cause_of_the_same_object_serves_a_short_hold_before_the_text_ch
     assert replay.advance(1).new_writes == ["clusterBBR x2"]
 
 
+def test_what_is_out_from_now_on_changes_the_text_at_once():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    worse = a_trouble(kind=TroubleKind.LOST, code="Other", is_out=True)
+    replay.set_verdicts(an_active_verdict(BBR, worse))
+    assert replay.new_writes == ["clusterBBR x1", "clusterBBR x2"]
+
+
 def test_a_cause_of_a_moment_changes_no_text():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
     replay.set_verdicts(an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST, code="Other")))

@@ -22,9 +22,9 @@ SEEN = NOON - MINUTE
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO, code_since=None):
+def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO, cause_since=None):
     trouble = a_trouble(since=written)
-    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True, code_since=code_since)
+    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True, cause_since=cause_since)
     state = FindingState((clock,), INVOLVED, NOON)
     episodes = {KAITO: episode} if episode else {}
     return since_of(KAITO, state, clock, episodes, started=started, now=NOON)
@@ -49,8 +49,8 @@ def test_trouble_that_is_written_anew_by_one_object_after_the_other_is_older():
 
 
 def test_another_code_of_the_same_object_is_younger():
-    assert since(NOON - MINUTE, counted=HOUR, code_since=NOON - MINUTE)[1] is SinceFrom.WRITER
-    assert since(None, counted=HOUR, code_since=NOON - MINUTE) == (SEEN, SinceFrom.PROCESS)
+    assert since(NOON - MINUTE, counted=HOUR, cause_since=NOON - MINUTE)[1] is SinceFrom.WRITER
+    assert since(None, counted=HOUR, cause_since=NOON - MINUTE) == (SEEN, SinceFrom.PROCESS)
 
 
 def test_an_episode_from_before_this_process_counts():
