@@ -11,13 +11,19 @@ import msgspec
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.decoding import Json, decode_response
-from reporter.kube.wire.paths import collection_path
+from reporter.kube.wire.paths import Query, collection_path
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 
 
 MERGE_PATCH = "application/merge-patch+json"
+
+STRICT: Query = (("fieldValidation", "Strict"),)
+"""
+Let the API server refuse fields that the CRD does not have instead of dropping them. Servers before
+Kubernetes 1.25 drop them all the same (API concepts, "Field validation").
+"""
 
 T = TypeVar("T", HealthEvent, NodeHealthEvent)
 
@@ -32,10 +38,18 @@ class HealthEventClient(Generic[T]):
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
 
     async def create(
-        self, name: str, labels: Mapping[str, str], spec: msgspec.Struct, *, version: str
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: msgspec.Struct,
+        *,
+        version: str,
+        query: Query = (),
     ) -> T:
         """
         Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
+
+        *query*: `STRICT`, or nothing.
         """
         kind = self._kind
         body = {
@@ -50,7 +64,7 @@ class HealthEventClient(Generic[T]):
         }
         operation = self._operation("create", name)
         path = collection_path(kind, version)
-        response = await self._api.call("POST", path, body=body, operation=operation)
+        response = await self._api.call("POST", path, query=query, body=body, operation=operation)
         return self._decode(operation, response.body)
 
     async def patch(self, found: T, patch: Json, *, version: str) -> T:
