@@ -13,6 +13,7 @@ from reporter.model.metrics.columns import Column
 from reporter.model.metrics.engine_keeper import MAX_ENGINES
 from reporter.model.metrics.page_rows import POD_ROW
 from reporter.model.metrics.samples import ScrapeHistory
+from reporter.model.metrics.spans import MAX_PAGES
 from reporter.stages.resources.engines.families import EngineFamilies
 from reporter.stages.resources.engines.outcome import EngineOutcome, EngineUnknown, gist_of
 from reporter.stages.resources.engines.view import EngineView, engine_views
@@ -22,6 +23,9 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
+Pages: TypeAlias = Annotated[
+    float, Meta(ge=0, le=MAX_PAGES, extra={"is": f"a number from 0 to {MAX_PAGES}"})
+]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
 
 
