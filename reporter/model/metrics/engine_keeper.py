@@ -42,7 +42,10 @@ class EngineKeeper:
             for engine, row in rows[:MAX_ENGINES]
         }
         left_out = len(rows) - len(by_engine)
-        readings = EngineReadings(self.columns, scrape.scraped_at, observed, by_engine, left_out)
+        gap = scrape.longest_gap(self.max_gap).total_seconds()
+        readings = EngineReadings(
+            self.columns, scrape.scraped_at, observed, by_engine, left_out, gap
+        )
         return replace(history, engines=readings, last_failure=None)
 
     def merged(self, other: "EngineKeeper") -> "EngineKeeper":
@@ -60,7 +63,11 @@ class EngineKeeper:
         if before.read_at is None:
             return 0.0
         passed = scrape.scraped_at - before.read_at
-        return passed.total_seconds() if timedelta(0) < passed <= self.max_gap else 0.0
+        return (
+            passed.total_seconds()
+            if timedelta(0) < passed <= scrape.longest_gap(self.max_gap)
+            else 0.0
+        )
 
     def _add_row(
         self, before: EngineSeries | None, row: "array[float]", *, now: float
