@@ -16,8 +16,9 @@ from reporter.stages.resources.gateway.parents import (
     select_parent_status,
 )
 from reporter.stages.resources.gateway.route_status import evaluate_pool_status, routing_trouble
-from reporter.stages.resources.kaito.inference_sets import is_leader_pod, without_leftover_pods
+from reporter.stages.resources.kaito.inference_sets import without_leftover_pods
 from reporter.stages.resources.workloads.pods import is_leftover_pod
+from reporter.stages.snapshot.loading import is_leader_pod
 
 
 def evaluate_pool(
