@@ -5,6 +5,7 @@ Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import msgspec
@@ -24,6 +25,8 @@ STRICT: Query = (("fieldValidation", "Strict"),)
 Let the API server refuse fields that the CRD does not have instead of dropping them. Servers before
 Kubernetes 1.25 drop them all the same (API concepts, "Field validation").
 """
+
+NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T", HealthEvent, NodeHealthEvent)
 
@@ -45,6 +48,7 @@ class HealthEventClient(Generic[T]):
         *,
         version: str,
         query: Query = (),
+        annotations: Mapping[str, str] = NO_ANNOTATIONS,
     ) -> T:
         """
         Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
@@ -59,6 +63,7 @@ class HealthEventClient(Generic[T]):
                 "name": name,
                 "namespace": kind.namespace,
                 "labels": dict(labels),
+                **({"annotations": dict(annotations)} if annotations else {}),
             },
             "spec": msgspec.to_builtins(spec),
         }

@@ -18,10 +18,10 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_events import (
     MANAGED_BY_LABEL,
     Entity,
+    HealthEventMetadata,
     ProcessingStrategy,
     RecommendedAction,
 )
-from reporter.model.kinds.productionstack.status_object import VersionedMetadata
 from reporter.model.subjects import Subject
 
 
@@ -85,7 +85,7 @@ def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) 
 
 
 class NodeHealthEvent(ApiObject, frozen=True):
-    metadata: VersionedMetadata
+    metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 
     @property

@@ -72,10 +72,7 @@ SCRAPE_PAGES = MetricDeclaration(
     ("outcome",),
 )
 SCRAPE_PAGE_AGE = MetricDeclaration(
-    "scrape_page_max_age_seconds",
-    MetricType.GAUGE,
-    "How old a metrics page may be before it is read again, by path: direct, or proxy (API server).",
-    ("path",),
+    "scrape_page_max_age_seconds", MetricType.GAUGE, "How old a metrics page may be.", ("path",)
 )
 
 CLOSED_CONNECTIONS = MetricDeclaration(
