@@ -110,7 +110,7 @@ class Reporter:
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
-        self.metrics.set_scrape_pages_function(self._inputs.count_scrape_pages)
+        self.metrics.set_scrape_functions(self._inputs.count_scrape_pages, self._inputs.page_ages)
         self.metrics.set_permissions_function(self._inputs.report_permissions)
         self._store = self._inputs.store
         self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
@@ -142,17 +142,15 @@ class Reporter:
         evaluation_settings = evaluator.settings
         involved_for = partial(involved_namespace, settings.release_namespace)
         self._announcements = Announcements(
-            catalogue,
-            evaluation_settings,
-            clock,
-            involved_for=involved_for,
-            observer=self.metrics,
+            catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
         self.metrics.set_episodes_function(self._announcements.episode_starts)
         self._history = StateHistory(clock.now, self._is_leader)
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
-        self._rollup = RollUpKeeper(self._rules, self._announcements, clock.now, packages)
+        self._rollup = RollUpKeeper(
+            self._rules, self._announcements, clock.now, packages, self._inputs.proxied_page_age
+        )
         self._controller = Controller(
             self._store,
             evaluator,

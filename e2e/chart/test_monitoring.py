@@ -115,7 +115,7 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
         missed_events=0,
     )
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
-    metrics.set_scrape_pages_function(lambda: {"read": 0})
+    metrics.set_scrape_functions(lambda: {"read": 0}, dict)
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     outage = model_outage()
     show_rollup(metrics, outage.rollup)

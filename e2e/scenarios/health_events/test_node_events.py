@@ -14,7 +14,7 @@ from e2e.support import events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
-from e2e.support.reporter_waits import until_all_known, until_metric
+from e2e.support.reporter_waits import until_all_known, until_logged, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 from reporter.model.kinds.nvsentinel.node_health_events import (
     DEFAULT_RESOURCE,
@@ -203,3 +203,22 @@ def test_objects_pass_strict_validation_and_a_fault_without_node_does_not(
         store.create("nowhere", nowhere)
     with pytest.raises(ApiError, match="unknown field"):
         store.create("odd", {**written, "phase": "Active"})
+
+
+def test_crd_without_the_strategy_is_refused_and_keeps_no_object(
+    store: NodeStore, bare: ControlPlane
+) -> None:
+    resource = store.kind.group_resource
+    crd = a_node_crd(resource, store.version)
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    fields = schema["properties"]["spec"]["properties"]
+    kept = {name: each for name, each in fields.items() if name != "processingStrategy"}
+    schema["properties"]["spec"]["properties"] = kept
+    crds.remove(bare.client, resource)
+    crds.install(bare.client, [crd])
+    with ReporterProcess(bare, *store.flags) as reporter:
+        pressed(bare.client, "node-1")
+        events.wait_for(bare.client, PRESSURE, within=SLOW)
+        until_logged(reporter, f"{resource} does not keep spec.processingStrategy")
+        until_metric(reporter, 0, "store_up")
+        assert store.objects() == []

@@ -3,6 +3,7 @@ Print the status in the format of ``--output``.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from itertools import chain
 
 from reporter.cli.asking.formats import Format, to_json, to_yaml
@@ -22,6 +23,7 @@ from reporter.sinks.tables.rows import (
     overview_rows,
     set_rows,
 )
+from reporter.stages.text.phrases import human_duration
 
 
 class Printer:
@@ -127,6 +129,9 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
     if unread:
         reasons = ", ".join(sorted(set(chain.from_iterable(unread))))
         yield f"not judged of {len(unread)} InferenceSets without a metrics page: {reasons}"
+    if document.page_max_age_seconds is not None:
+        age = human_duration(timedelta(seconds=document.page_max_age_seconds))
+        yield f"metrics pages that are read through the API server may be {age} old"
     for why in dict.fromkeys(each.why for each in document.not_judged):
         reasons = ", ".join(each.reason for each in document.not_judged if each.why == why)
         yield f"not judged: {reasons}: {why}"

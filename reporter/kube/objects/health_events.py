@@ -12,13 +12,19 @@ import msgspec
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.wire.decoding import Json, decode_response
-from reporter.kube.wire.paths import collection_path
+from reporter.kube.wire.paths import Query, collection_path
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 
 
 MERGE_PATCH = "application/merge-patch+json"
+
+STRICT: Query = (("fieldValidation", "Strict"),)
+"""
+Let the API server refuse fields that the CRD does not have instead of dropping them. Servers before
+Kubernetes 1.25 drop them all the same (API concepts, "Field validation").
+"""
 
 NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 
@@ -41,10 +47,13 @@ class HealthEventClient(Generic[T]):
         spec: msgspec.Struct,
         *,
         version: str,
+        query: Query = (),
         annotations: Mapping[str, str] = NO_ANNOTATIONS,
     ) -> T:
         """
         Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
+
+        *query*: `STRICT`, or nothing.
         """
         kind = self._kind
         body = {
@@ -60,7 +69,7 @@ class HealthEventClient(Generic[T]):
         }
         operation = self._operation("create", name)
         path = collection_path(kind, version)
-        response = await self._api.call("POST", path, body=body, operation=operation)
+        response = await self._api.call("POST", path, query=query, body=body, operation=operation)
         return self._decode(operation, response.body)
 
     async def patch(self, found: T, patch: Json, *, version: str) -> T:

@@ -49,7 +49,7 @@ open at the same time, but their bodies take at most 2 * 4 * 4 MiB, beside the 0
 
 MAX_PROXIED_PAGE_BYTES = 1024 * 1024
 """
-The same through the API server's proxy, where the client reads a body as a whole: 64 at a time.
+The same through the API server's proxy, where the client reads a body as a whole: 8 at a time.
 """
 
 FREE_STEPS, MAX_PARSE_TIME = 8, timedelta(seconds=1)
@@ -91,6 +91,23 @@ Least time between two reviews of the permission to use the proxy, for a namespa
 Thousands of Ready pods that cannot be reached fail several times a second.
 """
 
+PROXIED_PAGES_PER_MINUTE = 60
+"""
+Pages that are read through the API server at most: a thousand models of two pods every 15 s were 8,000
+requests a minute, more than all others of this program together. With fewer pages than the interval
+has seconds each is read once an interval.
+"""
+
+DIRECT_TRY_INTERVAL = timedelta(minutes=10)
+"""
+Time between two tries to reach the pods of a namespace that are read through the API server.
+"""
+
+MAX_DIRECT_TRIES = 16
+"""
+Namespaces that are tried at the same time: of a thousand all are within six minutes.
+"""
+
 STARTS_BETWEEN_YIELDS = 16
 """
 Scrapes that are started before other tasks run.
@@ -98,7 +115,7 @@ Scrapes that are started before other tasks run.
 
 MAX_OPEN_PAGES = 512
 MAX_CONCURRENT_DIRECT = (MAX_OPEN_PAGES, (256, 384))
-MAX_CONCURRENT_PROXY = (64, (56, 48))
+MAX_CONCURRENT_PROXY = 8
 """
 Open requests: in all, and at most for pods whose last scrape succeeded and for the other ones. So
 512 - 384 = 128 are reserved for the former, which answer in milliseconds.
@@ -114,8 +131,8 @@ arrive at once that the event loop is held for more than 50 ms.
 
 512 open files together with those to the API server (at most 128) and those of the HTTP server (at
 most 288) stay below the usual limit of 1,024; with a lower limit there are fewer.
-Through the proxy there are fewer, since watches and the lease share these connections: 5,000 pods that
-hang behind it have had their first scrape after 5,000 * 5 s / 48 = 9 min.
+Through the proxy one page a second is begun, and each has 5 s: eight are never open at the same time
+but for slow headers. Watches and the lease share these connections.
 """
 
 MIN_OPEN_PAGES = 16

@@ -1,5 +1,5 @@
 """
-Share the event loop between the pages that are parsed and everything else.
+Share the event loop between the pages that are parsed and everything else, and a page between scrapes.
 """
 
 import asyncio
@@ -9,6 +9,8 @@ from itertools import count
 
 from reporter.kube.scrape import limits
 from reporter.kube.scrape.exposition import MalformedExposition, MetricsContent, Steps
+from reporter.model.metrics.samples import Sample, ScrapeResult
+from reporter.model.metrics.scrapes import Scrape
 
 
 async def parse_in_steps(
@@ -39,3 +41,24 @@ async def parse_in_steps(
             pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
             await asyncio.sleep(pause)
     return MalformedExposition("parsing it takes too long", is_too_costly=True)
+
+
+def result_of(malformed: MalformedExposition) -> ScrapeResult:
+    return ScrapeResult.TOO_COSTLY if malformed.is_too_costly else ScrapeResult.UNUSABLE
+
+
+def content_of(
+    content: MetricsContent | MalformedExposition, scrape: Scrape
+) -> tuple[tuple[Sample, ...], frozenset[str]] | MalformedExposition:
+    """
+    Return the samples that one scrape asked for, and those of its prefixes that are present.
+    """
+    if isinstance(content, MalformedExposition):
+        return content
+    samples: list[Sample] = []
+    for name in scrape.families:
+        found = content.families[name]
+        if isinstance(found, MalformedExposition):
+            return found
+        samples += found
+    return tuple(samples), content.prefixes & frozenset(scrape.prefixes)

@@ -15,8 +15,12 @@ from typing import Protocol
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
-from reporter.kube.scrape.limits import FAILURES_BEFORE_PROXY, REVIEW_INTERVAL
-from reporter.kube.scrape.schedule import LastOutcome
+from reporter.kube.scrape.limits import (
+    DIRECT_TRY_INTERVAL,
+    FAILURES_BEFORE_PROXY,
+    REVIEW_INTERVAL,
+)
+from reporter.kube.scrape.schedule import LastOutcome, ScrapePlace
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.settings import ScrapeMode
@@ -48,8 +52,8 @@ class _PathState:
     The path to one port of the pods of a namespace.
 
     *failures*: failures to connect since the last success. *is_reviewing*: an access review is
-    under way. *logged*: the first decision was logged. *review_at*: not before this, in seconds of
-    the event loop.
+    under way. *logged*: the first decision was logged. *review_at*, *try_at*: no review, and no try of
+    the direct path, before this, in seconds of the event loop.
     """
 
     failures: int = 0
@@ -57,6 +61,7 @@ class _PathState:
     uses_proxy: bool = False
     logged: bool = False
     review_at: float = 0.0
+    try_at: float = 0.0
 
 
 class PathSelector:
@@ -64,7 +69,8 @@ class PathSelector:
     Fetches pages by the path that works, and changes to the proxy where connecting keeps failing.
 
     *review_access*: returns whether the proxy may be used for the pods of a namespace; it is not
-    asked again within *review_interval* after it denied that.
+    asked again within *review_interval* after it denied that. *try_interval*: between two tries of the
+    direct path where the proxy is used.
     """
 
     def __init__(
@@ -75,11 +81,13 @@ class PathSelector:
         *,
         review_access: Callable[[str], Awaitable[PermissionStatus]],
         review_interval: timedelta = REVIEW_INTERVAL,
+        try_interval: timedelta = DIRECT_TRY_INTERVAL,
     ) -> None:
         self._mode, self._review_access = mode, review_access
         self._review_interval = review_interval.total_seconds()
+        self._try_interval = try_interval.total_seconds()
         self._fetchers = {ScrapePath.DIRECT: direct, ScrapePath.PROXY: proxy}
-        self._states: dict[tuple[str, int], _PathState] = {}
+        self._states: dict[ScrapePlace, _PathState] = {}
 
     def path_for(self, namespace: str, port: int) -> ScrapePath:
         """
@@ -107,6 +115,42 @@ class PathSelector:
         if path is ScrapePath.DIRECT:
             state.failures = 0
         return page
+
+    def due_tries(self) -> list[ScrapePlace]:
+        """
+        Return where the proxy is used and the direct path may be tried again, the longest due first.
+        """
+        now = asyncio.get_running_loop().time()
+        due = [
+            (state.try_at, place)
+            for place, state in self._states.items()
+            if state.uses_proxy and state.try_at <= now
+        ]
+        return [place for _, place in sorted(due)]
+
+    async def try_direct(self, pod: Pod, port: int) -> bool:
+        """
+        Read a page at the pod's address, and return whether that is the path from now on.
+        """
+        namespace = pod.metadata.namespace
+        state = self._state_of(namespace, port)
+        state.try_at = asyncio.get_running_loop().time() + self._try_interval
+        direct = self._fetchers[ScrapePath.DIRECT]
+        try:
+            async with await direct.fetch(pod, port, LastOutcome.FAILED):
+                pass
+        except ScrapeError:
+            return False
+        if state.uses_proxy:
+            state.uses_proxy, state.failures = False, 0
+            logger.info("port %d of pods in namespace %s can be reached again", port, namespace)
+        return True
+
+    def forget(self, namespace: str, port: int) -> None:
+        """
+        Forget the path to pods that are gone.
+        """
+        self._states.pop((namespace, port), None)
 
     def _state_of(self, namespace: str, port: int) -> _PathState:
         return self._states.setdefault((namespace, port), _PathState())
@@ -136,6 +180,7 @@ class PathSelector:
             state.is_reviewing = False
         state.failures = 0
         state.uses_proxy = status is PermissionStatus.GRANTED
+        state.try_at = now + self._try_interval
         if status is PermissionStatus.MISSING:
             state.review_at = now + self._review_interval
         if status is not PermissionStatus.UNKNOWN and not state.logged:

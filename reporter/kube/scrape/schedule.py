@@ -3,16 +3,23 @@ Schedule of the metrics pages: each once an interval, at a moment of its own. Pu
 """
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from math import floor
+from typing import TypeAlias
 from zlib import crc32
 
 from reporter.kube.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
 from reporter.model.metrics.scrapes import MetricsPage
+
+
+ScrapePlace: TypeAlias = tuple[str, int]
+"""
+The pods of a namespace at one port, which are read by the same path.
+"""
 
 
 def offset(uid: str) -> float:
@@ -50,7 +57,7 @@ class ScrapeSlot:
     One page in the schedule. Times are in seconds of the event loop.
 
     *due* is None while the page is being read or waits for a free slot. *excess*: how often the page
-    cost too much, less the times that it did not.
+    cost too much, less the times that it did not. *tried_at*: when it was read, or tried, last.
     """
 
     page: MetricsPage
@@ -60,6 +67,7 @@ class ScrapeSlot:
     failures: int = 0
     last_outcome: LastOutcome = LastOutcome.NEW
     excess: int = 0
+    tried_at: float = float("-inf")
 
     @property
     def priority(self) -> tuple[float, float]:
@@ -82,6 +90,7 @@ class ScrapeSchedule:
         self._interval = interval.total_seconds()
         self._slots: dict[MetricsPage, ScrapeSlot] = {}
         self._queue: list[tuple[float, MetricsPage]] = []
+        self._by_place: Counter[ScrapePlace] = Counter()
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -92,6 +101,26 @@ class ScrapeSchedule:
         """
         found = Counter(slot.last_outcome for slot in self._slots.values())
         return {outcome: found[outcome] for outcome in LastOutcome}
+
+    @property
+    def pages_by_place(self) -> Mapping[ScrapePlace, int]:
+        """
+        The number of pages by namespace and port.
+        """
+        return self._by_place
+
+    def pages_of(
+        self, places: Collection[ScrapePlace]
+    ) -> Mapping[ScrapePlace, Sequence[MetricsPage]]:
+        """
+        Return the pages of these namespaces and ports.
+        """
+        wanted = frozenset(places)
+        found: defaultdict[ScrapePlace, list[MetricsPage]] = defaultdict(list)
+        for page in self._slots:
+            if (page.namespace, page.port) in wanted:
+                found[page.namespace, page.port].append(page)
+        return found
 
     def set_targets(self, uids: Mapping[MetricsPage, str], *, now: float) -> None:
         """
@@ -105,6 +134,7 @@ class ScrapeSchedule:
                 due = next_scrape_time(uid, after=now, interval=self._interval)
                 self._slots[page] = ScrapeSlot(page, uid, now, due)
                 heapq.heappush(self._queue, (due, page))
+        self._by_place = Counter((page.namespace, page.port) for page in self._slots)
 
     def pop_due(self, now: float) -> list[ScrapeSlot]:
         """

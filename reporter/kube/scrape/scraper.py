@@ -6,7 +6,7 @@ slow pod delays no other.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,19 +15,25 @@ from typing import NoReturn, Protocol
 
 from reporter.kube.scrape import limits
 from reporter.kube.scrape.addresses import is_pod_address
+from reporter.kube.scrape.direct_tries import DirectTries
 from reporter.kube.scrape.exposition import (
     MalformedExposition,
     MetricsContent,
     parse_page,
 )
 from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
-from reporter.kube.scrape.parsing import parse_in_steps
+from reporter.kube.scrape.parsing import content_of, parse_in_steps, result_of
 from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_access
 from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
-from reporter.kube.scrape.slots import SlotPool
+from reporter.kube.scrape.turns import ScrapeTurns, Turn
 from reporter.kube.watch.context import WatchContext
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
+from reporter.model.metrics.samples import (
+    NOT_APART,
+    FailedScrape,
+    ScrapedMetrics,
+    ScrapeResult,
+)
 from reporter.model.metrics.scrapes import MetricsPage, Scrape
 from reporter.settings import ScrapeMode
 
@@ -65,6 +71,7 @@ class ScrapeConfig:
     The configuration of scraping. *scrapes*: by the name of their history.
 
     *is_allowed*: returns whether an address may be read. *files*: how many files scraping may open.
+    *proxied_per_minute*: pages at most through the API server.
     """
 
     scrapes: Mapping[str, Scrape]
@@ -72,6 +79,7 @@ class ScrapeConfig:
     mode: ScrapeMode = ScrapeMode.AUTO
     is_allowed: Callable[[str], bool] = is_pod_address
     files: int = limits.MAX_OPEN_PAGES
+    proxied_per_minute: float = limits.PROXIED_PAGES_PER_MINUTE
 
 
 class Scraper:
@@ -94,10 +102,8 @@ class Scraper:
         self._api, self._clock = context.api, context.clock
         self._on_result = on_result
         self._schedule = ScrapeSchedule(config.interval)
-        self._pools = {
-            ScrapePath.DIRECT: SlotPool[ScrapeSlot](*limits.direct_concurrency(config.files)),
-            ScrapePath.PROXY: SlotPool[ScrapeSlot](*limits.MAX_CONCURRENT_PROXY),
-        }
+        self._turns = ScrapeTurns(config.files, config.proxied_per_minute)
+        self._paths: PathSelector | None = None
         self._parsing = asyncio.Semaphore(1)
         self._slot_released = asyncio.Event()
         self._refreshed_at: float | None = None
@@ -120,6 +126,15 @@ class Scraper:
         """
         return self._schedule.count_pages()
 
+    def page_ages(self) -> Mapping[ScrapePath, timedelta]:
+        """
+        Return how old a page may be before it is read again, by the paths that are used.
+        """
+        if self._paths is None:
+            return {}
+        places = self._schedule.pages_by_place
+        return self._turns.page_ages(places, self._paths.path_for, self._config.interval)
+
     async def run(self) -> NoReturn:
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
@@ -128,22 +143,34 @@ class Scraper:
             asyncio.TaskGroup() as tasks,
         ):
             paths = PathSelector(self._config.mode, direct, proxy, review_access=review_access)
+            self._paths = paths
+            tries = DirectTries(
+                paths,
+                self._schedule,
+                self._store,
+                on_reached=lambda: self._enqueue(paths, self._turns.drain_proxied()),
+            )
+            tasks.create_task(tries.run(), name="tries of the direct path")
             while True:
                 until_refresh = await self._refresh_targets()
                 now = _loop_time()
-                for slot in self._schedule.pop_due(now):
-                    path = paths.path_for(slot.page.namespace, slot.page.port)
-                    group = int(slot.last_outcome is not LastOutcome.SUCCEEDED)
-                    self._pools[path].enqueue(slot, group, slot.priority)
+                self._enqueue(paths, self._schedule.pop_due(now))
                 if self._start_scrapes(paths, tasks) == limits.STARTS_BETWEEN_YIELDS:
                     await asyncio.sleep(0)
                     continue
                 due = self._schedule.next_due()
                 until_due = until_refresh if due is None else max(due - now, 0.0)
+                until_turn = self._turns.seconds_until_turn(now)
+                waits = (until_refresh, until_due, until_turn)
                 self._slot_released.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(min(until_refresh, until_due)):
+                    async with asyncio.timeout(min(each for each in waits if each is not None)):
                         await self._slot_released.wait()
+
+    def _enqueue(self, paths: PathSelector, slots: Iterable[ScrapeSlot]) -> None:
+        for slot in slots:
+            self._turns.enqueue(slot, paths.path_for(slot.page.namespace, slot.page.port))
+        self._slot_released.set()
 
     async def _refresh_targets(self) -> float:
         """
@@ -170,24 +197,23 @@ class Scraper:
         """
         Start scrapes that have a slot, and return how many: at most STARTS_BETWEEN_YIELDS.
         """
-        started = 0
-        for path, pool in self._pools.items():
-            while (
-                started < limits.STARTS_BETWEEN_YIELDS and (acquired := pool.acquire()) is not None
-            ):
-                started += 1
-                slot, group = acquired
-                name = "scrape {}/{}:{}".format(*slot.page)
-                task = tasks.create_task(self._run_scrape(paths, slot, path), name=name)
-                task.add_done_callback(partial(self._release_slot, pool, group))
+        started, now = 0, _loop_time()
+        while started < limits.STARTS_BETWEEN_YIELDS:
+            turn = self._turns.acquire(now)
+            if turn is None:
+                break
+            started += 1
+            name = "scrape {}/{}:{}".format(*turn.slot.page)
+            task = tasks.create_task(self._run_scrape(paths, turn.slot, turn.path), name=name)
+            task.add_done_callback(partial(self._release_slot, turn))
         return started
 
-    def _release_slot(self, pool: SlotPool[ScrapeSlot], group: int, _: asyncio.Task[None]) -> None:
-        pool.release(group)
+    def _release_slot(self, turn: Turn, _: asyncio.Task[None]) -> None:
+        turn.release()
         self._slot_released.set()
 
     async def _run_scrape(self, paths: PathSelector, slot: ScrapeSlot, path: ScrapePath) -> None:
-        result = ScrapeResult.FAILED
+        result, slot.tried_at = ScrapeResult.FAILED, _loop_time()
         try:
             namespace, name, port = slot.page
             pod = self._store.get_pod(namespace, name)
@@ -200,7 +226,7 @@ class Scraper:
                     result = err.result
                     self._record_failure(pod, scrapes, err)
                 else:
-                    result = self._record_content(pod, scrapes, content)
+                    result = self._record_content(pod, scrapes, content, path)
         finally:
             self._schedule.reschedule(
                 slot,
@@ -237,46 +263,30 @@ class Scraper:
         pod: Pod,
         scrapes: Mapping[str, Scrape],
         content: MetricsContent | MalformedExposition,
+        path: ScrapePath,
     ) -> ScrapeResult:
         """
         Store what each scrape asked for; the page was read if it had it for at least one.
         """
         now = self._clock.now()
-        found = {reason: _content_of(content, scrape) for reason, scrape in scrapes.items()}
+        # Places are counted for it: too dear for pages that are read every interval.
+        apart = self.page_ages().get(path) if path is ScrapePath.PROXY else None
+        found = {reason: content_of(content, scrape) for reason, scrape in scrapes.items()}
         malformed = [each for each in found.values() if isinstance(each, MalformedExposition)]
         for reason, each in found.items():
             if isinstance(each, MalformedExposition):
                 why = f"its page cannot be used: {each.why}"
-                failure = FailedScrape(now, why, _result_of(each))
+                failure = FailedScrape(now, why, result_of(each))
                 self._store.record_scrape_failure(pod, reason, failure)
             else:
                 samples, prefixes = each
-                self._store.record_scrape(pod, reason, ScrapedMetrics(now, samples, prefixes))
-        results = {_result_of(each) for each in malformed} or {ScrapeResult.READ}
+                self._store.record_scrape(
+                    pod, reason, ScrapedMetrics(now, samples, prefixes, apart or NOT_APART)
+                )
+        results = {result_of(each) for each in malformed} or {ScrapeResult.READ}
         result = max(results, key=lambda each: each is ScrapeResult.TOO_COSTLY)
         self._on_result(result)
         return result if len(malformed) == len(found) else ScrapeResult.READ
-
-
-def _result_of(malformed: MalformedExposition) -> ScrapeResult:
-    return ScrapeResult.TOO_COSTLY if malformed.is_too_costly else ScrapeResult.UNUSABLE
-
-
-def _content_of(
-    content: MetricsContent | MalformedExposition, scrape: Scrape
-) -> tuple[tuple[Sample, ...], frozenset[str]] | MalformedExposition:
-    """
-    Return the samples that one scrape asked for, and those of its prefixes that are present.
-    """
-    if isinstance(content, MalformedExposition):
-        return content
-    samples: list[Sample] = []
-    for name in scrape.families:
-        found = content.families[name]
-        if isinstance(found, MalformedExposition):
-            return found
-        samples += found
-    return tuple(samples), content.prefixes & frozenset(scrape.prefixes)
 
 
 def _loop_time() -> float:

@@ -61,6 +61,21 @@ class SlotPool(Generic[Waiter]):
                 return waiter, number
         return None
 
+    def can_acquire(self, group: int) -> bool:
+        """
+        Return whether a waiter of the group would get a slot now.
+        """
+        found = self._groups[group]
+        return bool(self._free and found.free and found.waiting)
+
+    def drain(self, group: int) -> list[Waiter]:
+        """
+        Return the waiters of a group, and let none of them wait any longer.
+        """
+        waiting = sorted(self._groups[group].waiting, key=lambda each: each[:2])
+        self._groups[group].waiting.clear()
+        return [waiter for _, _, waiter in waiting]
+
     def release(self, group: int) -> None:
         self._free += 1
         self._groups[group].free += 1

@@ -11,12 +11,8 @@ from reporter.model.metrics.columns import Column, Combine
 from reporter.model.metrics.page_rows import reduce_page
 from reporter.model.metrics.readings import EngineReadings, EngineSeries
 from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory
+from reporter.model.metrics.spans import Span, find_kept, join_spans
 
-
-MAX_ROWS = 24
-"""
-The rows that are kept of an engine within the retention. Pages that come faster replace each other.
-"""
 
 MAX_ENGINES = 64
 """
@@ -29,12 +25,12 @@ class EngineKeeper:
     """
     Adds the pages of model servers to the histories of their pods.
 
-    *retention*: how long rows are kept, in observed time. *max_gap*: the longest distance of two
-    pages between which the pod counts as observed.
+    *spans*: the rows that readers need. *max_gap*: the longest distance of two pages between which the
+    pod counts as observed.
     """
 
     columns: tuple[Column, ...]
-    retention: timedelta
+    spans: tuple[Span, ...]
     max_gap: timedelta
 
     def __call__(self, history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
@@ -46,7 +42,10 @@ class EngineKeeper:
             for engine, row in rows[:MAX_ENGINES]
         }
         left_out = len(rows) - len(by_engine)
-        readings = EngineReadings(self.columns, scrape.scraped_at, observed, by_engine, left_out)
+        gap = scrape.longest_gap(self.max_gap).total_seconds()
+        readings = EngineReadings(
+            self.columns, scrape.scraped_at, observed, by_engine, left_out, gap
+        )
         return replace(history, engines=readings, last_failure=None)
 
     def merged(self, other: "EngineKeeper") -> "EngineKeeper":
@@ -56,7 +55,7 @@ class EngineKeeper:
         more = tuple(each for each in other.columns if each not in self.columns)
         return EngineKeeper(
             (*self.columns, *more),
-            max(self.retention, other.retention),
+            join_spans((*self.spans, *other.spans)),
             max(self.max_gap, other.max_gap),
         )
 
@@ -64,7 +63,11 @@ class EngineKeeper:
         if before.read_at is None:
             return 0.0
         passed = scrape.scraped_at - before.read_at
-        return passed.total_seconds() if timedelta(0) < passed <= self.max_gap else 0.0
+        return (
+            passed.total_seconds()
+            if timedelta(0) < passed <= scrape.longest_gap(self.max_gap)
+            else 0.0
+        )
 
     def _add_row(
         self, before: EngineSeries | None, row: "array[float]", *, now: float
@@ -72,19 +75,16 @@ class EngineKeeper:
         if before is None or self._is_reset(before.rows[-1], row):
             positive = array("d", (now if value > 0 else nan for value in row))
             return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
-        last, retention = before.rows[-1], self.retention.total_seconds()
+        last = before.rows[-1]
         pairs = zip(last, row, before.changed_at, strict=True)
         changed_at = array("d", (at if _is_same(old, new) else now for old, new, at in pairs))
         since = zip(row, before.positive_since, strict=True)
         positive = array("d", (_first(at, now) if value > 0 else nan for value, at in since))
-        times, rows = before.times, before.rows
-        if len(times) > 1 and times[-1] - times[-2] < retention / MAX_ROWS:
-            times, rows = times[:-1], rows[:-1]
-        # One row beyond the retention makes the window full whatever the distance of two pages.
-        start = max(sum(now - at >= retention for at in times) - 1, 0)
-        return EngineSeries(
-            (*times[start:], now), (*rows[start:], row), before.first_at, changed_at, positive
-        )
+        times, rows = (*before.times, now), (*before.rows, row)
+        kept = find_kept(times, self.spans)
+        if len(kept) < len(times):
+            times, rows = tuple(times[i] for i in kept), tuple(rows[i] for i in kept)
+        return EngineSeries(times, rows, before.first_at, changed_at, positive)
 
     def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
         """

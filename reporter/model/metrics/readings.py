@@ -39,7 +39,8 @@ class EngineReadings:
     *observed*: the seconds for which the pod was observed in this run: the sum of the distances
     between pages that followed each other without a gap. A gap, or a clock that jumps, adds nothing
     to it, so every window stands still meanwhile. *read_at*: when the newest page was read. *left_out*:
-    how many more engines the newest page has than are kept.
+    how many more engines the newest page has than are kept. *longest_gap*: seconds between two pages
+    for which the pod counted as observed last.
     """
 
     columns: tuple[Column, ...]
@@ -47,3 +48,4 @@ class EngineReadings:
     observed: float = 0.0
     by_engine: Mapping[str, EngineSeries] = field(default_factory=lambda: MappingProxyType({}))
     left_out: int = 0
+    longest_gap: float = 0.0

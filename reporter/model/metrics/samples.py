@@ -29,6 +29,8 @@ class ScrapeResult(StrEnum):
     BARRED = "barred"  # an address that is never read
 
 
+NOT_APART = timedelta(0)
+
 OWN_LIMITS = frozenset({ScrapeResult.TOO_COSTLY, ScrapeResult.FORBIDDEN, ScrapeResult.BARRED})
 """
 The results that are limits or missing permissions of the reader, and say nothing about the pod.
@@ -52,11 +54,19 @@ class ScrapedMetrics:
     The samples of one page that one scrape asked for.
 
     *present_prefixes*: those of the scrape's prefixes with which the name of some family begins.
+    *apart*: how far apart the pages of the pod are read, where that is more than the interval.
     """
 
     scraped_at: datetime
     samples: tuple[Sample, ...] = ()
     present_prefixes: frozenset[str] = frozenset()
+    apart: timedelta = NOT_APART
+
+    def longest_gap(self, usual: timedelta) -> timedelta:
+        """
+        Return the longest distance from the page before within which the pod counts as observed.
+        """
+        return max(usual, 2 * self.apart)
 
     def max_value(self, name: str) -> float | None:
         """

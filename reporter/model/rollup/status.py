@@ -270,6 +270,13 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of the last pass; null before the first.")
     ] = None
+    page_max_age_seconds: Annotated[
+        int | None,
+        Meta(
+            description="How old a metrics page of a pod may be, where pages are read through the API "
+            "server and less often than the interval says."
+        ),
+    ] = None
     cluster: Annotated[
         ClusterStatus | None, Meta(description="Left out if one namespace was asked for.")
     ] = None

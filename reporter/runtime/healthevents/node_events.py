@@ -2,16 +2,21 @@
 Episodes in NVSentinel's kind: the objects as the plan sees them, and what a write becomes.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from reporter.kube.objects.events.format import event_labels
 from reporter.kube.objects.events.names import recovery_name
-from reporter.kube.objects.health_events import HealthEventClient
-from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.kube.objects.health_events import STRICT, HealthEventClient
+from reporter.kube.wire.errors import Conflict, Invalid, NotFound
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
+from reporter.model.kinds.nvsentinel.node_health_events import (
+    NodeHealthEvent,
+    NodeHealthEventSpec,
+    find_altered_field,
+)
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.observations import WatchState
@@ -26,6 +31,18 @@ from reporter.stages.healthevents.node_events import (
 )
 from reporter.stages.healthevents.writes import Create, Patch
 from reporter.stages.store.written_objects import WrittenObjectStore
+
+
+ALTERED = (
+    "the CRD {} does not keep {} as it was written, so an object could have its node cordoned; nothing"
+    " more is created until it does and the reporter is restarted"
+)
+
+_UNKNOWN_FIELD = re.compile(r'unknown field "([^"]+)"')
+"""
+A part of the API server's message about a field that a CRD does not have (apimachinery,
+pkg/runtime/error.go, strictDecodingError; sigs.k8s.io/json).
+"""
 
 
 class NodeEpisodeStore:
@@ -46,6 +63,10 @@ class NodeEpisodeStore:
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         self.events.subscribe(on_change)
+
+    @property
+    def unfit(self) -> frozenset[str]:
+        return self._episodes.unfit
 
     @property
     def objects(self) -> Mapping[NamespacedName, HealthEvent]:
@@ -88,6 +109,7 @@ class NodeEventWriter:
     ) -> None:
         self._sink, self._store, self._announcements = sink, store, announcements
         self._kind, self._now = kind, now
+        self._altered_field = ""
 
     async def write(self, write: Write, version: str) -> StoreWriteResult:
         """
@@ -124,13 +146,35 @@ class NodeEventWriter:
     async def _create(
         self, name: str, labels: Mapping[str, str], spec: NodeHealthEventSpec, version: str
     ) -> StoreWriteResult:
+        """
+        Create an object, and read back what was stored of it.
+
+        One that is not as it was meant could trigger remediation: it is deleted, and nothing is created
+        any more. Nobody knows what the next one would trigger before it is deleted.
+        """
+        operation = f"create {self._kind.group_resource} {name}"
+        if self._altered_field:
+            raise Invalid(operation, message=self._why_refused())
         try:
-            created = await self._sink.create(name, labels, spec, version=version)
+            created = await self._sink.create(name, labels, spec, version=version, query=STRICT)
         except Conflict:
             # Deterministic names: this very object is there, and the watch will show it.
             return StoreWriteResult.FOUND
+        except Invalid as err:
+            unknown = _UNKNOWN_FIELD.search(err.message)
+            if unknown is None:
+                raise
+            self._altered_field = unknown[1]
+            raise Invalid(operation, status=err.status, message=self._why_refused()) from err
+        self._altered_field = find_altered_field(spec, created.spec)
+        if self._altered_field:
+            await self._sink.delete(created, version=version)
+            raise Invalid(operation, message=self._why_refused())
         self._store.events.created(created)
         return StoreWriteResult.CREATED
+
+    def _why_refused(self) -> str:
+        return ALTERED.format(self._kind.group_resource, self._altered_field)
 
     async def _delete(self, found: HealthEvent, version: str) -> StoreWriteResult:
         """

@@ -33,6 +33,12 @@ class HeldObjects(Protocol):
     @property
     def undecodable(self) -> frozenset[NamespacedName]: ...
 
+    @property
+    def unfit(self) -> frozenset[str]:
+        """
+        The objects that are not as they were meant.
+        """
+
     def served_version(self, kind: ResourceKind, /) -> str | None: ...
 
     def subscribe(self, on_change: Callable[[], None]) -> None: ...
@@ -86,6 +92,7 @@ class StorePlanner:
             [StorePlace(*each) for each in {**unread, **creating}.items() if each[0] not in held],
             has_course=self._has_course,
             dropped=self._dropped(),
+            unfit=objects.unfit,
         )
         plan = make_plan(given, self._memory, now=now)
         self._memory = plan.memory

@@ -5,12 +5,13 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
+from reporter.kube.scrape.path import ScrapePath
 from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
@@ -232,6 +233,20 @@ class Inputs:
         Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
         """
         return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
+
+    def page_ages(self) -> Mapping[str, timedelta]:
+        """
+        Return how old a metrics page may be before it is read again, by the path to it.
+        """
+        return {path.value: age for path, age in self._scraper.page_ages().items()}
+
+    def proxied_page_age(self) -> int | None:
+        """
+        Return the same in seconds of pages through the API server, if it is more than the interval.
+        """
+        age = self._scraper.page_ages().get(ScrapePath.PROXY)
+        is_longer = age is not None and age > self._settings.scrape_interval
+        return round(age.total_seconds()) if age is not None and is_longer else None
 
     def report_permissions(self) -> PermissionReport:
         """

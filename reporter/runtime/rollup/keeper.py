@@ -5,6 +5,7 @@ The roll-up of this process: folded after each pass, and shown in between.
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.rollup.status import Package
@@ -30,9 +31,10 @@ class RollUpKeeper:
         announcements: Announcements,
         now: Callable[[], datetime],
         packages: Callable[[], Mapping[str, Package]] = dict,
+        page_age: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.rollup = RollUp()
-        self._packages = packages
+        self._packages, self._page_age = packages, page_age
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
         self._failed = False
@@ -48,7 +50,8 @@ class RollUpKeeper:
         """
         Return the roll-up as of this moment, which later passes do not change.
         """
-        return StatusView(self.rollup, self._rules, now=self._now())
+        rollup = replace(self.rollup, page_age=self._page_age())
+        return StatusView(rollup, self._rules, now=self._now())
 
     async def next_change(self) -> None:
         """

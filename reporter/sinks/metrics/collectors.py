@@ -4,6 +4,7 @@ Collectors that compute their series at each scrape, from the reflectors and the
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -15,6 +16,7 @@ from reporter.sinks.metrics.declarations.reporter import (
     MISSING_RIGHTS,
     OBJECTS,
     RELISTS,
+    SCRAPE_PAGE_AGE,
     SCRAPE_PAGES,
     UNDECODABLE_OBJECTS,
     UNKNOWN_RIGHTS,
@@ -81,16 +83,19 @@ class ScrapeCollector(Collector):
     """
     The metrics pages to be read, by the outcome of the last attempt.
 
-    *count_pages*: returns their number by outcome.
+    *count_pages*: returns their number by outcome. *page_ages*: returns how old one may be, by path.
     """
 
     def __init__(self) -> None:
         self.count_pages: Callable[[], Mapping[str, int]] = dict
+        self.page_ages: Callable[[], Mapping[str, timedelta]] = dict
 
     def collect(self) -> Iterator[Metric]:
         counts = self.count_pages().items()
         samples = (((outcome,), float(number)) for outcome, number in counts)
         yield make_family(SCRAPE_PAGES, samples)
+        ages = self.page_ages().items()
+        yield make_family(SCRAPE_PAGE_AGE, (((path,), age.total_seconds()) for path, age in ages))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,8 +114,13 @@ class Metrics(ProcessMetrics):
     def _prepare(self) -> Callable[[], Iterable[Metric]]:
         return partial(self._states.collect, self._evaluation, self._episode_starts())
 
-    def set_scrape_pages_function(self, count_pages: Callable[[], Mapping[str, int]]) -> None:
+    def set_scrape_functions(
+        self,
+        count_pages: Callable[[], Mapping[str, int]],
+        page_ages: Callable[[], Mapping[str, timedelta]],
+    ) -> None:
         self._scrape_pages.count_pages = count_pages
+        self._scrape_pages.page_ages = page_ages
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after

@@ -5,7 +5,8 @@ The content of objects: the spec of a new one, and causes and suffixes in the st
 from collections.abc import Iterable, Iterator
 
 from reporter import PROGRAM_NAME
-from reporter.model.enums import Layer, TroubleKind
+from reporter.model.catalogue.entries import CatalogueEntry
+from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.health_events import (
     MAX_CAUSES,
     MAX_OBJECT,
@@ -32,6 +33,12 @@ from reporter.stages.healthevents.writes import Json, Patch
 from reporter.stages.text.sanitize import truncate_bytes
 
 
+CEL_PROBE = "cel"
+"""
+The probe that calls each object that is not as wanted out, without knowing what it is for.
+"""
+
+
 def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> HealthEventSpec:
     """
     Return the spec of a new object: the episode as its Event announces it now.
@@ -45,7 +52,8 @@ def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> Hea
         agent=PROGRAM_NAME,
         component_class=subject.layer,
         check_name=key.reason[:MAX_REASON],
-        is_fatal=any(each.is_out or each.kind is TroubleKind.FAILED for each in troubles),
+        is_fatal=_is_fatal(entry, troubles),
+        is_healthy=False,
         message=truncate_bytes(record.message, MAX_TEXT),
         error_code=tuple(sorted({each.cause.code[:MAX_REASON] for each in troubles})[:MAX_CAUSES]),
         entities_impacted=(*_subject_entities(subject), *_cause_entities(troubles)),
@@ -62,6 +70,14 @@ def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> Hea
         remedy=_remedy(message_input, reported),
         content_digest=record.content_digest,
     )
+
+
+def _is_fatal(entry: CatalogueEntry, troubles: Iterable[Trouble]) -> bool:
+    """
+    Return whether the model does not serve. What an entry in CEL says of its objects does not tell.
+    """
+    is_about_model = entry.layer is Layer.MODELDEPLOYMENT and entry.probe != CEL_PROBE
+    return is_about_model and any(each.is_out for each in troubles)
 
 
 def make_status_patch(patch: Patch, context: PublishContext) -> Json:

@@ -118,6 +118,13 @@ class HeldDraft:
         ended |= {**_silence_patch(found, None), "resolvedTime": format_time(self._now)}
         self.patches.append(Patch(found, ended))
 
+    def remove(self, found: HealthEvent) -> None:
+        """
+        Delete an object.
+        """
+        self.expired.append(found)
+        self.leaving.append(place_of(found))
+
     def expire(self, found: HealthEvent) -> None:
         """
         Delete an object whose episode has been over for the retention.
@@ -129,8 +136,7 @@ class HeldDraft:
             resolved_at = self._now
         due_at = resolved_at + self._limits.retention
         if due_at <= self._now:
-            self.expired.append(found)
-            self.leaving.append(place_of(found))
+            self.remove(found)
         else:
             self.deadlines.append(due_at)
             self.resolved.append((resolved_at, place_of(found)))

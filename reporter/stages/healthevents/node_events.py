@@ -36,6 +36,7 @@ Entries of the metadata of a recovery: the name of the fault, and how the episod
 """
 
 MAX_RECOVERY_TEXT = 1024
+SCHEMA_VERSION = 1
 
 
 class NodeEpisode(NamedTuple):
@@ -57,6 +58,16 @@ class NodeEpisodes(NamedTuple):
 
     by_name: Mapping[str, NodeEpisode]
     unread: frozenset[str]
+
+    @property
+    def unfit(self) -> frozenset[str]:
+        """
+        The episodes of which some object may trigger remediation.
+        """
+        found = self.by_name.items()
+        return frozenset(
+            name for name, each in found if not all(o.spec.triggers_nothing for o in each.objects)
+        )
 
 
 def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
@@ -84,6 +95,9 @@ def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
         metadata={name: text for name, text in facts.items() if text},
         error_code=spec.error_code,
         entities_impacted=spec.entities_impacted,
+        recommended_action=spec.recommended_action.value,
+        processing_strategy=spec.processing_strategy.value,
+        version=SCHEMA_VERSION,
     )
 
 

@@ -30,6 +30,7 @@ class PlanInput:
     *places*: further objects that exist or are being created, of which only the name is known.
     *has_course*: objects show other causes and suffixes of their episodes, so these are written.
     *dropped*: the silence of each object that its CRD has no field for.
+    *unfit*: objects that are not as they were meant, which are deleted at once.
     """
 
     wanted: WantedObjects
@@ -40,6 +41,7 @@ class PlanInput:
     places: Iterable[StorePlace] = ()
     has_course: bool = True
     dropped: Mapping[str, Json] = field(default_factory=dict)
+    unfit: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
         episode = wanted.episode_of(name, found.spec)
         if found.is_deleting:
             draft.leave(found)
+        elif name in given.unfit:
+            draft.remove(found)
         elif episode is not None:
             draft.keep(found, episode)
         elif found.phase is Phase.ACTIVE:

@@ -155,16 +155,16 @@ def _download_state(
 def _slow_scrapes(
     history: ScrapeHistory, rules: DownloadRules, *, started_at: datetime | None
 ) -> Iterator[ScrapedMetrics]:
-    after = history.scrapes[-1].scraped_at
+    after = history.scrapes[-1]
     for scrape in reversed(history.scrapes):
         speed = _reported_speed(scrape, rules)
         early = started_at is None or scrape.scraped_at < started_at
         if early or _is_finished(scrape) or speed is None or speed >= rules.slow_below:
             return
-        if after - scrape.scraped_at > rules.max_gap:
+        if after.scraped_at - scrape.scraped_at > after.longest_gap(rules.max_gap):
             return
         yield scrape
-        after = scrape.scraped_at
+        after = scrape
 
 
 def _was_fast_before(
@@ -176,7 +176,7 @@ def _was_fast_before(
     before = [
         scrape.scraped_at for scrape in history.scrapes if scrape.scraped_at < slow[-1].scraped_at
     ]
-    return bool(before) and slow[-1].scraped_at - before[-1] <= rules.max_gap
+    return bool(before) and slow[-1].scraped_at - before[-1] <= slow[-1].longest_gap(rules.max_gap)
 
 
 def _download_started_at(history: ScrapeHistory, rules: DownloadRules) -> datetime | None:

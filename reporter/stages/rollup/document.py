@@ -65,6 +65,7 @@ class StatusView:
             schema=SCHEMA_VERSION,
             mode=self._mode,
             evaluated_at=self.rollup.evaluated_at,
+            page_max_age_seconds=self.rollup.page_age,
             cluster=cluster,
             namespaces=namespaces,
         )

@@ -227,7 +227,8 @@ class RollUp:
     *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
     *deadlines*: when time alone changes the record of a subject. *packages*: those
     that status objects name, by namespace. *started*: when this process rolled up first.
-    *revision*: changes with the content.
+    *revision*: changes with the content. *page_age*: seconds that a metrics page may be old where pages
+    are read less often than the interval says.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -242,6 +243,7 @@ class RollUp:
     packages: Mapping[str, Package] = field(default_factory=dict)
     started: datetime | None = None
     revision: int = 0
+    page_age: int | None = None
 
     @property
     def evaluated_at(self) -> datetime | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.stages.snapshot.loading import is_loading
+from reporter.stages.snapshot.loading import has_page, is_loading
 
 
 def loading_pods_key(namespace: str) -> str:
@@ -26,4 +26,8 @@ def index_func(kind: ResourceKind) -> Callable[[Any], tuple[str, ...]]:
 
 def _pod_keys(pod: Pod) -> tuple[str, ...]:
     keys = PODS.index_keys(pod)
-    return (*keys, loading_pods_key(pod.metadata.namespace)) if is_loading(pod) else keys
+    return (
+        (*keys, loading_pods_key(pod.metadata.namespace))
+        if has_page(pod) and is_loading(pod)
+        else keys
+    )

@@ -8,10 +8,8 @@ from reporter.model.kinds.core.pods import Pod
 
 
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
-"""
-Set by StatefulSets. Of a model that spans several pods only pod 0 has a server (KAITO, multi-node
-inference).
-"""
+
+NOT_READ = "its page is not read, as it is in the host network: its address is its node's"
 
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
@@ -34,12 +32,28 @@ def is_serving(pod: ApiObject) -> bool:
     return isinstance(pod, Pod) and pod.is_ready and _is_model_server(pod)
 
 
+def has_page(pod: ApiObject) -> bool:
+    """
+    Return whether the page of a model pod may be read.
+
+    The address of a pod in the host network is its node's, where anything may listen at the port.
+    KAITO creates no such pods; what others made of them is not checked.
+    """
+    return isinstance(pod, Pod) and not pod.spec.host_network
+
+
+def is_leader_pod(pod: Pod) -> bool:
+    """
+    Return whether a pod takes requests; in a replica of several nodes only pod 0 runs a server.
+
+    StatefulSets set the pod-index label since Kubernetes 1.28; before that only the name has the index.
+    """
+    index = pod.metadata.label(POD_INDEX_LABEL) or pod.metadata.name.rpartition("-")[2]
+    return index == "0" or not index.isdecimal()
+
+
 def _is_model_server(pod: Pod) -> bool:
     meta = pod.metadata
-    if not meta.label(CREATED_BY_LABEL) or meta.label(POD_INDEX_LABEL) not in {"", "0"}:
+    if not meta.label(CREATED_BY_LABEL) or not is_leader_pod(pod):
         return False
-    if meta.deletion_timestamp is not None:
-        return False
-    # The address of a pod in the host network is its node's, where anything may listen at the
-    # port; KAITO creates no such pods.
-    return not pod.spec.host_network and pod.status.phase not in TERMINAL_PHASES
+    return meta.deletion_timestamp is None and pod.status.phase not in TERMINAL_PHASES

@@ -8,17 +8,19 @@ from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.metrics.scrapes import MetricsPage, PodSelector, Scrape
 from reporter.stages.snapshot.index_keys import loading_pods_key
-from reporter.stages.snapshot.loading import is_loading, is_serving
+from reporter.stages.snapshot.loading import has_page, is_loading, is_serving
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import is_workload_namespace
 
 
-LOADING = PodSelector(is_loading, loading_pods_key, only_loading=True)
+LOADING = PodSelector(
+    lambda pod: has_page(pod) and is_loading(pod), loading_pods_key, only_loading=True
+)
 """
 Model pods that run and are not Ready yet.
 """
 
-READY = PodSelector(is_serving)
+READY = PodSelector(lambda pod: has_page(pod) and is_serving(pod))
 """
 Model pods that are Ready.
 """

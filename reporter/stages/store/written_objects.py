@@ -75,6 +75,13 @@ class WrittenObjectStore(Generic[T]):
         """
         return frozenset(self._undecodable)
 
+    @property
+    def unfit(self) -> frozenset[str]:
+        """
+        None: objects of this program's own kinds trigger nothing, whatever was stored of them.
+        """
+        return frozenset()
+
     # ------------------------------------------------------------ for the reflector
 
     def replace_in_batches(

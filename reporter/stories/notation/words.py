@@ -51,6 +51,7 @@ class PodNotation(CatalogueStruct, frozen=True, kw_only=True):
     ready: Annotated[Word[bool], Meta(description="Absent: true.")] = None
     model: Annotated[Word[str], Meta(description="Its InferenceSet.")] = None
     node: Word[str] = None
+    host_network: Annotated[Word[bool], Meta(description="It has the address of its node.")] = None
     revision: Annotated[Word[str], Meta(description="Of the template it was made from.")] = None
     waiting: Annotated[Word[str], Meta(description="Reason of its waiting container.")] = None
     message: Annotated[Word[str], Meta(description="Message of its waiting container.")] = None

@@ -82,7 +82,7 @@ def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: An
     """
     Build a pod of a Workspace's StatefulSet, Ready by default.
 
-    *node*: the node it runs on. *revision*: the revision of its template. Others as of `build_pod`.
+    *node*: the node it runs on. *host_network*: it shares that node's address. *revision*: the revision of its template. Others as of `build_pod`.
     """
     given = {"container": workspace, **changes, "labels": {}}
     pod = build_pod(f"{workspace}-{index}", namespace, **given)
@@ -98,5 +98,9 @@ def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: An
     )
     labels = {key: value for key, value in labels.items() if value is not None}
     meta = msgspec.structs.replace(pod.metadata, labels=labels, owner_references=(owner,))
-    spec = msgspec.structs.replace(pod.spec, node_name=changes.get("node", NODE))
+    spec = msgspec.structs.replace(
+        pod.spec,
+        node_name=changes.get("node", NODE),
+        host_network=changes.get("host_network", False),
+    )
     return msgspec.structs.replace(pod, metadata=meta, spec=spec)

@@ -85,14 +85,19 @@ def own_parts(
     return StoreParts(kind, objects, objects, planner, writer)
 
 
-def node_parts(events: PublisherFixture, api: RestClient, limits: StoreLimits) -> StoreParts:
+def node_parts(
+    events: PublisherFixture,
+    api: RestClient,
+    limits: StoreLimits,
+    client_type: type[HealthEventClient] = HealthEventClient,
+) -> StoreParts:
     """
     Return the parts of ``--store=nvsentinel``.
     """
     watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")
     objects = NodeEpisodeStore(watched)
     announcements = events.announcements
-    client = HealthEventClient(api, KIND, NodeHealthEvent)
+    client = client_type(api, KIND, NodeHealthEvent)
     return StoreParts(
         KIND,
         watched,

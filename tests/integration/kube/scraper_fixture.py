@@ -89,7 +89,13 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
         store = a_loading_store(*pods, scrapes=scrapes)
         run = ScraperFixture(store, evaluating=how.pop("evaluating", True))
         allowed = how.pop("allowed", lambda _: True)
-        config = ScrapeConfig(scrapes, how.pop("interval", INTERVAL), mode, allowed)
+        config = ScrapeConfig(
+            scrapes,
+            how.pop("interval", INTERVAL),
+            mode,
+            allowed,
+            proxied_per_minute=how.pop("proxied_per_minute", 60 * SPEEDUP),
+        )
         targets = TargetFinder(scrapes.values(), store.snapshot)
         context = WatchContext(api, AcceleratedClock())
         scraper = Scraper(config, targets, store, context, on_result=run.counted)

@@ -188,3 +188,14 @@ async def test_a_page_that_cannot_be_used_is_unknown(tmp_path, body):
         async with scraping(tmp_path, pod, port=stub.port) as (run, _):
             await until(lambda: run.results["unusable"] > 0)
             assert run.verdict("qwen") == "unknown"
+
+
+async def test_through_the_api_server_only_so_many_pages_a_minute_are_read(tmp_path):
+    pods = many_pods(40)
+    how = {"mode": ScrapeMode.PROXY, "port": 9, "proxied_per_minute": 600}
+    async with scraping(tmp_path, *pods, evaluating=False, **how) as (run, server):
+        await asyncio.sleep(3)
+        asked = [path for _, path in server.requests if "/proxy" in path]
+        assert 10 <= len(asked) <= 32, "ten a second, although 80 are due"
+        assert len(set(asked)) == len(asked), "none is read twice before all were"
+        assert sum(run.results.values()) <= len(asked)

@@ -172,7 +172,7 @@ def test_the_leader_function_is_called_at_each_scrape():
 
 def test_the_pages_to_be_read_are_counted_at_each_scrape():
     metrics, counts = Metrics(SOME, list), {"read": 2, "failed": 0, "new": 1}
-    metrics.set_scrape_pages_function(lambda: counts)
+    metrics.set_scrape_functions(lambda: counts, dict)
     for _ in range(2):
         page = MetricsPage(metrics)
         for outcome, number in counts.items():
@@ -253,7 +253,7 @@ def test_each_series_is_there_once():
 
 def test_the_page_shows_exactly_the_declared_metrics():
     metrics = Metrics(SOME, lambda: [a_watch()])
-    metrics.set_scrape_pages_function(lambda: {"new": 0})
+    metrics.set_scrape_functions(lambda: {"new": 0}, lambda: {"proxy": timedelta(minutes=33)})
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     everything = {"namespace": "team-m", "reasons": ["all"], "until": "2026-12-01"}
     show_rollup(metrics, model_outage(silences=[everything]).rollup)

@@ -42,6 +42,7 @@ The label by which this program knows its objects; others of the kind are left a
 
 ReasonName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_REASON)]
 Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
+OF_OTHERS = Meta(description="Written by other controllers.")
 
 
 @unique
@@ -121,8 +122,12 @@ class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
     ]
     is_fatal: Annotated[
         bool,
-        Meta(description="The component cannot do its work, or its writer states a hard error."),
+        Meta(description="The model does not serve because of it."),
     ]
+    is_healthy: Annotated[
+        bool | None,
+        Meta(description="Always false: an end is a phase of the status, not another object."),
+    ] = None
     message: Annotated[
         str, Meta(max_length=MAX_TEXT, description="Message of the Event at that time.")
     ]
@@ -171,9 +176,18 @@ class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
     ] = ""
 
 
+class PodsEviction(HealthEventStruct, frozen=True, kw_only=True):
+    """
+    The eviction of a node's pods; written by other controllers.
+    """
+
+    status: Annotated[str, Meta(max_length=63)] = ""
+    message: Annotated[str, Meta(max_length=MAX_TEXT)] = ""
+
+
 class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
     """
-    The course of the episode. The last four are other controllers', and never written here.
+    The course of the episode. The last six are other controllers', and never written here.
     """
 
     phase: Annotated[Phase, Meta(description="Active while the episode runs.")] = Phase.ACTIVE
@@ -204,18 +218,12 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
         SilencedBy | None,
         Meta(description="The silence for which its Event is not renewed; absent without one."),
     ] = None
-    node_quarantined: Annotated[
-        Quarantine | None, Meta(description="Written by other controllers.")
-    ] = None
-    drain_finish_timestamp: Annotated[
-        Time | None, Meta(description="Written by other controllers.")
-    ] = None
-    fault_remediated: Annotated[bool | None, Meta(description="Written by other controllers.")] = (
-        None
-    )
-    last_remediation_timestamp: Annotated[
-        Time | None, Meta(description="Written by other controllers.")
-    ] = None
+    node_quarantined: Annotated[Quarantine | None, OF_OTHERS] = None
+    quarantine_finish_timestamp: Annotated[Time | None, OF_OTHERS] = None
+    user_pods_eviction_status: Annotated[PodsEviction | None, OF_OTHERS] = None
+    drain_finish_timestamp: Annotated[Time | None, OF_OTHERS] = None
+    fault_remediated: Annotated[bool | None, OF_OTHERS] = None
+    last_remediation_timestamp: Annotated[Time | None, OF_OTHERS] = None
 
 
 class HealthEventMetadata(VersionedMetadata, frozen=True):

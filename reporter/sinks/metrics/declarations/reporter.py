@@ -71,6 +71,9 @@ SCRAPE_PAGES = MetricDeclaration(
     "Metrics pages of model pods that are to be read, by the outcome of the last attempt.",
     ("outcome",),
 )
+SCRAPE_PAGE_AGE = MetricDeclaration(
+    "scrape_page_max_age_seconds", MetricType.GAUGE, "How old a metrics page may be.", ("path",)
+)
 
 CLOSED_CONNECTIONS = MetricDeclaration(
     "http_connections_closed_total",
@@ -258,6 +261,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     EVENT_WRITES,
     SCRAPES,
     SCRAPE_PAGES,
+    SCRAPE_PAGE_AGE,
     CLOSED_CONNECTIONS,
     KIND_SERVED,
     WATCH_UP,

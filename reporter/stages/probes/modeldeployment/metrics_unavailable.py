@@ -26,7 +26,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     find_model_pods,
     get_inference_set,
 )
-from reporter.stages.snapshot.loading import is_serving
+from reporter.stages.snapshot.loading import NOT_READ, has_page, is_serving
 from reporter.stages.snapshot.scrape_targets import READY
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -72,6 +72,8 @@ def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckRes
 
     A page that failed too few times is neither readable nor unavailable.
     """
+    if not has_page(pod):
+        return Inconclusive(f"pod {pod.metadata.name}: {NOT_READ}")
     history = snapshot.scrape_history(pod, request.reason)
     failure = history.last_failure if history is not None else None
     if failure is None:

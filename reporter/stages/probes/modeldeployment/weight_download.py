@@ -31,7 +31,7 @@ from reporter.stages.resources.downloads import (
     DownloadState,
     evaluate_download,
 )
-from reporter.stages.snapshot.loading import is_loading
+from reporter.stages.snapshot.loading import NOT_READ, has_page, is_loading
 from reporter.stages.snapshot.scrape_targets import LOADING
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import human_duration
@@ -156,9 +156,8 @@ def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> Down
 
 def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules) -> PodDownload:
     if history is None:
-        return PodDownload(
-            pod, Download(DownloadState.NOT_SCRAPED), WHY_UNKNOWN[DownloadState.NOT_SCRAPED]
-        )
+        why = WHY_UNKNOWN[DownloadState.NOT_SCRAPED] if has_page(pod) else NOT_READ
+        return PodDownload(pod, Download(DownloadState.NOT_SCRAPED), why)
     download = evaluate_download(history, rules)
     if history.last_failure is not None:
         return PodDownload(pod, download, history.last_failure.why)

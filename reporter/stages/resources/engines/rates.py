@@ -68,7 +68,9 @@ def evaluate_preemptions(engine: EngineView, rules: PreemptionRules) -> EngineOu
     if engine.value(columns.preemptions) is None or engine.value(columns.finished) is None:
         return NO_PREEMPTIONS
     kept = columns.preemptions, columns.finished
-    whole, late = engine.increase(rules.window, *kept), engine.increase(rules.window / 2, *kept)
+    late = engine.increase(rules.window / 2, *kept)
+    # With pages further apart than half of the window, both halves are longer.
+    whole = engine.increase(late.seconds + rules.window / 2, *kept)
     early = tuple(one - other for one, other in zip(whole.by_column, late.by_column, strict=True))
     # In both halves, as a benchmark or a rush of a minute is soon over.
     if not all(_is_storm(half, rules) for half in (early, late.by_column)):

@@ -96,5 +96,5 @@ def _has_traffic(engine: EngineView, rules: StallRules, *, stopped: float) -> bo
     columns = rules.columns
     if engine.last_change((columns.running, columns.waiting)) > stopped:
         return True
-    server = engine.server()
-    return server is not None and server.last_change(columns.traffic) > stopped + rules.late
+    server, late = engine.server(), max(rules.late, engine.readings.longest_gap)
+    return server is not None and server.last_change(columns.traffic) > stopped + late

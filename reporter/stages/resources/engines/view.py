@@ -102,18 +102,22 @@ class EngineView(Struct, frozen=True, gc=False):
     def working_since(self, columns: Iterable[Column], within: float) -> float:
         """
         Return since when one of these changed at least every *within* seconds; now if none does.
+
+        It may have changed at any time between two pages that differ, however far apart they are.
         """
         indexes = [self.positions[each] for each in columns]
-        resumed, newer = self.now, None
+        resumed, still, newer = self.now, 0.0, None
         for at, row in self.series.newest_first():
-            moved = newer is not None and any(not _is_same(newer[1][i], row[i]) for i in indexes)
-            if newer is not None and moved:
-                if resumed - newer[0] >= within:
+            if newer is None:
+                pass
+            elif any(not _is_same(newer[1][i], row[i]) for i in indexes):
+                resumed, still = at, 0.0
+            else:
+                still += newer[0] - at
+                if still >= within:
                     return resumed
-                resumed = newer[0]
             newer = at, row
-        oldest = self.series.times[0]
-        return resumed if resumed - oldest >= within else oldest
+        return self.series.times[0]
 
     def value_before(self, column: Column, seconds: float) -> float | None:
         """

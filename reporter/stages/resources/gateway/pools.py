@@ -24,8 +24,9 @@ from reporter.stages.resources.gateway.route_status import (
     picker_service,
     routing_trouble,
 )
-from reporter.stages.resources.kaito.inference_sets import is_leader_pod, without_leftover_pods
+from reporter.stages.resources.kaito.inference_sets import without_leftover_pods
 from reporter.stages.resources.workloads.pods import is_leftover_pod
+from reporter.stages.snapshot.loading import is_leader_pod
 from reporter.stages.snapshot.snapshot import Snapshot
 
 

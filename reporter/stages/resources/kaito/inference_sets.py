@@ -15,7 +15,6 @@ from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.workloads.pods import is_leftover_pod
-from reporter.stages.snapshot.loading import POD_INDEX_LABEL
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -84,16 +83,6 @@ def is_serving(workspace: Workspace, pods: Sequence[Pod]) -> bool:
     return len(pods) >= workspace.status.target_node_count or is_condition_true(
         find_condition(workspace.status.conditions, "InferenceReady")
     )
-
-
-def is_leader_pod(pod: Pod) -> bool:
-    """
-    Return whether a pod takes requests; in a replica of several nodes only pod 0 runs a server.
-
-    Kubernetes sets the pod-index label since 1.28; before that only the pod's name has the index.
-    """
-    index = pod.metadata.label(POD_INDEX_LABEL) or pod.metadata.name.rpartition("-")[2]
-    return index == "0" or not index.isdecimal()
 
 
 def workspace_ref(workspace: Workspace) -> ObjectRef:

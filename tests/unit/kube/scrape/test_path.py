@@ -184,3 +184,34 @@ async def test_each_port_of_a_namespace_has_a_path_of_its_own():
     await pods.read(times=3)
     assert pods.path() is ScrapePath.PROXY
     assert pods.path(port=8000) is ScrapePath.DIRECT
+
+
+NOW = timedelta(0)
+
+
+async def proxied(**how) -> PathSelectorFixture:
+    pods = PathSelectorFixture(**how)
+    pods.unreachable()
+    await pods.read(times=3)
+    assert pods.path() is ScrapePath.PROXY
+    return pods
+
+
+async def test_the_direct_path_is_tried_again_and_taken_once_it_works(caplog):
+    caplog.set_level(logging.INFO)
+    pods = await proxied(try_interval=NOW)
+    assert pods.selector.due_tries() == [("team-a", PORT)]
+    assert not await pods.selector.try_direct(POD, PORT)
+    assert await pods.read() == "proxy"
+    pods.direct.fails.clear()
+    assert await pods.selector.try_direct(POD, PORT)
+    assert await pods.read() == "direct"
+    assert "namespace team-a can be reached again" in caplog.text
+    assert pods.selector.due_tries() == []
+
+
+async def test_the_direct_path_is_not_tried_before_its_time_nor_where_a_flag_asks_for_the_proxy():
+    assert (await proxied()).selector.due_tries() == []
+    pods = PathSelectorFixture(mode=ScrapeMode.PROXY, try_interval=NOW)
+    await pods.read(times=5)
+    assert pods.selector.due_tries() == []

@@ -7,13 +7,14 @@ from datetime import timedelta
 import pytest
 
 from reporter.model.metrics.columns import Column, Combine
-from reporter.model.metrics.engine_keeper import MAX_ENGINES, MAX_ROWS, EngineKeeper
+from reporter.model.metrics.engine_keeper import MAX_ENGINES, EngineKeeper
 from reporter.model.metrics.samples import ContainerRun, Sample, ScrapedMetrics, ScrapeHistory
+from reporter.model.metrics.spans import MAX_ROWS, Span
 from tests.support.builders import NOON
 
 
 STEPS = Column(("steps",), Combine.COUNTER)
-KEEPER = EngineKeeper((STEPS,), timedelta(seconds=120), timedelta(seconds=40))
+KEEPER = EngineKeeper((STEPS,), (Span.of(120),), timedelta(seconds=40))
 
 
 def kept(*pages: tuple[float, float], keeper: EngineKeeper = KEEPER):
@@ -62,8 +63,8 @@ def test_a_counter_that_falls_begins_anew():
 
 def test_keepers_of_several_probes_are_merged():
     other = EngineKeeper(
-        (STEPS, Column(("n",), Combine.GAUGE)), timedelta(seconds=300), timedelta(seconds=9)
+        (STEPS, Column(("n",), Combine.GAUGE)), (Span.of(300),), timedelta(seconds=9)
     )
     merged = KEEPER.merged(other)
     assert merged.columns == other.columns
-    assert (merged.retention.seconds, merged.max_gap.seconds) == (300, 40)
+    assert (merged.spans, merged.max_gap.seconds) == ((Span.of(300), Span.of(120)), 40)

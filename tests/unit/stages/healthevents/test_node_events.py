@@ -10,7 +10,11 @@ import pytest
 
 from reporter.kube.objects.events.names import node_event_name
 from reporter.model.enums import Layer
-from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
+from reporter.model.kinds.nvsentinel.node_health_events import (
+    NodeHealthEvent,
+    NodeHealthEventSpec,
+    find_altered_field,
+)
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Resolution
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
@@ -33,6 +37,10 @@ LATER = NOON + timedelta(hours=1)
 
 def as_json(spec) -> dict:
     return msgspec.json.decode(msgspec.json.encode(spec))
+
+
+def as_spec(raw: dict) -> NodeHealthEventSpec:
+    return msgspec.convert(raw, NodeHealthEventSpec)
 
 
 def found_alone(*objects: NodeHealthEvent) -> HealthEvent:
@@ -73,6 +81,42 @@ def test_recovery_names_what_the_fault_named_and_is_healthy():
     assert written["message"] == (
         "inferencesetPressure of team-a/qwen is over on node n1 (Cleared)."
     )
+
+
+def test_object_stored_as_it_was_meant_differs_in_no_field():
+    raw = as_json(make_fault(SPEC)) | {"processingStrategy": 2, "recommendedAction": 0}
+    assert find_altered_field(make_fault(SPEC), as_spec(raw)) == ""
+    del raw["recommendedAction"], raw["isHealthy"]
+    assert find_altered_field(make_fault(SPEC), as_spec(raw)) == "", "zero values of the protobuf"
+
+
+@pytest.mark.parametrize(
+    ("field", "stored"),
+    [
+        ("processingStrategy", None),
+        ("processingStrategy", "EXECUTE_REMEDIATION"),
+        ("isFatal", None),
+        ("metadata", None),
+        ("errorCode", None),
+        ("recommendedAction", "REPLACE_VM"),
+    ],
+)
+def test_field_that_was_not_stored_as_it_was_meant_is_found(field: str, stored: str | None):
+    raw = as_json(make_fault(SPEC))
+    if stored is None:
+        del raw[field]
+    else:
+        raw[field] = stored
+    assert find_altered_field(make_fault(SPEC), as_spec(raw)) == f"spec.{field}"
+
+
+@pytest.mark.parametrize("strategy", [None, "", "UNSPECIFIED", 0, "EXECUTE_REMEDIATION", 1])
+def test_object_that_may_trigger_remediation_makes_its_episode_unfit(strategy: str | int | None):
+    raw = as_json(make_fault(SPEC))
+    del raw["processingStrategy"]
+    raw |= {} if strategy is None else {"processingStrategy": strategy}
+    found = pair_objects([a_node_event("one", as_spec(raw)), a_node_event("two", SPEC)])
+    assert found.unfit == {"one"}
 
 
 # ------------------------------------------------------------ what is read

@@ -5,10 +5,15 @@ The plan of the store, in stories of one process and its successor.
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
+from reporter.stages.healthevents.plan import PlanInput, make_plan
+from reporter.stages.healthevents.wanted import WantedObjects
+from reporter.stages.healthevents.writes import PlanMemory
 from tests.support.builders import (
     HOUR,
     MINUTE,
@@ -76,10 +81,38 @@ def test_object_says_what_the_event_says():
     event = store.replay.announcement_state.episodes[BBR].event
     assert (spec.message, spec.generated_timestamp) == (event.message, event.episode_start)
     assert (spec.check_name, spec.subject, spec.layer) == ("clusterBBR", "cluster", Layer.CLUSTER)
-    assert (spec.error_code, spec.is_fatal, spec.remedy) == (("Crash",), True, "look at it.")
+    assert (spec.error_code, spec.remedy, spec.is_healthy) == (("Crash",), "look at it.", False)
     assert spec.episode == int(event.episode_start.timestamp())
     (entity,) = spec.entities_impacted
     assert (entity.entity_type, entity.entity_value) == ("things", "system/thing")
+
+
+@pytest.mark.parametrize(
+    ("key", "is_out", "is_fatal"),
+    [(pods(3), True, True), (pods(3), False, False), (BBR, True, False)],
+    ids=["the model serves nothing", "a replica fails", "a component is out"],
+)
+def test_only_a_model_that_does_not_serve_is_fatal(key, is_out: bool, is_fatal: bool):
+    store = a_store()
+    trouble = a_trouble(kind=TroubleKind.FAILED, is_out=is_out)
+    store.replay.set_verdicts(an_active_verdict(key, trouble)).advance(16)
+    assert store.settle().only().spec.is_fatal is is_fatal
+
+
+def test_object_that_is_not_as_it_was_meant_is_deleted_at_once_and_made_again():
+    store = a_store()
+    store.replay.set_verdicts(an_active_verdict(BBR))
+    (name,) = store.settle().held
+    given = PlanInput(
+        WantedObjects(),
+        store.held,
+        lambda _: None,
+        StoreLimits(),
+        timedelta(seconds=30),
+        unfit=frozenset({name}),
+    )
+    plan = make_plan(given, PlanMemory(), now=store.replay.now)
+    assert [each.metadata.name for each in plan.deletes] == [name]
 
 
 def test_object_of_an_inference_set_names_it():

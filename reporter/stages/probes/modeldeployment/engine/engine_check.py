@@ -13,20 +13,25 @@ from reporter.model.metrics.columns import Column
 from reporter.model.metrics.engine_keeper import MAX_ENGINES
 from reporter.model.metrics.page_rows import POD_ROW
 from reporter.model.metrics.samples import ScrapeHistory
+from reporter.model.metrics.spans import MAX_PAGES
 from reporter.stages.resources.engines.families import EngineFamilies
 from reporter.stages.resources.engines.outcome import EngineOutcome, EngineUnknown, gist_of
 from reporter.stages.resources.engines.view import EngineView, engine_views
-from reporter.stages.snapshot.loading import is_serving
+from reporter.stages.snapshot.loading import NOT_READ, has_page, is_serving
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
+Pages: TypeAlias = Annotated[
+    float, Meta(ge=0, le=MAX_PAGES, extra={"is": f"a number from 0 to {MAX_PAGES}"})
+]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
 
 
 # Not brief: a pod without an address is never read.
 NOT_READ_YET = EngineUnknown("its page was not read yet")
+IN_HOST_NETWORK = EngineUnknown(NOT_READ)
 NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
@@ -140,7 +145,9 @@ def find_pod_engines(
     """
     for pod in filter(is_serving, pods):
         history = snapshot.scrape_history(pod, check.history_name)
-        if history is None:
+        if not has_page(pod):
+            yield PodEngines(pod, unknown=IN_HOST_NETWORK)
+        elif history is None:
             yield PodEngines(pod, unknown=NOT_READ_YET)
         elif history.last_failure is not None:
             yield PodEngines(pod, unknown=EngineUnknown(history.last_failure.why))

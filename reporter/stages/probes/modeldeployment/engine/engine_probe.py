@@ -17,6 +17,7 @@ from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.metrics.columns import Column
 from reporter.model.metrics.engine_keeper import EngineKeeper
 from reporter.model.metrics.scrapes import Scrape
+from reporter.model.metrics.spans import Span
 from reporter.model.verdicts import Clear, Verdict
 from reporter.stages.probes.modeldeployment.engine.engine_check import (
     EngineCheck,
@@ -125,10 +126,11 @@ class EngineProbe:
         """
         check = self.check_of(parameters, flags)
         columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
-        interval = float(flags[parameters.interval_flag])
+        interval, pages = float(flags[parameters.interval_flag]), parameters.kept_pages
+        seconds = max(check.rules.window, pages * interval)
         keeper = EngineKeeper(
             columns,
-            retention=timedelta(seconds=max(check.rules.window, parameters.kept_pages * interval)),
+            (Span.of(seconds, pages=pages),),
             max_gap=_max_gap(interval),
         )
         families = dict.fromkeys(name for column in columns for name in column.families)

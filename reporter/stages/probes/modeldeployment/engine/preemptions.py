@@ -31,6 +31,13 @@ class PreemptionParameters(EngineParameters, frozen=True, kw_only=True):
     min_preemptions: Count = 30
     max_share: Count = 0.2
 
+    @property
+    def kept_pages(self) -> int:
+        """
+        The pages at the ends of both halves of the window, which may be read less often than that.
+        """
+        return 3
+
 
 def _rules(columns: EngineColumns, given: PreemptionParameters, _: float) -> PreemptionRules:
     return PreemptionRules(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from reporter.stages.probes.modeldeployment.engine.engine_check import (
-    Count,
     EngineParameters,
+    Pages,
     Seconds,
 )
 from reporter.stages.probes.modeldeployment.engine.engine_probe import EngineProbe
@@ -23,7 +23,7 @@ class StalledParameters(EngineParameters, frozen=True, kw_only=True):
     """
 
     window_seconds: Seconds = 120
-    min_pages: Count = 4
+    min_pages: Pages = 4
 
     @property
     def kept_pages(self) -> int:

@@ -1,0 +1,70 @@
+"""
+The loop that tries now and then whether pods that are read through the API server can be reached again.
+
+A try changes nothing that is known of a page: it only shows which path there is.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import NoReturn, Protocol
+
+from reporter.kube.scrape import limits
+from reporter.kube.scrape.path import PathSelector
+from reporter.kube.scrape.schedule import ScrapeSchedule
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.metrics.scrapes import MetricsPage
+
+
+class Pods(Protocol):
+    """
+    The source of the pods of pages.
+    """
+
+    def get_pod(self, namespace: str, name: str) -> Pod | None: ...
+
+
+class DirectTries:
+    """
+    Tries one page for each namespace and port, another one each time.
+
+    *on_reached* is called when pods can be reached again.
+    """
+
+    def __init__(
+        self,
+        paths: PathSelector,
+        schedule: ScrapeSchedule,
+        pods: Pods,
+        *,
+        on_reached: Callable[[], None],
+    ) -> None:
+        self._paths, self._schedule, self._pods = paths, schedule, pods
+        self._on_reached = on_reached
+        self._rounds = 0
+
+    async def run(self) -> NoReturn:
+        while True:
+            await asyncio.sleep(limits.TARGET_REFRESH_INTERVAL.total_seconds())
+            await self.run_due()
+
+    async def run_due(self) -> None:
+        """
+        Try the paths that are due, a few at a time.
+        """
+        due = self._paths.due_tries()[: limits.MAX_DIRECT_TRIES]
+        if not due:
+            return
+        self._rounds += 1
+        pages = self._schedule.pages_of(due)
+        async with asyncio.TaskGroup() as tasks:
+            for place in due:
+                found = pages.get(place)
+                if found:
+                    tasks.create_task(self._try(found[self._rounds % len(found)]))
+                else:
+                    self._paths.forget(*place)
+
+    async def _try(self, page: MetricsPage) -> None:
+        pod = self._pods.get_pod(page.namespace, page.pod)
+        if pod is not None and await self._paths.try_direct(pod, page.port):
+            self._on_reached()

@@ -1,0 +1,92 @@
+"""
+The order in which pages that are due are read, by their path. Pure.
+
+Pages at the pods' own addresses wait for a slot alone. Each one by way of the API server is work for
+everybody's server: so many a minute are read, the least recently read first. Times are in seconds of
+the event loop.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
+
+from reporter.kube.scrape.limits import MAX_CONCURRENT_PROXY, direct_concurrency
+from reporter.kube.scrape.path import ScrapePath
+from reporter.kube.scrape.schedule import LastOutcome, ScrapePlace, ScrapeSlot
+from reporter.kube.scrape.slots import SlotPool
+
+
+class Turn(NamedTuple):
+    """
+    A page to be read now, by which path. *release* must be called afterwards.
+    """
+
+    slot: ScrapeSlot
+    path: ScrapePath
+    release: Callable[[], None]
+
+
+class ScrapeTurns:
+    """
+    The pages that wait.
+
+    *files*: how many may be open. *proxied_per_minute*: pages at most through the API server.
+    """
+
+    def __init__(self, files: int, proxied_per_minute: float) -> None:
+        self._direct = SlotPool[ScrapeSlot](*direct_concurrency(files))
+        self._proxied = SlotPool[ScrapeSlot](MAX_CONCURRENT_PROXY, (MAX_CONCURRENT_PROXY,))
+        self._apart, self._next_at = 60.0 / proxied_per_minute, 0.0
+
+    def enqueue(self, slot: ScrapeSlot, path: ScrapePath) -> None:
+        if path is ScrapePath.PROXY:
+            self._proxied.enqueue(slot, 0, (slot.tried_at,))
+        else:
+            group = int(slot.last_outcome is not LastOutcome.SUCCEEDED)
+            self._direct.enqueue(slot, group, slot.priority)
+
+    def acquire(self, now: float) -> Turn | None:
+        """
+        Return the next page that can be read now; None if there is none.
+        """
+        direct = self._direct.acquire()
+        if direct is not None:
+            slot, group = direct
+            return Turn(slot, ScrapePath.DIRECT, partial(self._direct.release, group))
+        proxied = self._proxied.acquire() if now >= self._next_at else None
+        if proxied is None:
+            return None
+        self._next_at = now + self._apart
+        return Turn(proxied[0], ScrapePath.PROXY, partial(self._proxied.release, 0))
+
+    def seconds_until_turn(self, now: float) -> float | None:
+        """
+        Return when the budget allows another page; None if none waits for it.
+        """
+        return max(self._next_at - now, 0.0) if self._proxied.can_acquire(0) else None
+
+    def drain_proxied(self) -> list[ScrapeSlot]:
+        """
+        Return the pages that wait for the API server; none waits then.
+        """
+        return self._proxied.drain(0)
+
+    def page_ages(
+        self,
+        places: Mapping[ScrapePlace, int],
+        path_for: Callable[[str, int], ScrapePath],
+        interval: timedelta,
+    ) -> Mapping[ScrapePath, timedelta]:
+        """
+        Return how old a page may be before it is read again, by the paths that are used.
+
+        *places*: the number of pages by namespace and port.
+        """
+        pages: Counter[ScrapePath] = Counter()
+        for place, number in places.items():
+            pages[path_for(*place)] += number
+        proxied = timedelta(seconds=pages[ScrapePath.PROXY] * self._apart)
+        ages = {ScrapePath.DIRECT: interval, ScrapePath.PROXY: max(interval, proxied)}
+        return {path: ages[path] for path in pages}
