@@ -54,6 +54,8 @@ from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
     ServingReplicas,
+    has_served,
+    upgrade_started_at,
 )
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -187,8 +189,13 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
         return _waiting_trouble(workspace, "NoNodeClaim", None, state)
     if decisive is None or is_condition_true(decisive):
         return None
-    code = "NoProgress" if decisive is claim_ready else "NodesNotReady"
-    return _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
+    if decisive is claim_ready:
+        return _waiting_trouble(workspace, "NoProgress", decisive, describe_condition(decisive))
+    trouble = _waiting_trouble(workspace, "NodesNotReady", decisive, describe_condition(decisive))
+    if has_served(workspace) and upgrade_started_at(workspace) is None:
+        # Its nodes were Ready, and no new ones are on their way.
+        return replace(trouble, cause=_cause(workspace, "NodeLost"), kind=TroubleKind.LOST)
+    return trouble
 
 
 def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -> Trouble:
@@ -258,6 +265,7 @@ PROBE = Probe(
                 "NoNodeClaim",
                 "NoProgress",
                 "NodesNotReady",
+                "NodeLost",
             }
         ),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
