@@ -49,6 +49,7 @@ class Trouble:
     *is_crash*: it settles slowly, so that a slow crash loop is one episode.
     *since*: when it began according to the condition's writer.
     *object_created_at*: None if the object is missing.
+    *nodes*: the Nodes that explain it: lost ones, on which all pods run that it is about.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
     so it is sanitized, and shortened first.
     """
@@ -61,6 +62,7 @@ class Trouble:
     object_created_at: datetime | None = None
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
     foreign_text: str = ""
+    nodes: frozenset[str] = frozenset()
 
     @property
     def node(self) -> str:

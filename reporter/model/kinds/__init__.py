@@ -7,6 +7,7 @@ from reporter.model.kinds.batch.jobs import JOBS
 from reporter.model.kinds.cilium.network_policies import CILIUM_NETWORK_POLICIES
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
@@ -28,6 +29,7 @@ from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATU
 
 DEFAULT_KINDS: tuple[ResourceKind, ...] = (
     NAMESPACES,
+    NODES,
     DEPLOYMENTS,
     PODS,
     GATEWAY_CLASSES,

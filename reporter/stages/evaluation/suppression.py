@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
 from reporter.model.subjects import FindingKey
-from reporter.stages.evaluation.clocks import ZERO, Gate
+from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,25 @@ class Outage:
     *is_out*: the source was seen out at that moment.
     *recovered_for*: how long the source was seen not to be out.
     *is_unknown*: the source could not be evaluated at that moment.
+    *nodes*: the Nodes that are out, if it is about Nodes: it suppresses only what runs on them.
     """
 
     as_of: datetime
     is_out: bool = True
     recovered_for: timedelta = ZERO
     is_unknown: bool = False
+    nodes: frozenset[str] = frozenset()
+
+    def explains(self, state: FindingState | None) -> bool:
+        """
+        Return whether a finding can follow from this source.
+        """
+        if not self.nodes:
+            return True
+        troubles = state.troubles if state is not None else ()
+        return bool(troubles) and all(
+            trouble.nodes and trouble.nodes <= self.nodes for trouble in troubles
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +94,10 @@ def suppress(
     index = _SourceIndex.build(outages, catalogue)
     suppressed_by = {}
     for key in (*gate.finding_states, *gate.unknown_states):
+        state = gate.finding_states.get(key)
         sources = index.sources_of(key)
+        if sources and any(outages[source].nodes for source in sources):
+            sources = tuple(source for source in sources if outages[source].explains(state))
         if sources:
             suppressed_by[key] = sources
     return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
@@ -194,7 +210,7 @@ def _update_outages(
     # A held source suppresses as well: otherwise its consequences, whose holds may be shorter,
     # would be announced before their cause.
     after = {
-        key: Outage(now)
+        key: Outage(now, nodes=_nodes_of(state))
         for key, state in gate.finding_states.items()
         if key.reason in sources and any(trouble.is_out for trouble in state.troubles)
     }
@@ -204,6 +220,10 @@ def _update_outages(
             if advanced.recovered_for < settle:
                 after[key] = advanced
     return after
+
+
+def _nodes_of(state: FindingState) -> frozenset[str]:
+    return frozenset[str]().union(*(trouble.nodes for trouble in state.troubles))
 
 
 def _is_unknown(gate: Gate, key: FindingKey) -> bool:

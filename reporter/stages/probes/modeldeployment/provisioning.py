@@ -13,6 +13,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import workspace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
@@ -50,6 +51,7 @@ from reporter.stages.resources.kaito.nodes import (
     NODES_READY,
     find_workspace_error,
 )
+from reporter.stages.resources.kaito.replica_nodes import lost_nodes_of
 from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
@@ -57,7 +59,11 @@ from reporter.stages.resources.kaito.replicas import (
     has_served,
     upgrade_started_at,
 )
+from reporter.stages.resources.workloads.lost_nodes import describe_lost, find_lost_nodes
 from reporter.stages.snapshot.snapshot import Snapshot
+
+
+NODE_LOST = "NodeLost"
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -72,7 +78,11 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     workspaces = find_workspaces(snapshot, subject)
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
-    results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]
+    lost = find_lost_nodes(snapshot)
+    results = [
+        _with_nodes(_evaluate_replica(snapshot, request, replica), lost_nodes_of(replica, lost))
+        for replica in replicas
+    ]
     results = [
         # Most results are None, for which no reference is built.
         result and limit_to(result, workspace_ref(replica.workspace))
@@ -83,6 +93,17 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     serving = sum(replica.is_serving for replica in replicas)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
     return [_with_extent(result, of_set) for result in results]
+
+
+def _with_nodes(result: CheckResult | None, names: Sequence[str]) -> CheckResult | None:
+    """
+    Name the Nodes whose loss the conditions of a Workspace state.
+    """
+    if not names or not isinstance(result, Trouble) or result.cause.code != NODE_LOST:
+        return result
+    state = f"{result.message_fields['state']}; {describe_lost(names)}"
+    fields = {**result.message_fields, "state": state}
+    return replace(result, message_fields=fields, nodes=frozenset(names))
 
 
 def _with_extent(result: CheckResult | None, of_set: ServingReplicas) -> CheckResult | None:
@@ -189,13 +210,12 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
         return _waiting_trouble(workspace, "NoNodeClaim", None, state)
     if decisive is None or is_condition_true(decisive):
         return None
-    if decisive is claim_ready:
-        return _waiting_trouble(workspace, "NoProgress", decisive, describe_condition(decisive))
-    trouble = _waiting_trouble(workspace, "NodesNotReady", decisive, describe_condition(decisive))
-    if has_served(workspace) and upgrade_started_at(workspace) is None:
-        # Its nodes were Ready, and no new ones are on their way.
-        return replace(trouble, cause=_cause(workspace, "NodeLost"), kind=TroubleKind.LOST)
-    return trouble
+    code, is_claim = ("NoProgress", True) if decisive is claim_ready else ("NodesNotReady", False)
+    trouble = _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
+    # Nodes that were Ready are lost unless new ones are on their way.
+    is_lost = not is_claim and has_served(workspace) and upgrade_started_at(workspace) is None
+    lost = replace(trouble, cause=_cause(workspace, NODE_LOST), kind=TroubleKind.LOST)
+    return lost if is_lost else trouble
 
 
 def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -> Trouble:
@@ -265,11 +285,11 @@ PROBE = Probe(
                 "NoNodeClaim",
                 "NoProgress",
                 "NodesNotReady",
-                "NodeLost",
+                NODE_LOST,
             }
         ),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
-        optional_kinds=(PODS, NAMESPACES),
+        optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
         ),
