@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
 
@@ -223,7 +224,11 @@ def _update_outages(
 
 
 def _nodes_of(state: FindingState) -> frozenset[str]:
-    return frozenset[str]().union(*(trouble.nodes for trouble in state.troubles))
+    """
+    Return the Nodes that a finding is about. A workload that runs on lost ones is about itself.
+    """
+    about = (each for each in state.troubles if each.cause.object.resource == NODES.group_resource)
+    return frozenset[str]().union(*(trouble.nodes for trouble in about))
 
 
 def _is_unknown(gate: Gate, key: FindingKey) -> bool:
