@@ -101,8 +101,9 @@ async def running_watches(folder, server):
         context = WatchContext(api, LocalClock(), SLOW_TO_RETRY, Random(5))
         at_once = replace(context, timing=FAST_TIMING)
         discovery = DiscoveryLoop(at_once, FakePresenceStore(), ["workspaces.kaito.sh"])
-        runs = [discovery, *(Reflector(context, kind, stores[kind], discovery) for kind in KINDS)]
-        tasks = [group.create_task(each.run()) for each in runs]
+        reflectors = [Reflector(context, kind, stores[kind], discovery) for kind in KINDS]
+        tasks = [group.create_task(each.run()) for each in reflectors]
+        tasks.append(group.create_task(discovery.run()))
         await until(lambda: are_watched(stores))
         yield stores
         for task in tasks:

@@ -9,7 +9,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.core.nodes import LOST_KEY, NODES, Node
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.verdicts import EMPTY_MAP, Trouble
+from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.phrases import abbreviate_list
@@ -20,7 +20,7 @@ def find_lost_nodes(snapshot: Snapshot) -> Mapping[str, Condition]:
     Return the condition Ready of each lost Node by its name; none while Nodes cannot be read.
     """
     if not snapshot.has_synced(NODES):
-        return EMPTY_MAP
+        return {}
     lost = snapshot.by_index(NODES, Node, LOST_KEY)
     return {node.metadata.name: node.lost_by for node in lost if node.lost_by is not None}
 

@@ -80,7 +80,7 @@ def test_what_no_longer_waits_is_forgotten():
 def test_objects_without_an_open_watch_and_of_kinds_that_are_not_watched_do_not_wait():
     looking = Looking(a_deployment("bbr"))
     looking.store.set_watch_state(DEPLOYMENTS, WatchLost(NOON, "cut"))
-    looking.track(BBR, ref("n1", "nodes", ""), ref("", "pods"))
+    looking.track(BBR, ref("s1", "secrets"), ref("", "pods"))
     assert looking.next is None
 
 
