@@ -14,9 +14,12 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
-FIRST_READY_WITHIN = timedelta(seconds=10)
+FIRST_READY_WITHIN = timedelta(seconds=2)
 """
 Time after its creation within which the first Ready condition of a Node is written.
+
+The kubelet registers a Node with all its conditions (kubernetes, pkg/kubelet/kubelet_node_status.go);
+times are whole seconds.
 """
 
 

@@ -53,7 +53,7 @@ def verdict(*objects):
         (a_node("a", "True"), False),
         (a_node("a", "False", since=LONG_AGO), False),
         (a_node("a", deletionTimestamp=NOON), False),
-        (a_node("a", creationTimestamp=NOON - timedelta(seconds=5)), False),
+        (a_node("a", creationTimestamp=NOON - timedelta(seconds=1)), False),
     ],
     ids=["silent", "not Ready", "Ready", "never Ready", "being deleted", "new"],
 )
