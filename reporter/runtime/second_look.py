@@ -160,7 +160,7 @@ class SecondLook:
         try:
             read = await self._read(kind, version, ref)
         except KubeError as err:
-            logger.debug("the second look failed: %s", err)
+            logger.debug("second look at %s %s: %s", kind.kind, ref.name, err)
             if isinstance(err, Throttled | Unreachable):
                 await self._pause_after(err)
             return
@@ -180,12 +180,15 @@ class SecondLook:
         watch = self._watches.watch_progress(kind)
         cached, now = cache.content(kind, ref), self._clock.now()
         self._state, missed = finish_look(self._state, ref, read, cached, watch, now=now)
+        name = "/".join(part for part in (ref.namespace, ref.name) if part)
+        finding = "as watched" if read.content == cached else "differs from what was watched"
+        logger.debug("second look at %s %s: %s", kind.kind, name, finding)
         if missed:
             logger.warning(
                 "the watch of %s has missed a change of %s %s, or delays it: listing them anew",
                 kind.group_resource,
                 kind.kind,
-                "/".join(part for part in (ref.namespace, ref.name) if part),
+                name,
             )
             self._watches.report_missed_event(kind)
 

@@ -19,6 +19,7 @@ ASSIGNED_TO = "Assigned to service(s) team-a-gw-istio.team-a.svc.cluster.local:8
 FAILED = f"{ASSIGNED_TO}, but failed to assign to all requested addresses"
 WAITS = f'{FAILED}: address pending for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
 UNMANNED = f'{FAILED}: no instances found for hostname "team-a-gw-istio.team-a.svc.cluster.local"'
+NO_SERVICE = f'{FAILED}: hostname "team-a-gw-istio.team-a.svc.cluster.local" not found'
 
 
 def unassigned(message: str, **changes):

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from reporter.kube.discovery.discovery import CachedDiscovery, discover
 from reporter.kube.watch.context import WatchContext
-from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.wire.backoff import Backoff, is_no_response, least_pause_after, pause_after
+from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 
@@ -114,7 +114,8 @@ class DiscoveryLoop:
         now = self._context.clock.now
         groups = self._groups
         try:
-            found = await discover(self._context.api, groups, previous=self._last)
+            with self._context.recovery.attempt(self):
+                found = await discover(self._context.api, groups, previous=self._last)
         except KubeError as err:
             failure = err
             at = asyncio.get_running_loop().time()
@@ -145,13 +146,25 @@ class DiscoveryLoop:
     def _interval(self) -> timedelta:
         timing, random = self._context.timing, self._context.random
         if self._failure is not None:
-            return pause_after(self._backoff, self._failure, random.random())
+            return self._pause_after(self._failure)
         regular = (
             timing.loss_confirmation_interval
             if self._presences.has_unconfirmed_loss
             else timing.discovery_interval
         )
         return timing.jittered(regular, random)
+
+    def _pause_after(self, failure: KubeError) -> timedelta:
+        """
+        Return the pause after a failure, which stays short while the server is in trouble.
+
+        Discovery costs it little, and its first answer ends the pauses of all watches.
+        """
+        random, cap = self._context.random.random(), self._context.timing.backoff.no_response_cap
+        pause = pause_after(self._backoff, failure, random)
+        if not isinstance(failure, Throttled | Unreachable):
+            return pause
+        return min(pause, max(cap, least_pause_after(self._backoff, failure, random)))
 
 
 def _groups_of(resources: Iterable[str]) -> frozenset[str]:

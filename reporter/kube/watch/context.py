@@ -8,6 +8,7 @@ from random import Random
 from typing import Protocol
 
 from reporter.kube.client.client import RestClient
+from reporter.kube.watch.recovery import Recovery
 from reporter.kube.watch.timing import WatchTiming
 
 
@@ -31,3 +32,4 @@ class WatchContext:
     clock: PassiveClock
     timing: WatchTiming = field(default_factory=WatchTiming)
     random: Random = field(default_factory=Random)
+    recovery: Recovery = field(default_factory=Recovery)

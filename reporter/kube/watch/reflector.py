@@ -15,7 +15,7 @@ from reporter.kube.watch.ingest import Ingester, ObjectStore, ReflectorStats
 from reporter.kube.watch.lister import ListResult, list_all
 from reporter.kube.watch.watch_events import decode_watch_event
 from reporter.kube.watch.watch_health import WatchHealth, WatchStateStore
-from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
+from reporter.kube.wire.backoff import Backoff, is_no_response, least_pause_after, pause_after
 from reporter.kube.wire.error_mapping import RequestInfo
 from reporter.kube.wire.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.wire.paths import Query, collection_path, name_field_selector
@@ -125,9 +125,9 @@ class Reflector:
         if self._needs_list(version):
             self._api_version, self._ingester.resource_version = version, ""
             within = self._context.timing.list_timeout
-            await self._replace_store(
-                await list_all(self._context.api, self.kind, version, page_timeout=within)
-            )
+            with self._context.recovery.attempt(self):
+                listed = await list_all(self._context.api, self.kind, version, page_timeout=within)
+            await self._replace_store(listed)
         await self._watch_until_missed()
 
     async def _wait_for_version(self) -> str:
@@ -245,12 +245,15 @@ class Reflector:
         self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
         if isinstance(err, Unserved):
             await self._wait_until_served()
-        pause = pause_after(self._backoff, err, self._context.random.random())
+        random = self._context.random.random()
+        pause = pause_after(self._backoff, err, random)
         if not isinstance(err, Unserved):
             self._watch_health.record_failure(err, pause)
             if self._is_relist_needed(err):
                 self._ingester.resource_version = ""
-        await asyncio.sleep(pause.total_seconds())
+        least = least_pause_after(self._backoff, err, random)
+        if await self._context.recovery.wait(pause, at_least=least):
+            self._backoff = Backoff(parameters)
 
     async def _wait_until_served(self) -> None:
         """

@@ -107,9 +107,7 @@ def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
     The Retry-After of a 429 decides the pause for the first failures in a row, and is the least
     pause later. The Retry-After of a 5xx is always the least pause.
     """
-    parameters = backoff.parameters
-    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    asked = asked or timedelta(0)
+    parameters, asked = backoff.parameters, _asked_pause(err)
     longest = parameters.max_retry_after
     if isinstance(err, Throttled):
         longest = parameters.max_throttled_retry_after
@@ -119,3 +117,16 @@ def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
             backoff = replace(backoff, failures=backoff.failures - MAX_HONOURED_RETRY_AFTERS)
     at_least = min(asked * (1 + random * parameters.cap_jitter), longest)
     return backoff.pause(random, no_response=is_no_response(err), at_least=at_least)
+
+
+def least_pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
+    """
+    Return how long to wait even if other requests succeed: a first pause, or as the server asks.
+    """
+    parameters = backoff.parameters
+    return max(parameters.initial * (1 + random * parameters.jitter), _asked_pause(err))
+
+
+def _asked_pause(err: KubeError) -> timedelta:
+    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
+    return asked or timedelta(0)

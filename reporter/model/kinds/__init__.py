@@ -7,6 +7,7 @@ from reporter.model.kinds.batch.jobs import JOBS
 from reporter.model.kinds.cilium.network_policies import CILIUM_NETWORK_POLICIES
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.core.services import SERVICES
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
@@ -30,6 +31,7 @@ from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATU
 
 DEFAULT_KINDS: tuple[ResourceKind, ...] = (
     NAMESPACES,
+    NODES,
     DEPLOYMENTS,
     PODS,
     GATEWAY_CLASSES,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from reporter.stages.probes.cel import probe as cel
 from reporter.stages.probes.checks import jobs
-from reporter.stages.probes.cluster import crds, deployments, store_capacity
+from reporter.stages.probes.cluster import crds, deployments, nodes, store_capacity
 from reporter.stages.probes.modeldeployment import (
     endpoint_picker,
     metrics_unavailable,
@@ -43,6 +43,7 @@ PROBES: Mapping[str, Probe] = {
     probe.spec.name: probe
     for probe in (
         crds.PROBE,
+        nodes.PROBE,
         deployments.PROBE,
         jobs.PROBE,
         cel.PROBE,

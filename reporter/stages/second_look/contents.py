@@ -82,7 +82,7 @@ class Cache:
         """
         Return the kind of an object while its watch is open.
 
-        Without a watch a list follows anyway, and kinds such as nodes are never watched.
+        Without a watch a list follows anyway, and kinds such as Secrets are never watched.
         """
         watched = [each for each in self._kinds.get(ref.resource, ()) if self._is_open(each)]
         if not watched or not ref.name:

@@ -1,8 +1,8 @@
 """
 Decide what to look at next, and when.
 
-The younger an object the sooner, within a budget; a difference from the cache is looked at once more
-before it counts, because the event may be on its way.
+The earliest deadline comes first, within a budget; the younger an object, the sooner its deadline. A
+difference from the cache is looked at once more before it counts, because the event may be on its way.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,20 +41,17 @@ class Tracked(Struct, frozen=True, gc=False):
     One object that something waits for.
 
     *born*: when it was created; if it is missing, when it was first missed.
-    *last*: the last event or look, at first when it began to be waited for. *looked*: the last look.
+    *last*: the last event or look, at first when it began to be waited for.
     """
 
     cached: Content
     born: datetime
     last: datetime
     interval: timedelta
-    looked: datetime | None = None
 
     @classmethod
-    def since(
-        cls, last: datetime, cached: Content, born: datetime, looked: datetime | None
-    ) -> "Tracked":
-        return cls(cached, born, last, look_interval(last - born), looked)
+    def since(cls, last: datetime, cached: Content, born: datetime) -> "Tracked":
+        return cls(cached, born, last, look_interval(last - born))
 
     @property
     def due(self) -> datetime:
@@ -122,11 +119,10 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
     # The clock may be set back: no time is later than now.
     if before is not None and before.cached is content:
         is_past = before.last <= now
-        return before if is_past else Tracked.since(now, content, before.born, before.looked)
+        return before if is_past else Tracked.since(now, content, before.born)
     created = content.metadata.creation_timestamp if isinstance(content, ApiObject) else None
-    looked = before.looked if before is not None else None
     # One that claims to be created in the future, by the clock of another server, is new now.
-    return Tracked.since(now, content, min(created or now, now), looked)
+    return Tracked.since(now, content, min(created or now, now))
 
 
 def track_nothing(before: LookState) -> LookState:
@@ -140,8 +136,8 @@ def next_look(state: LookState, *, now: datetime) -> ScheduledLook | None:
     """
     Return the next look, which is never before *now*; None if nothing is waited for.
 
-    Confirmations come first; then the object with the shortest interval, of several the one that was
-    not looked at for the longest time, and the youngest.
+    Confirmations come first; then the object whose deadline is the earliest, of several the youngest.
+    The shortest interval first would let one young object take all looks of the budget.
     """
     slot = max(now, state.slot or now)
     ordinary = _next_ordinary(state, slot)
@@ -160,16 +156,13 @@ def _next_ordinary(state: LookState, slot: datetime) -> ScheduledLook | None:
     waiting = {ref: each for ref, each in state.tracked.items() if ref not in state.doubts}
     if not waiting:
         return None
-    at = max(slot, min(each.due for each in waiting.values()))
 
     def order(ref: ObjectRef) -> tuple[object, ...]:
         each = waiting[ref]
-        looked = each.looked.timestamp() if each.looked is not None else 0.0
-        return (each.interval, looked, -each.born.timestamp(), ref)
+        return (each.due, -each.born.timestamp(), ref)
 
-    return ScheduledLook(
-        min((ref for ref, each in waiting.items() if each.due <= at), key=order), at
-    )
+    first = min(waiting, key=order)
+    return ScheduledLook(first, max(slot, waiting[first].due))
 
 
 def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
@@ -177,7 +170,7 @@ def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
     Return the state once an object is being looked at, whatever comes of it.
     """
     before = state.tracked[ref]
-    tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born, looked=now)}
+    tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born)}
     doubts = dict(state.doubts)
     if ref in doubts:
         doubts[ref] = replace(doubts[ref], at=now + SPACING)

@@ -23,6 +23,7 @@ MISSED = "has missed a change of"
 
 
 async def test_a_missed_change_of_a_young_pod_is_found(tmp_path, caplog):
+    caplog.set_level("DEBUG", "reporter.runtime.second_look")
     async with looking(tmp_path) as run:
         run.set_ready(ready=False)
         await run.until(lambda: run.state is State.IN_PROGRESS)
@@ -40,6 +41,7 @@ async def test_a_missed_change_of_a_young_pod_is_found(tmp_path, caplog):
         await run.until(lambda: run.state is State.IN_PROGRESS)
     assert caplog.text.count(MISSED) == 1
     assert f"{MISSED} Pod {POD[1]}/{POD[2]}" in caplog.text
+    assert f"second look at Pod {POD[1]}/{POD[2]}: differs" in caplog.text
 
 
 async def test_a_missed_deletion_is_found(tmp_path):

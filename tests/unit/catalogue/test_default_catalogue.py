@@ -147,6 +147,7 @@ def test_the_default_catalogue_is_found_in_a_checkout():
 
 
 DEFAULT_FITS = {
+    "nodes": {"NotReady"},
     "deployments": {"Unavailable"},
     "check-jobs": {"CheckFailed"},
     "gateway-data-plane": {"Failed", "Misnamed", "Unavailable"},

@@ -109,8 +109,8 @@ def test_the_overlay_under_test_is_in_effect_below_that_of_the_story(tmp_path: P
         ),
         pytest.param(
             "announced:",
-            "  - { at: 2m, watch: { nodes: lost } }\nannounced:",
-            "router.yaml:7: watch: nodes is not watched; watched are",
+            "  - { at: 2m, watch: { secrets: lost } }\nannounced:",
+            "router.yaml:7: watch: secrets is not watched; watched are",
             id="a watch",
         ),
         pytest.param(

@@ -10,6 +10,7 @@ from msgspec import Struct
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
@@ -131,7 +132,7 @@ PROBE = Probe(
         why_idle=lambda parameters, flags: why_switched_off(parameters.components, flags),
         required_kinds=(DEPLOYMENTS,),
         consulted_kinds=(NAMESPACES,),
-        optional_kinds=(PODS,),
+        optional_kinds=(PODS, NODES),
     ),
     evaluate,
 )

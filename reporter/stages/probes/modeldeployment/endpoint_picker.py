@@ -13,6 +13,7 @@ from reporter.model.kinds.base.keys import inference_set_key, workload_key
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
@@ -30,6 +31,7 @@ from reporter.stages.resources.workloads.deployments import (
     evaluate_deployment,
     missing_deployment_trouble,
 )
+from reporter.stages.resources.workloads.lost_nodes import with_lost_nodes
 from reporter.stages.resources.workloads.pod_problems import find_pod_problems
 from reporter.stages.resources.workloads.pods import filter_active_pods
 from reporter.stages.resources.workloads.rollouts import replica_failure
@@ -118,7 +120,7 @@ def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | 
     is_serving = picker.desired_replicas and is_current and status.ready_replicas
     if is_serving and replica_failure(picker) is None and not _has_hard_error(picker, pods):
         return None
-    return evaluate_deployment(picker, pods)
+    return with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
 
 
 def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
@@ -137,7 +139,7 @@ PROBE = Probe(
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
         consulted_kinds=(HTTP_ROUTES,),
-        optional_kinds=(PODS, NAMESPACES),
+        optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, INFERENCE_POOLS.group_resource}
         ),

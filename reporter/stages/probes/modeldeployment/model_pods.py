@@ -14,6 +14,7 @@ from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
@@ -27,12 +28,18 @@ from reporter.stages.resources.kaito.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
+from reporter.stages.resources.kaito.replica_nodes import (
+    NODE_NOT_READY,
+    blame_nodes,
+    lost_nodes_of,
+)
 from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
     ServingReplicas,
 )
 from reporter.stages.resources.kaito.workspaces import POD_REASON_CODES, evaluate_replica
+from reporter.stages.resources.workloads.lost_nodes import find_lost_nodes
 from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
 from reporter.stages.snapshot.failed_pods import FailedPods
 from reporter.stages.snapshot.snapshot import Snapshot
@@ -64,18 +71,19 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
         return []
     pods, workspaces = find_model_pods(snapshot, subject), find_workspaces(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
-    failing = [replica for replica in replicas if not replica.is_serving]
+    lost = find_lost_nodes(snapshot)
+    failing = [
+        each for each in replicas if not each.is_serving or (lost and lost_nodes_of(each, lost))
+    ]
     if not failing and len(replicas) >= inference_set.desired_replicas:
         return []
     serving = len(replicas) - len(failing)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
-    error_hold = timedelta(seconds=parameters.error_seconds)
-    results = [
-        evaluate_replica(
-            replace(replica, of_set=of_set, failures=_find_failures(snapshot, replica)), error_hold
-        )
-        for replica in failing
+    in_set = [
+        replace(each, of_set=of_set, failures=_find_failures(snapshot, each)) for each in failing
     ]
+    error_hold = timedelta(seconds=parameters.error_seconds)
+    results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
     missing = _missing_workspaces_trouble(inference_set, len(replicas), of_set)
     if missing is not None and missing.kind is TroubleKind.STARTING:
         missing = dataclasses.replace(
@@ -164,11 +172,12 @@ PROBE = Probe(
                 "ReconcileError",
                 "NoWorkspace",
                 "Missing",
+                NODE_NOT_READY,
             }
         ),
         own_causes=frozenset({"Crash", "OutOfMemory", "ImagePull", "Config", "StartError"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
-        optional_kinds=(NAMESPACES,),
+        optional_kinds=(NODES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
         ),

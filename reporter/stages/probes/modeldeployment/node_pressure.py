@@ -1,7 +1,7 @@
 """
 Probe for nodes of a model that run short of memory, disk or process ids.
 
-The reporter has no right to read Nodes. KAITO appends their pressure conditions to the message of a
+Of a Node only Ready is read. KAITO appends the pressure conditions of its Nodes to the message of a
 Workspace's NodesReady condition, whatever its status is: the status and the transition time do not
 change with it.
 """

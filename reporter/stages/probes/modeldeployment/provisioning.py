@@ -13,6 +13,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.base.keys import workspace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
@@ -54,12 +55,19 @@ from reporter.stages.resources.kaito.nodes import (
     classify_error,
     find_workspace_error,
 )
+from reporter.stages.resources.kaito.replica_nodes import lost_nodes_of
 from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
     ServingReplicas,
+    has_served,
+    upgrade_started_at,
 )
+from reporter.stages.resources.workloads.lost_nodes import describe_lost, find_lost_nodes
 from reporter.stages.snapshot.snapshot import Snapshot
+
+
+NODE_LOST = "NodeLost"
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -74,7 +82,11 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     workspaces = find_workspaces(snapshot, subject)
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
-    results = [_evaluate_replica(snapshot, request, replica) for replica in replicas]
+    lost = find_lost_nodes(snapshot)
+    results = [
+        _with_nodes(_evaluate_replica(snapshot, request, replica), lost_nodes_of(replica, lost))
+        for replica in replicas
+    ]
     results = [
         # Most results are None, for which no reference is built.
         result and limit_to(result, workspace_ref(replica.workspace))
@@ -85,6 +97,17 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     serving = sum(replica.is_serving for replica in replicas)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
     return [_with_extent(result, of_set) for result in results]
+
+
+def _with_nodes(result: CheckResult | None, names: Sequence[str]) -> CheckResult | None:
+    """
+    Name the Nodes whose loss the conditions of a Workspace state.
+    """
+    if not names or not isinstance(result, Trouble) or result.cause.code != NODE_LOST:
+        return result
+    state = f"{result.message_fields['state']}; {describe_lost(names)}"
+    fields = {**result.message_fields, "state": state}
+    return replace(result, message_fields=fields, nodes=frozenset(names))
 
 
 def _with_extent(result: CheckResult | None, of_set: ServingReplicas) -> CheckResult | None:
@@ -204,8 +227,12 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
         return _waiting_trouble(workspace, "NoNodeClaim", None, state)
     if decisive is None or is_condition_true(decisive):
         return None
-    code = "NoProgress" if decisive is claim_ready else "NodesNotReady"
-    return _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
+    code, is_claim = ("NoProgress", True) if decisive is claim_ready else ("NodesNotReady", False)
+    trouble = _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
+    # Nodes that were Ready are lost unless new ones are on their way.
+    is_lost = not is_claim and has_served(workspace) and upgrade_started_at(workspace) is None
+    lost = replace(trouble, cause=_cause(workspace, NODE_LOST), kind=TroubleKind.LOST)
+    return lost if is_lost else trouble
 
 
 def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -> Trouble:
@@ -256,11 +283,12 @@ PROBE = Probe(
                 "NoNodeClaim",
                 "NoProgress",
                 "NodesNotReady",
+                NODE_LOST,
             }
         ),
         own_causes=frozenset({"Quota", "Capacity", "InstanceType"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
-        optional_kinds=(PODS, NAMESPACES),
+        optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
         ),

@@ -15,6 +15,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import gateway_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES, GatewayClass
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
@@ -175,7 +176,7 @@ PROBE = Probe(
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(GATEWAYS, DEPLOYMENTS),
         consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
-        optional_kinds=(PODS, NAMESPACES),
+        optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
     ),
     evaluate,

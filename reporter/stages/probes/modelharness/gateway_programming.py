@@ -7,6 +7,7 @@ missing proxies as AddressNotAssigned, too; these are the data plane probe's to 
 """
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from msgspec import Struct
 
@@ -63,6 +64,16 @@ Parts of Istio's messages about a Service without endpoints and about one withou
 Both have the reason AddressNotAssigned, so only the message tells them apart.
 """
 
+NO_SERVICE_TEXT = '" not found'
+"""
+The end of Istio's message about a Service that does not exist; one about a port ends with its name.
+"""
+
+FIRST_STATUS_WITHIN = timedelta(seconds=10)
+"""
+Time within which a controller writes the first Accepted and Programmed; Istio writes both at once.
+"""
+
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     results = _check_gateways(snapshot, request)
@@ -104,7 +115,7 @@ def _evaluate_gateway(
     )
     if stale is not None:
         return stale
-    trouble = _programmed_trouble(gateway, programmed)
+    trouble = _programmed_trouble(gateway, accepted, programmed)
     if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
         return listener_trouble(gateway, failures)
     return trouble
@@ -113,10 +124,16 @@ def _evaluate_gateway(
 # ---------------------------------------------------------------- the Gateway itself
 
 
-def _programmed_trouble(gateway: Gateway, programmed: Condition | None) -> Trouble | None:
+def _programmed_trouble(
+    gateway: Gateway, accepted: Condition, programmed: Condition | None
+) -> Trouble | None:
     if is_condition_true(programmed):
         return None
     code, kind, state = _classify_programmed(programmed)
+    if code == "AddressPending" and _was_programmed(accepted, programmed):
+        code, kind, state = "AddressLost", TroubleKind.LOST, "has lost its address"
+    if code == "AddressNotUsable" and _lacks_service(gateway, programmed):
+        code, state = "NoService", f"has no Service, so {state}"
     return with_condition(
         gateway_trouble(gateway, code, kind, state), programmed, gateway.metadata
     )
@@ -136,6 +153,26 @@ def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
     return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
+
+
+def _was_programmed(accepted: Condition, programmed: Condition | None) -> bool:
+    """
+    Return whether Programmed has changed since the controller's first status, so that it was True.
+    """
+    first = accepted.last_transition_time
+    changed = programmed.last_transition_time if programmed is not None else None
+    return first is not None and changed is not None and changed > first + FIRST_STATUS_WITHIN
+
+
+def _lacks_service(gateway: Gateway, programmed: Condition | None) -> bool:
+    """
+    Return whether the Service is missing that the controller itself makes for a Gateway.
+
+    Istio gives up after five refusals, such as those of a quota, and tries again only after a restart
+    (Istio, pilot/pkg/config/kube/gateway/deploymentcontroller.go).
+    """
+    message = (programmed.message if programmed is not None else "") or ""
+    return not gateway.spec.addresses and message.endswith(NO_SERVICE_TEXT)
 
 
 def _lacks_proxies(programmed: Condition) -> bool:
@@ -183,7 +220,9 @@ PROBE = Probe(
         cause_codes=frozenset(
             {
                 "AddressPending",
+                "AddressLost",
                 "NoInstances",
+                "NoService",
                 "AddressNotUsable",
                 "Certificate",
                 "Listener",

@@ -10,10 +10,12 @@ from sys import intern
 from msgspec import Struct, field
 
 from reporter.model.enums import TroubleKind
+from reporter.model.kinds.base.conditions import find_condition
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.text.times import parse_time
 from reporter.model.verdicts import Cause, Trouble
+from reporter.stages.resources.conditions import is_condition_true
 from reporter.stages.resources.kaito.inference_sets import (
     is_serving,
     without_leftover_pods,
@@ -116,6 +118,14 @@ def upgrade_started_at(workspace: Workspace) -> datetime | None:
     if not workspace.metadata.label(UPGRADE_LABEL):
         return None
     return parse_time(workspace.metadata.annotation(UPGRADE_START_ANNOTATION))
+
+
+def has_served(workspace: Workspace) -> bool:
+    """
+    Return whether a replica has been Ready at any time; KAITO's state NotReady means that it was.
+    """
+    inference = find_condition(workspace.status.conditions, "InferenceReady")
+    return workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
 
 
 def is_rolling_out(pods: Sequence[Pod]) -> bool:

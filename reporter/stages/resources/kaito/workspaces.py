@@ -34,6 +34,7 @@ from reporter.stages.resources.kaito.replica_pods import find_replica_problems, 
 from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
+    has_served,
     replica_trouble,
     upgrade_started_at,
 )
@@ -193,8 +194,6 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
     workspace, present = replica.workspace, len(replica.counted_pods)
     wanted = max(workspace.status.target_node_count, 1)
     inference = find_condition(workspace.status.conditions, INFERENCE_READY)
-    # KAITO's state NotReady means that the Workspace was Ready before.
-    has_served = workspace.status.state in {"Ready", "NotReady"} or is_condition_true(inference)
     is_replacing = len(replica.pods) > present
     is_changing = (
         is_changing
@@ -202,7 +201,7 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
         or replica.is_spare
         or upgrade_started_at(workspace) is not None
     )
-    is_lost = has_served and not is_changing
+    is_lost = has_served(workspace) and not is_changing
     trouble = replica_trouble(
         replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING
     )

@@ -17,6 +17,7 @@ from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.existence import Absence, is_deleting
+from reporter.stages.resources.workloads.lost_nodes import with_lost_nodes
 from reporter.stages.resources.workloads.pod_failure_codes import FAILURE_CODES
 from reporter.stages.resources.workloads.pod_problems import PodProblem, find_pod_problems
 from reporter.stages.resources.workloads.pods import filter_active_pods
@@ -108,9 +109,8 @@ def check_deployment(snapshot: Snapshot, deployment: Deployment) -> CheckResult 
     """
     meta = deployment.metadata
     pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
-    return check_decoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name) or evaluate_deployment(
-        deployment, pods
-    )
+    undecodable = check_decoded(snapshot, DEPLOYMENTS, meta.namespace, meta.name)
+    return undecodable or with_lost_nodes(evaluate_deployment(deployment, pods), snapshot, pods)
 
 
 def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckResult | None:

@@ -69,6 +69,13 @@ CASES = [
         name="team-a",
         namespace="",
     ),
+    a_case(
+        "nodes",
+        [],
+        {CLUSTER_SUBJECT, EVERY_HARNESS, Subject(Layer.MODELDEPLOYMENT)},
+        label="all that may run on it",
+        namespace="",
+    ),
     *(
         a_case(
             resource,

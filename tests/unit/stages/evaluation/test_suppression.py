@@ -8,6 +8,7 @@ from datetime import timedelta
 from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import Emission, Layer, SuppressionMode, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import Cause, ObjectRef
 from reporter.stages.evaluation.clocks import ZERO
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.evaluation.suppression import next_suppression_deadline
@@ -15,6 +16,7 @@ from tests.support.builders import (
     a_catalogue,
     a_key,
     a_suppression,
+    a_trouble,
     an_active_verdict,
     an_entry,
 )
@@ -28,6 +30,7 @@ from tests.support.replay_builders import (
     SET,
     out,
     stack_replay,
+    team_replay,
 )
 
 
@@ -230,3 +233,28 @@ def test_a_missing_crd_whose_row_is_switched_off_suppresses_nothing():
     replay = Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, SET}))
     replay.set_verdicts(out(missing, "crd-0"), an_active_verdict(PODS))
     assert sorted(replay.new_writes) == ["clusterCRD x1", "inferencesetPods x1"]
+
+
+# ---------------------------------------------------------------- Nodes
+
+LOST_NODE = Cause(ObjectRef("nodes", "", ""), "NotReady")
+
+
+def test_lost_nodes_suppress_only_what_runs_on_them():
+    other = Subject(Layer.MODELDEPLOYMENT, "team-a", "other")
+    replay = team_replay(SET, other)
+    nodes = replace(a_trouble(is_out=True), cause=LOST_NODE, nodes=frozenset({"a", "b"}))
+    of_other = a_key(PODS.reason, other)
+    replay.set_verdicts(
+        an_active_verdict(KAITO, nodes),
+        an_active_verdict(PODS, a_trouble(nodes=frozenset({"a"}))),
+        an_active_verdict(of_other, a_trouble()),
+    )
+    assert (replay.state(PODS), replay.state(of_other)) == ("suppressed", "announced")
+
+
+def test_a_component_on_a_lost_node_suppresses_all_that_depends_on_it():
+    replay = stack_replay().set_verdicts(
+        out(KAITO, "kaito", nodes=frozenset({"a"})), an_active_verdict(PODS)
+    )
+    assert replay.state(PODS) == "suppressed"

@@ -80,7 +80,7 @@ def test_what_no_longer_waits_is_forgotten():
 def test_objects_without_an_open_watch_and_of_kinds_that_are_not_watched_do_not_wait():
     looking = Looking(a_deployment("bbr"))
     looking.store.set_watch_state(DEPLOYMENTS, WatchLost(NOON, "cut"))
-    looking.track(BBR, ref("n1", "nodes", ""), ref("", "pods"))
+    looking.track(BBR, ref("s1", "secrets"), ref("", "pods"))
     assert looking.next is None
 
 
@@ -118,15 +118,38 @@ def test_objects_of_one_age_take_turns():
     assert seen == ["a", "b", "c"] * 2
 
 
-def test_a_young_object_comes_before_old_ones_that_are_overdue():
-    olds = [a_deployment(f"old-{number}") for number in range(10)]
-    looking = Looking(*olds)
-    refs = [ref(each.metadata.name) for each in olds]
+def test_one_young_object_does_not_delay_the_look_at_an_older_one():
+    old = a_deployment("old", created_at=NOON - secs(360))
+    young = a_deployment("young", created_at=NOON)
+    looking = Looking(old, young)
+    refs = [ref("old"), ref("young")]
     looking.track(*refs)
-    looking.store.upsert(DEPLOYMENTS, a_deployment("young", created_at=NOON + secs(390)))
-    looking.track(*refs, ref("young"), after=399)
-    looking.track(*refs, ref("young"), after=1)
-    assert looking.next == ("young", 0)
+    looked = dict.fromkeys(("old", "young"), 0)
+    while not looked["old"]:
+        look = next_look(looking.state, now=looking.now)
+        assert look is not None
+        looking.look(old if look.ref.name == "old" else young, look.ref)
+        looking.track(*refs)
+        looked[look.ref.name] += 1
+    assert looking.now <= NOON + secs(60) + 2 * SPACING
+    assert looked["young"] > 25, "the young one has all other looks"
+
+
+def test_overdue_objects_come_in_the_order_of_their_deadlines():
+    looking = Looking(
+        a_deployment("hours", created_at=NOON - secs(7200)),
+        a_deployment("minutes", created_at=NOON - secs(200)),
+        a_deployment("seconds", created_at=NOON),
+    )
+    looking.track(ref("hours"), ref("minutes"), after=0)
+    looking.track(ref("hours"), ref("minutes"), ref("seconds"), after=299.5)
+    seen = []
+    for _ in range(3):
+        assert looking.next is not None
+        name = looking.next[0]
+        seen.append(name)
+        looking.look(looking.cache.content(DEPLOYMENTS, ref(name)), ref(name))
+    assert seen == ["minutes", "hours", "seconds"]
 
 
 # ---------------------------------------------------------------- how many

@@ -2,6 +2,8 @@
 The verdicts about a Gateway's address, and about its status as a whole.
 """
 
+from datetime import timedelta
+
 import pytest
 from msgspec import convert
 
@@ -19,6 +21,7 @@ from tests.support.builders import LONG_AGO, NOON, an_observed_condition
 from tests.support.gateways import (
     BAD_TLS,
     CERTIFICATE,
+    NO_SERVICE,
     REASON,
     UNMANNED,
     WAITS,
@@ -88,6 +91,14 @@ def test_a_gateway_that_is_programmed_is_clear(objects):
             id="a load balancer's address takes minutes",
         ),
         pytest.param(
+            gateway(unassigned(WAITS, since=LONG_AGO + timedelta(minutes=5))),
+            "AddressLost",
+            TroubleKind.LOST,
+            "has lost its address",
+            WAITS,
+            id="it had an address once it was accepted",
+        ),
+        pytest.param(
             gateway(unassigned(f"{UNMANNED}; address pending for hostname other")),
             "AddressPending",
             TroubleKind.STARTING,
@@ -114,6 +125,25 @@ def test_a_gateway_that_is_programmed_is_clear(objects):
             "programming failed (AddressNotUsable)",
             "port 81 not found",
             id="not usable",
+        ),
+        pytest.param(
+            gateway(an_observed_condition("Programmed", "False", "AddressNotUsable", NO_SERVICE)),
+            "NoService",
+            TroubleKind.FAILED,
+            "has no Service, so programming failed (AddressNotUsable)",
+            NO_SERVICE,
+            id="no Service was made for it",
+        ),
+        pytest.param(
+            gateway(
+                an_observed_condition("Programmed", "False", "AddressNotUsable", NO_SERVICE),
+                addresses=("own.infra.svc.cluster.local",),
+            ),
+            "AddressNotUsable",
+            TroubleKind.FAILED,
+            "programming failed (AddressNotUsable)",
+            NO_SERVICE,
+            id="the Service that spec.addresses names does not exist",
         ),
         pytest.param(
             gateway(an_observed_condition("Programmed", "False", "UnsupportedAddress")),

@@ -32,6 +32,7 @@ from tests.support.replay import Replay
 PENDING = an_observed_condition(
     "Programmed", "False", "AddressNotAssigned", "address pending", since=NOON
 )
+JUST_ACCEPTED = an_observed_condition("Accepted", since=NOON)
 NO_SECRET = an_observed_condition(
     "ResolvedRefs", "False", "InvalidCertificateRef", "secret team-a/c not found"
 )
@@ -74,7 +75,8 @@ def test_a_first_installation_announces_nothing_in_whichever_order():
     for name in FILTERS:
         team.put(ENVOY_FILTERS, a_filter(name, created_at=team.now)).advance(5)
     team.put(GATEWAYS, a_gateway(GATEWAY, *DEFAULT_CONDITIONS, created_at=team.now)).advance(40)
-    team.put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING, created_at=team.now)).advance(5)
+    pending = a_gateway(GATEWAY, JUST_ACCEPTED, PENDING, created_at=team.now)
+    team.put(GATEWAYS, pending).advance(5)
     starting = [("Progressing", "True", "ReplicaSetUpdated")]
     team.put(DEPLOYMENTS, a_data_plane(ready=0, conditions=starting, created_at=team.now)).advance(
         60
@@ -96,9 +98,8 @@ def test_a_namespace_without_its_gateway_is_reported_after_the_grace():
 
 
 def test_an_address_may_be_pending_for_five_minutes():
-    team = (
-        TeamReplay(*HEALTHY).advance(MINUTE).put(GATEWAYS, a_gateway(GATEWAY, ACCEPTED, PENDING))
-    )
+    pending = a_gateway(GATEWAY, JUST_ACCEPTED, PENDING)
+    team = TeamReplay(*HEALTHY).advance(MINUTE).put(GATEWAYS, pending)
     assert team.advance(timedelta(seconds=299)).new_writes == []
     assert team.advance(1).new_writes == ["modelharnessGatewayProgrammingFailed x1"]
     assert team.last_message == (
@@ -106,6 +107,14 @@ def test_an_address_may_be_pending_for_five_minutes():
         " address pending. Platform: Check quota and permissions of the"
         " cloud's load balancers; kubectl describe on the Gateway's Service tells."
     )
+
+
+def test_an_address_that_was_there_and_is_lost_is_reported_after_the_hold_of_what_is_lost():
+    lost = a_gateway(GATEWAY, ACCEPTED, PENDING)
+    team = TeamReplay(*HEALTHY).advance(MINUTE).put(GATEWAYS, lost)
+    assert team.advance(29).new_writes == []
+    assert team.advance(1).new_writes == ["modelharnessGatewayProgrammingFailed x1"]
+    assert "Gateway team-a-gw has lost its address: address pending" in team.last_message
 
 
 def test_a_lost_certificate_is_reported_and_its_return_is_too():
