@@ -207,6 +207,7 @@ class StatusView:
             state=standing.state,
             last_known=standing.last_known,
             available=record.available,
+            unreachable=record.why_unreachable,
             paused=facts.is_paused if facts is not None else False,
             observed_generation=facts.observed_generation if facts is not None else None,
             generation=facts.generation if facts is not None else None,

@@ -101,6 +101,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     *is_evaluated*: False for a new one that the pass has not reached yet.
     *is_cut_off*: what its route depends on is out.
+    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
     *not_judged*: ranked reasons that need metrics pages of which none is known.
     *revision*: that of the roll-up in which the record last changed.
     """
@@ -110,8 +111,16 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     available: bool | None = None
     is_evaluated: bool = True
     is_cut_off: bool = False
+    unreachable: str = ""
     not_judged: tuple[Reason, ...] = ()
     revision: int = 0
+
+    @property
+    def why_unreachable(self) -> str:
+        """
+        The reason for which it is not available; empty if it may be, or nothing is known.
+        """
+        return self.unreachable if self.available is False else ""
 
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):

@@ -16,6 +16,7 @@ from reporter.stages.rollup.causes.findings import SubjectFindings
 from reporter.stages.rollup.records import SetFacts, SetRecord
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.progress import count_progress
+from reporter.stages.rollup.subjects.reachability import Reachability
 from reporter.stages.rollup.subjects.standings import (
     NOT_EVALUATED,
     NOT_LISTED,
@@ -55,6 +56,7 @@ class SetRollUp:
         self._given, self._blockers = given, blockers
         self._cut_off, self._terminating, self._changed = cut_off, terminating, changed
         self._serving = rules.serving_reasons
+        self._reachability = Reachability(given.snapshot, rules)
         self._why_unlisted = given.evaluation.known_subjects.unknown_layers.get(
             Layer.MODELDEPLOYMENT, ""
         ) or _why_uncounted(given)
@@ -70,7 +72,12 @@ class SetRollUp:
         facts = count_progress(given.snapshot, subject, old_facts)
         is_cut_off = subject.namespace in self._cut_off
         not_judged = tuple(key.reason for key in found.unread)
-        if before is not None and self._stays(before, subject, facts, not_judged):
+        unreachable = self._reachability.why_not(subject)
+        if (
+            before is not None
+            and before.unreachable == unreachable
+            and self._stays(before, subject, facts, not_judged)
+        ):
             return before
         is_evaluated = subject in given.looked_at or (before is not None and before.is_evaluated)
         standing = make_standing(
@@ -81,12 +88,16 @@ class SetRollUp:
             self._blockers,
             now=given.now,
         )
+        available = self._is_available(
+            standing.state, facts, found, is_cut_off=is_cut_off or bool(unreachable)
+        )
         after = SetRecord(
             standing=standing,
             facts=facts,
-            available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
+            available=available,
             is_evaluated=is_evaluated,
             is_cut_off=is_cut_off,
+            unreachable=unreachable,
             not_judged=not_judged,
             revision=before.revision if before is not None else 0,
         )
