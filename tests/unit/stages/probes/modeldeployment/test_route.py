@@ -3,7 +3,6 @@ The verdicts about the routing of requests to a model, from the status of its ro
 """
 
 import pytest
-from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import Deployment
@@ -17,7 +16,6 @@ from reporter.model.kinds.gateway_api.inference_pools import (
 )
 from reporter.model.verdicts import Clear
 from tests.support.builders import NOON, an_observed_condition
-from tests.support.catalogue_fixture import DEFAULT_FLAGS, a_probe_request
 from tests.support.model_builders import (
     CREATED_BY,
     EPOCH,
@@ -25,23 +23,19 @@ from tests.support.model_builders import (
     MODEL,
     POOL,
     ROUTE,
-    SUBJECT,
     TEAM,
     a_gateway,
     a_model,
     a_model_pod,
-    a_model_store,
     a_parent,
-    a_picker,
     a_pool,
     a_route,
     a_set,
-    a_workspace,
     an_entry,
     never_ready,
 )
 from tests.support.model_verdicts import rendered_message, verdict_of
-from tests.support.probe_verdicts import only_trouble, verdicts_of_request
+from tests.support.probe_verdicts import only_trouble
 
 
 REASON = "inferencesetRouteNotReady"
@@ -303,34 +297,3 @@ def test_istios_shadow_service_is_on_its_way():
     condition = an_observed_condition("ResolvedRefs", "False", "BackendNotFound", message, NOON)
     found = only_trouble(verdict_of(REASON, *a_model(a_route(ROUTE, an_entry(condition)))))
     assert (found.kind, found.cause.code) == (TroubleKind.STARTING, "NotResolved")
-
-
-UNROUTED = a_model(without=[HTTPRoute, InferencePool, Deployment, Pod])
-OF_CHART = {CREATED_BY: MODEL, "kaito.sh/owned-by": "modeldeployment"}
-
-
-@pytest.mark.parametrize(
-    ("deleted", "name", "code", "kind"),
-    [
-        ([a_route(), a_pool()], "qwen-route", "Deleted", TroubleKind.LOST),
-        ([a_route("old"), a_pool()], "old", "Deleted", TroubleKind.LOST),
-        ([a_pool()], "qwen-route", "RouteNotFound", TroubleKind.DECLARED),
-        ([a_picker()], "qwen-route", "RouteNotFound", TroubleKind.DECLARED),
-    ],
-)
-def test_a_route_is_missed_although_all_that_belongs_to_it_went(deleted, name, code, kind):
-    found = only_trouble(verdict_of(REASON, *UNROUTED, deleted=deleted))
-    assert (found.cause.object.name, found.cause.code, found.kind) == (name, code, kind)
-
-
-def test_a_route_is_expected_of_what_the_chart_made():
-    objects = [*UNROUTED, a_workspace(labels=OF_CHART)]
-    assert only_trouble(verdict_of(REASON, *objects)).cause.code == "RouteNotFound"
-
-
-def test_a_route_that_never_was_is_trouble_where_nothing_is_suppressed():
-    assert isinstance(verdict_of(REASON, *UNROUTED), Clear)
-    flags = {**DEFAULT_FLAGS, "suppression": "off"}
-    request = replace(a_probe_request(REASON), subject=SUBJECT, flags=flags)
-    (verdict,) = verdicts_of_request(request, a_model_store(*UNROUTED))
-    assert rendered_message(verdict) == "HTTPRoute qwen-route does not exist."
