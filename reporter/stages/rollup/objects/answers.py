@@ -13,7 +13,7 @@ from reporter.model.rollup.object_status import ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability, State
 from reporter.model.rollup.status import ComponentStatus, Package, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
-from reporter.stages.rollup.document import StatusView, sum_replicas
+from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.records import NamespaceRecord, SetRecord
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.totals import GroupsDraft, first_blocker, recount
@@ -179,7 +179,7 @@ def _of_named_sets(
     answer = ObjectAnswer(
         max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
         available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
-        replicas=sum_replicas(recount(sets.values())),
+        replicas=recount(sets.values()).replicas if absent == missing else None,
         inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
         package=record.package,
         not_judged=_not_judged(sets.values()),
