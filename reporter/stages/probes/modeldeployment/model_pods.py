@@ -12,7 +12,7 @@ from reporter.model.kinds.base.conditions import find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
-from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
@@ -24,6 +24,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
+from reporter.stages.resources.kaito.nodes import find_workspace_error
 from reporter.stages.resources.kaito.replicas import (
     DEGRADED,
     ModelReplica,
@@ -58,7 +59,12 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
     results = [
         evaluate_replica(
-            replace(replica, of_set=of_set, failures=_find_failures(snapshot, replica))
+            replace(
+                replica,
+                of_set=of_set,
+                failures=_find_failures(snapshot, replica),
+                has_node_error=_has_node_error(snapshot, replica.workspace),
+            )
         )
         for replica in failing
     ]
@@ -73,6 +79,11 @@ def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, Fa
     names = [f"{meta.name}-{index}" for index in range(max(nodes, 1))]
     found = {name: snapshot.pod_failures.get((meta.namespace, name)) for name in names}
     return {name: failures for name, failures in found.items() if failures is not None}
+
+
+def _has_node_error(snapshot: Snapshot, workspace: Workspace) -> bool:
+    error = find_workspace_error(workspace) or snapshot.provisioning_error(workspace)
+    return error is not None
 
 
 def _missing_workspaces_trouble(
