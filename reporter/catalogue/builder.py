@@ -5,6 +5,7 @@ Build the model's catalogue from checked drafts.
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -88,5 +89,5 @@ def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:
     *with_grace*: the startup grace governs what is only starting.
     """
     texts: Mapping[str, str | UnsetType] = {} if given is UNSET else msgspec.structs.asdict(given)
-    held = {kind: parse_duration(text) for kind, text in texts.items() if text is not UNSET}
+    held: dict[str, Any] = {k: parse_duration(t) for k, t in texts.items() if t is not UNSET}
     return replace(HoldDurations(with_grace=with_grace), **held)
