@@ -5,6 +5,7 @@ Build the model's catalogue from checked drafts.
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -70,7 +71,7 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
         orthogonal=entry.orthogonal,
         probe=probe,
         parameters=draft.parameters,
-        holds=build_holds(entry.hold),
+        holds=build_holds(entry.hold, with_grace=entry.grace),
         settle=None if entry.settle is UNSET else parse_duration(entry.settle),
         window=None if entry.window is UNSET else parse_duration(entry.window),
         waits_for_grace=entry.grace,
@@ -82,10 +83,12 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
     )
 
 
-def build_holds(given: Hold | UnsetType) -> HoldDurations:
+def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:
     """
     Return the holds of an entry; absent ones have the model's default.
+
+    *with_grace*: the startup grace governs what is only starting.
     """
     texts: Mapping[str, str | UnsetType] = {} if given is UNSET else msgspec.structs.asdict(given)
-    held = {kind: parse_duration(text) for kind, text in texts.items() if text is not UNSET}
-    return replace(HoldDurations(), **held)
+    held: dict[str, Any] = {k: parse_duration(t) for k, t in texts.items() if t is not UNSET}
+    return replace(HoldDurations(with_grace=with_grace), **held)

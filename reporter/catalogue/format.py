@@ -78,7 +78,10 @@ class Hold(CatalogueStruct, frozen=True, kw_only=True):
     ] = UNSET
     starting: Annotated[
         OptionalKey[HoldDuration],
-        Meta(description="New, rolling out, scaling up or draining. Absent: grace."),
+        Meta(
+            description="New, rolling out, scaling up or draining. Absent: grace. At least the grace, and "
+            "none with a grace of 0, unless the key `grace` is false."
+        ),
     ] = UNSET
 
 
@@ -189,7 +192,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     grace: Annotated[
         bool,
         Meta(
-            description="Whether findings about new or just deleted objects wait for "
+            description="Whether findings about what is new, just deleted or only starting wait for "
             "--startup-grace-seconds."
         ),
     ] = True

@@ -153,7 +153,7 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
     startup_grace: timedelta = _events(
         "60",
         seconds_parser(least=0),
-        "Hold findings about new or missing objects this long; 0: no grace.",
+        "Hold what is new, missing or only starting at least so long; 0: no grace.",
     )
     settle: timedelta = _events(
         "30", seconds_parser(least=0), "A finding ends after it was clear for this long."

@@ -48,6 +48,7 @@ def of_reason(reason: str) -> dict:
         if any(f"{EventType.WARNING} {reason} " in str(each) for each in _lines(case))
         and "crds" not in str(case)
         and "discovery" not in str(case)
+        and "suppression" not in case.get("flags", {})
     ]
     return min(found, key=lambda case: len(str(case)))
 

@@ -59,7 +59,7 @@ def _reason_table(entries: Iterable[ReasonEntry]) -> str:
 
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:
-    held = build_holds(entry.hold)
+    held = build_holds(entry.hold, with_grace=entry.grace)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     orthogonal = "orthogonal" if entry.orthogonal else ""
     off = "" if entry.enabled else ", off by default"

@@ -33,7 +33,8 @@ message; the namespaces of components are those of the default flags.
     kubectl get events -n kube-system --field-selector source={PROGRAM_NAME}
 
 A subject announces its highest-ranked reason (the lowest number) and names the others after `also:`.
-Holds are given as declared / failed / lost / starting trouble; *grace* is `--startup-grace-seconds`.
+Holds are given as declared / failed / lost / starting trouble; *grace* is `--startup-grace-seconds`. Starting trouble
+has at least the grace, and no hold with a grace of 0, except of reasons with no grace for new objects.
 
 An [overlay](../catalogue/README.md#an-overlay) switches each reason on or off and sets its parameters, which are given
 with their defaults: `window-seconds` is the time for which the trouble must be seen, `progress-window-seconds` the
@@ -114,7 +115,7 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
     if not entry.enabled:
         yield "- Off by default: an overlay of the catalogue switches it on with `enabled: true`"
     yield f"- Owner, who must act: {entry.owner}"
-    held = build_holds(entry.hold)
+    held = build_holds(entry.hold, with_grace=entry.grace)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     yield f"- Holds: {' / '.join(holds)}{'' if entry.grace else '; no grace for new objects'}"
     if entry.settle is not UNSET:

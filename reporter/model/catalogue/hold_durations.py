@@ -13,12 +13,15 @@ from reporter.model.verdicts import Trouble
 class HoldDurations:
     """
     The time that trouble of each kind must last before it counts; None is the startup grace.
+
+    *with_grace*: what is only starting has at least the startup grace, and no hold while that is zero.
     """
 
     declared: timedelta | None = timedelta(0)
     failed: timedelta | None = timedelta(seconds=15)
     lost: timedelta | None = timedelta(seconds=30)
     starting: timedelta | None = None
+    with_grace: bool = True
 
     def for_kind(self, kind: TroubleKind, *, grace: timedelta) -> timedelta:
         duration = {
@@ -27,7 +30,11 @@ class HoldDurations:
             TroubleKind.LOST: self.lost,
             TroubleKind.STARTING: self.starting,
         }[kind]
-        return grace if duration is None else duration
+        if duration is None:
+            return grace
+        if kind is TroubleKind.STARTING and self.with_grace:
+            return max(duration, grace) if grace else grace
+        return duration
 
     def for_trouble(self, trouble: Trouble, *, grace: timedelta) -> timedelta:
         """

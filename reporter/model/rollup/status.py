@@ -128,6 +128,9 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
         bool | None,
         Meta(description="A replica serves and its route is not out; null if unknown."),
     ] = None
+    unreachable: Annotated[
+        str, Meta(description="Why no request reaches it, although its replicas may serve.")
+    ] = ""
     paused: Annotated[bool, Meta(description="Scaled to zero on purpose.")] = False
     observed_generation: Annotated[
         int | None, Meta(description="Generation that KAITO has acted on; null if not reported.")

@@ -2,7 +2,7 @@
 The series of the status: of the cluster, and of each workload namespace if that is asked for.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from prometheus_client.core import Metric
@@ -23,7 +23,6 @@ from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
 )
-from reporter.stages.rollup.document import sum_replicas
 from reporter.stages.rollup.records import ClusterRecord, NamespaceRecord, RollUp, Standing
 
 
@@ -44,7 +43,7 @@ class Shown(NamedTuple):
     name: str
     standing: Standing
     counts: Mapping[State, int]
-    replicas: Replicas
+    replicas: Replicas | None
 
 
 class RollUpCollector(Collector):
@@ -96,20 +95,25 @@ def _find_shown(
     rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces
 ) -> Iterator[Shown]:
     if cluster is not None:
-        every = [sum_replicas(each.totals) for each in rollup.namespaces.values()]
+        every = [each.replicas for each in rollup.namespaces.values()]
         yield Shown(
             CLUSTER, "", cluster.standing, _with_unlisted(rollup.set_counts, cluster), _sum(every)
         )
     for name, each in namespaces:
-        totals = each.totals
-        yield Shown(NAMESPACE, name, each.standing, totals.by_state, sum_replicas(totals))
+        yield Shown(NAMESPACE, name, each.standing, each.totals.by_state, each.replicas)
 
 
-def _sum(every: list[Replicas]) -> Replicas:
-    updated = [each.updated for each in every if each.updated is not None]
-    ready = [each.ready for each in every if each.ready is not None]
+def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
+    """
+    Return the sums over all namespaces; None where one of them does not report.
+    """
+    known = [each for each in every if each is not None]
+    if len(known) < len(every):
+        return None
+    updated = [each.updated for each in known if each.updated is not None]
+    ready = [each.ready for each in known if each.ready is not None]
     return Replicas(
-        desired=sum(each.desired for each in every),
+        desired=sum(each.desired for each in known),
         updated=sum(updated) if len(updated) == len(every) else None,
         ready=sum(ready) if len(ready) == len(every) else None,
     )
@@ -130,6 +134,8 @@ def _counts(shown: Iterable[Shown]) -> Samples:
 def _replicas(shown: Iterable[Shown]) -> Samples:
     for each in shown:
         numbers = each.replicas
+        if numbers is None:
+            continue
         for count, number in (
             ("desired", numbers.desired),
             ("updated", numbers.updated),

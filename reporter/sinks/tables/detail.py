@@ -29,7 +29,8 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
         state += " (scaled to zero)"
     yield field("State", state, is_safe=True)
     yield field("Replicas", describe_replicas(each.replicas))
-    yield field("Available", {True: "yes", False: "no", None: "unknown"}[each.available])
+    available = {True: "yes", False: "no", None: "unknown"}[each.available]
+    yield field("Available", ": ".join(filter(None, (available, each.unreachable))))
     if each.generation is not None:
         seen = NOTHING if each.observed_generation is None else each.observed_generation
         yield field("Generation", f"{each.generation}, observed: {seen}")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope
-from reporter.model.enums import Reason
+from reporter.model.enums import Reason, TroubleKind
 from reporter.sinks.log_format import one_line
 from reporter.sinks.tables.ages import format_age
 from reporter.sinks.tables.detail import field
@@ -68,15 +68,8 @@ class EntryText:
         return rule.about or f"one {rule.kind.kind}"
 
     def _holds(self, entry: CatalogueEntry) -> str:
-        holds = entry.holds
-        named = {
-            "declared": holds.declared,
-            "failed": holds.failed,
-            "lost": holds.lost,
-            "starting": holds.starting,
-        }
-        ages = {name: self._grace if hold is None else hold for name, hold in named.items()}
-        texts = (f"{name} {format_age(int(age.total_seconds()))}" for name, age in ages.items())
+        ages = {kind: entry.holds.for_kind(kind, grace=self._grace) for kind in TroubleKind}
+        texts = (f"{kind} {format_age(int(age.total_seconds()))}" for kind, age in ages.items())
         return ", ".join(texts)
 
     def _remedies(self, entry: CatalogueEntry) -> Iterator[str]:

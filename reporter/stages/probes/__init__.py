@@ -10,6 +10,7 @@ from reporter.stages.probes.cel import probe as cel
 from reporter.stages.probes.checks import jobs
 from reporter.stages.probes.cluster import crds, deployments, nodes, store_capacity
 from reporter.stages.probes.modeldeployment import (
+    contradicted_status,
     endpoint_picker,
     metrics_unavailable,
     model_pods,
@@ -60,6 +61,7 @@ PROBES: Mapping[str, Probe] = {
         model_pods.PROBE,
         route.PROBE,
         endpoint_picker.PROBE,
+        contradicted_status.PROBE,
         weight_download.PROBE,
         node_pressure.PROBE,
         pod_restarting.PROBE,

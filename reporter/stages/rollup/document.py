@@ -21,7 +21,6 @@ from reporter.model.rollup.status import (
     HarnessStatus,
     InferenceSetStatus,
     NamespaceStatus,
-    Replicas,
     StatusDocument,
 )
 from reporter.model.subjects import Subject
@@ -31,7 +30,6 @@ from reporter.stages.rollup.records import (
     RollUp,
     SetRecord,
     Standing,
-    Totals,
 )
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
@@ -145,7 +143,7 @@ class StatusView:
             blocking=self.blocking(standing),
             contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
             contributing_count=len(others),
-            replicas=sum_replicas(totals),
+            replicas=record.replicas,
             counts=Counts.of(totals.by_state),
             harness=self._harness(record),
         )
@@ -202,10 +200,11 @@ class StatusView:
             state=standing.state,
             last_known=standing.last_known,
             available=record.available,
+            unreachable=record.why_unreachable,
             paused=facts.is_paused if facts is not None else False,
             observed_generation=facts.observed_generation if facts is not None else None,
             generation=facts.generation if facts is not None else None,
-            replicas=facts.replicas if facts is not None else None,
+            replicas=record.replicas,
             not_judged=record.not_judged,
             blocking=self.blocking(standing),
             suppressed=describe_suppressed(standing.suppressed, self.rules),
@@ -273,14 +272,3 @@ def _contributing(cause: RankedCause) -> Contributing:
 def _state_of_group(milder_than_failed: int) -> State:
     severity = State.FAILED.severity - milder_than_failed
     return next(state for state in State if state.severity == severity)
-
-
-def sum_replicas(totals: Totals) -> Replicas:
-    """
-    Return the sums over the InferenceSets; None where one of them does not report.
-    """
-    return Replicas(
-        desired=totals.desired,
-        updated=None if totals.updated_unreported else totals.updated,
-        ready=None if totals.ready_unreported else totals.ready,
-    )

@@ -112,19 +112,30 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
     One InferenceSet, or another subject with a name.
 
+    *replicas*: those of *facts*, as far as their objects can be read now.
     *is_evaluated*: False for a new one that the pass has not reached yet.
     *is_cut_off*: what its route depends on is out.
+    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
     *not_judged*: ranked reasons that need metrics pages of which none is known.
     *revision*: that of the roll-up in which the record last changed.
     """
 
     standing: Standing
     facts: SetFacts | None = None
+    replicas: Replicas | None = None
     available: bool | None = None
     is_evaluated: bool = True
     is_cut_off: bool = False
+    unreachable: str = ""
     not_judged: tuple[Reason, ...] = ()
     revision: int = 0
+
+    @property
+    def why_unreachable(self) -> str:
+        """
+        The reason for which it is not available; empty if it may be, or nothing is known.
+        """
+        return self.unreachable if self.available is False else ""
 
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):
@@ -147,7 +158,7 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     Sums over the InferenceSets of a namespace, kept by difference.
 
     *available*, *maybe_available*: how many are, and of how many it is not known.
-    *unreported*: of how many sets the replicas updated, and those ready, are not known.
+    *unreported*: of how many sets the replicas wanted, those updated, and those ready, are not known.
     """
 
     counts: tuple[int, ...] = (0,) * len(COUNTED_STATES)
@@ -156,12 +167,26 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     desired: int = 0
     updated: int = 0
     ready: int = 0
+    desired_unreported: int = 0
     updated_unreported: int = 0
     ready_unreported: int = 0
 
     @property
     def by_state(self) -> Mapping[State, int]:
         return dict(zip(COUNTED_STATES, self.counts, strict=True))
+
+    @property
+    def replicas(self) -> Replicas | None:
+        """
+        The sums over the InferenceSets; None where one of them does not report.
+        """
+        if self.desired_unreported:
+            return None
+        return Replicas(
+            desired=self.desired,
+            updated=None if self.updated_unreported else self.updated,
+            ready=None if self.ready_unreported else self.ready,
+        )
 
 
 Group = Mapping[str, Blocker]
@@ -178,6 +203,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     One workload namespace. *standing*: the worst of its harness and sets.
 
     *unlisted*: why it may have further sets, in any state; empty if all are known.
+    *has_all_sets*: its InferenceSets can be listed.
     *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
     """
 
@@ -189,8 +215,13 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     package: Package | None = None
     is_evaluated: bool = True
     unlisted: str = ""
+    has_all_sets: bool = True
     is_bare: bool = False
     revision: int = 0
+
+    @property
+    def replicas(self) -> Replicas | None:
+        return self.totals.replicas if self.has_all_sets else None
 
     @property
     def available(self) -> bool | None:

@@ -67,7 +67,8 @@ class Snapshot:
     Workspace does not state it itself.
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
     *pod_restarts*: by namespace and name, of model pods with a container that restarted.
-    *labelled_deployments*: by the index key of its InferenceSet, the last deleted Deployment.
+    *deleted_parts*: by the index key of an InferenceSet that lives, its routes, pools and Deployments
+    that were deleted, the last one at the end.
     *store_rejections*: how many episodes have no place among the HealthEvents, by the limit.
     *silence_file*: the file of silences as it was read last.
     *subject_definitions*: which objects make subjects.
@@ -83,7 +84,7 @@ class Snapshot:
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
     pod_failures: FrozenMap[NamespacedName, FailedPods] = field(default_factory=empty_map)
     pod_restarts: FrozenMap[NamespacedName, RestartHistory] = field(default_factory=empty_map)
-    labelled_deployments: FrozenMap[str, ObjectRef] = field(default_factory=empty_map)
+    deleted_parts: FrozenMap[str, tuple[ObjectRef, ...]] = field(default_factory=empty_map)
     store_rejections: Mapping[StoreLimit, int] = field(default_factory=dict)
     silence_file: SilenceFile = NO_SILENCE_FILE
     subject_definitions: SubjectDefinitions = NO_SUBJECTS

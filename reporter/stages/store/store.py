@@ -12,7 +12,6 @@ from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
 from reporter.model.verdicts import ObjectRef
@@ -185,17 +184,17 @@ class Store:
         if isinstance(old, Pod):
             self.samples.forget(namespace, name)
         if old is not None:
-            self._history.on_delete(old, self._is_workspace_absent)
+            self._history.on_delete(old, self._is_absent)
         if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
             self._deleted_uids = None
         self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=None))
 
-    def _is_workspace_absent(self, name: NamespacedName) -> bool:
+    def _is_absent(self, kind: ResourceKind, name: NamespacedName) -> bool:
         """
-        Return whether it is certain that there is no such Workspace.
+        Return whether it is certain that there is no such object.
         """
-        is_watched = isinstance(self._watch_states.of(WORKSPACES), Watching)
-        return is_watched and find_object(self._tables, WORKSPACES, name) is None
+        is_watched = isinstance(self._watch_states.of(kind), Watching)
+        return is_watched and find_object(self._tables, kind, name) is None
 
     def mark_undecodable(
         self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None = None
@@ -293,7 +292,7 @@ class Store:
             provisioning_errors=self._history.provisioning_errors.snapshot(),
             pod_failures=self._history.pod_failures.snapshot(),
             pod_restarts=self._history.pod_restarts.snapshot(),
-            labelled_deployments=self._history.labelled_deployments.snapshot(),
+            deleted_parts=self._history.deleted_parts.snapshot(),
             store_rejections=self._reports.rejected,
             silence_file=self._reports.silence_file,
             subject_definitions=self._definitions,

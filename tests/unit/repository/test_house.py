@@ -12,7 +12,7 @@ import pytest
 
 
 ROOT = Path(__file__).parents[3]
-MAX_LINES = 300
+MAX_LINES = 500
 RIDDLE = re.compile(r"(What|Whether|Who|Of|As|How|Where|When|Why|Which)\b")
 
 

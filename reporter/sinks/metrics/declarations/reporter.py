@@ -154,7 +154,7 @@ ROLLUP_REPLICAS = MetricDeclaration(
     "rollup_replicas",
     MetricType.GAUGE,
     "Replicas of InferenceSets that are desired, updated and ready; no series where KAITO does not "
-    "report them.",
+    "report them, or their objects cannot be read.",
     ("workload_namespace", "count"),
 )
 ROLLUP_PACKAGE_INFO = MetricDeclaration(

@@ -24,6 +24,7 @@ from reporter.model.verdicts import (
     Verdict,
 )
 from reporter.stages.probes.probe import Probe, ProbeRequest
+from reporter.stages.resources.existence import absence_of
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -64,7 +65,10 @@ def _evaluate_crd(
     if required.with_namespace_flag:
         not_listed = snapshot.why_not_synced(NAMESPACES)
         namespace = request.flags[required.with_namespace_flag]
-        if not not_listed and snapshot.get(NAMESPACES, Namespace, "", namespace) is None:
+        ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
+        is_absent = snapshot.get(NAMESPACES, Namespace, "", namespace) is None
+        # One that was deleted while the reporter watched is missed, with its Deployments.
+        if not not_listed and is_absent and not absence_of(snapshot, ref).was_deleted:
             return
         if not_listed and not _is_served(presence, required):
             yield Unknown(key, f"{required.crd}: {not_listed}")

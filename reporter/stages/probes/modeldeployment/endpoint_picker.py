@@ -23,7 +23,12 @@ from reporter.model.verdicts import Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, limit_to, to_verdict
 from reporter.stages.resources.existence import absence_of, exclude_deleting
-from reporter.stages.resources.gateway.routes import find_pools, find_routes
+from reporter.stages.resources.gateway.routes import (
+    find_deleted_parts,
+    find_pools,
+    find_routes,
+    pool_backends,
+)
 from reporter.stages.resources.kaito.inference_sets import get_inference_set
 from reporter.stages.resources.workloads.deployments import (
     DEPLOYMENT_CODES,
@@ -51,11 +56,13 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
         or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
     names = sorted({name for name in map(_picker_name, pools) if name})
+    if names:
+        return [_check_picker(snapshot, subject, name) for name in names]
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    return [
-        _check_picker(snapshot, subject, name, is_referenced=bool(names))
-        for name in names or [default]
-    ]
+    unused = _find_deployment(snapshot, subject, default)
+    if unused is None:
+        return [None if pools else _deleted_with_pool_trouble(snapshot, subject, default)]
+    return [_evaluate_picker(snapshot, subject, default, unused)]
 
 
 def _picker_name(pool: InferencePool) -> str:
@@ -68,31 +75,45 @@ def _picker_name(pool: InferencePool) -> str:
     return picker.name if picker is not None else ""
 
 
-def _check_picker(
-    snapshot: Snapshot, subject: Subject, name: str, *, is_referenced: bool
-) -> CheckResult | None:
+def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResult | None:
     """
-    Check one endpoint picker.
-
-    *is_referenced*: a pool refers to it. An InferenceSet may be deployed without pool and picker.
+    Check an endpoint picker that a pool refers to.
     """
     deployment = _find_deployment(snapshot, subject, name)
     if deployment is not None:
-        result = _evaluate_replicas(snapshot, deployment)
-        names = {name, deployment.metadata.name} if result is not None else set()
-        return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
+        return _evaluate_picker(snapshot, subject, name, deployment)
     # A Service of another name may belong to a picker that is no Deployment of this chart.
-    is_default = name == f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    ref = deployment_ref(subject.namespace, name)
-    was_deleted = absence_of(snapshot, ref).was_deleted
-    if is_referenced and not was_deleted:
-        key = inference_set_key(subject.namespace, subject.name)
-        labelled = snapshot.labelled_deployments.get(key)
-        if labelled is not None and absence_of(snapshot, labelled).was_deleted:
-            return missing_deployment_trouble(subject.namespace, labelled.name, was_deleted=True)
-    if not is_referenced or not (is_default or was_deleted):
+    default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    was_deleted = absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted
+    labelled = [
+        ref for ref in find_deleted_parts(snapshot, subject, DEPLOYMENTS) if ref.name != default
+    ]
+    if labelled and not was_deleted:
+        return missing_deployment_trouble(subject.namespace, labelled[-1].name, was_deleted=True)
+    if name != default and not was_deleted:
         return None
     return missing_deployment_trouble(subject.namespace, name, was_deleted=was_deleted)
+
+
+def _deleted_with_pool_trouble(
+    snapshot: Snapshot, subject: Subject, default: str
+) -> CheckResult | None:
+    """
+    Return the trouble of a picker that was deleted together with what referred to it.
+
+    An InferenceSet that never had one, or whose routes lead elsewhere by now, needs none.
+    """
+    routes = exclude_deleting(find_routes(snapshot, subject))
+    if routes and not any(map(pool_backends, routes)):
+        return None
+    deleted = find_deleted_parts(snapshot, subject, DEPLOYMENTS)
+    had_pool = bool(find_deleted_parts(snapshot, subject, INFERENCE_POOLS))
+    pickers = [ref for ref in deleted if had_pool or ref.name == default]
+    if not pickers:
+        return None
+    ref = deployment_ref(subject.namespace, default)
+    name = default if ref in pickers else pickers[-1].name
+    return missing_deployment_trouble(subject.namespace, name, was_deleted=True)
 
 
 def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deployment | None:
@@ -108,6 +129,17 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
         DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
     )
     return next(iter(exclude_deleting(by_label)), None)
+
+
+def _evaluate_picker(
+    snapshot: Snapshot, subject: Subject, name: str, deployment: Deployment
+) -> CheckResult | None:
+    """
+    Evaluate a Deployment that was found by *name* or by its label.
+    """
+    result = _evaluate_replicas(snapshot, deployment)
+    names = {name, deployment.metadata.name} if result is not None else set()
+    return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
 
 
 def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:

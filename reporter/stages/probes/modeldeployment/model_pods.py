@@ -17,7 +17,7 @@ from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
-from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, to_verdict
@@ -28,6 +28,7 @@ from reporter.stages.resources.kaito.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
+from reporter.stages.resources.kaito.nodes import find_workspace_error
 from reporter.stages.resources.kaito.replica_nodes import (
     NODE_NOT_READY,
     blame_nodes,
@@ -80,7 +81,13 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     serving = len(replicas) - len(failing)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
     in_set = [
-        replace(each, of_set=of_set, failures=_find_failures(snapshot, each)) for each in failing
+        replace(
+            each,
+            of_set=of_set,
+            failures=_find_failures(snapshot, each),
+            has_node_error=_has_node_error(snapshot, each.workspace),
+        )
+        for each in failing
     ]
     error_hold = timedelta(seconds=parameters.error_seconds)
     results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
@@ -100,6 +107,11 @@ def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, Fa
     names = [f"{meta.name}-{index}" for index in range(max(nodes, 1))]
     found = {name: snapshot.pod_failures.get((meta.namespace, name)) for name in names}
     return {name: failures for name, failures in found.items() if failures is not None}
+
+
+def _has_node_error(snapshot: Snapshot, workspace: Workspace) -> bool:
+    error = find_workspace_error(workspace) or snapshot.provisioning_error(workspace)
+    return error is not None
 
 
 def _missing_workspaces_trouble(

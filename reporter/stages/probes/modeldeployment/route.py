@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import ENDPOINT_PICKER_SUFFIX, ROUTE_SUFFIX
@@ -25,6 +25,7 @@ from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendRef
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
@@ -36,7 +37,7 @@ from reporter.stages.resources.check_result import (
     limit_to,
     to_verdict,
 )
-from reporter.stages.resources.existence import absence_of, exclude_deleting
+from reporter.stages.resources.existence import Absence, absence_of, exclude_deleting
 from reporter.stages.resources.gateway.parents import (
     ParentControllers,
     find_parent_controllers,
@@ -51,29 +52,38 @@ from reporter.stages.resources.gateway.route_status import (
     routing_trouble,
 )
 from reporter.stages.resources.gateway.routes import (
+    find_deleted_parts,
     find_pools,
     find_routes,
     gateway_parents,
     pool_backends,
 )
-from reporter.stages.resources.kaito.inference_sets import find_model_pods, get_inference_set
+from reporter.stages.resources.kaito.inference_sets import (
+    find_model_pods,
+    get_inference_set,
+    is_of_chart,
+)
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
+SUPPRESSION_FLAG = "suppression"
+
+
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_routing(snapshot, request.subject))]
+    return [to_verdict(snapshot, request.key(), _check_routing(snapshot, request))]
 
 
-def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult | None]:
+def _check_routing(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
     """
     Check the routes of an InferenceSet and, if they are all well, the pools behind them.
     """
+    subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
     all_routes = find_routes(snapshot, subject)
     pools = find_pools(snapshot, subject, all_routes)
     if not all_routes:
-        return [_missing_route_trouble(snapshot, subject, exclude_deleting(pools))]
+        return [_missing_route_trouble(snapshot, request, exclude_deleting(pools))]
     routes = [
         (route, find_parent_controllers(snapshot, route)) for route in exclude_deleting(all_routes)
     ]
@@ -110,21 +120,33 @@ def _ref(kind: ResourceKind, about: ApiObject) -> ObjectRef:
 
 
 def _missing_route_trouble(
-    snapshot: Snapshot, subject: Subject, pools: Sequence[InferencePool]
+    snapshot: Snapshot, request: ProbeRequest, pools: Sequence[InferencePool]
 ) -> Trouble | None:
     """
     Return the trouble of a missing route.
 
-    An InferenceSet with neither pool nor endpoint picker was deployed to be reached in another way.
+    An InferenceSet that never had any of these objects may be reached in another way. Its status says
+    so; where nothing is suppressed, as in the earlier reporter, it is trouble.
     """
-    if not pools and not _has_endpoint_picker(snapshot, subject):
-        return None
-    route = ObjectRef(
-        HTTP_ROUTES.group_resource, subject.namespace, f"{subject.name}{ROUTE_SUFFIX}"
+    subject = request.subject
+    deleted = find_deleted_parts(snapshot, subject, HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)
+    is_expected = (
+        pools
+        or deleted
+        or request.flags.get(SUPPRESSION_FLAG) == SuppressionMode.OFF
+        or _has_endpoint_picker(snapshot, subject)
+        or is_of_chart(snapshot, subject)
     )
-    absence = absence_of(snapshot, route)
+    if not is_expected:
+        return None
+    name = f"{subject.name}{ROUTE_SUFFIX}"
+    route = ObjectRef(HTTP_ROUTES.group_resource, subject.namespace, name)
+    routes = [ref for ref in deleted if ref.resource == route.resource]
+    if routes and route not in routes:
+        route = routes[-1]
+    absence = Absence(was_deleted=route in routes)
     return Trouble(
-        cause=Cause(route, "RouteNotFound"),
+        cause=Cause(route, "Deleted" if absence.was_deleted else "RouteNotFound"),
         kind=absence.trouble_kind,
         is_out=True,
         message_fields={"object": f"HTTPRoute {route.name}", "state": absence.describe()},
@@ -215,6 +237,7 @@ PROBE = Probe(
         cause_codes=frozenset(
             {
                 "RouteNotFound",
+                "Deleted",
                 "GatewayNotFound",
                 "NotAccepted",
                 "NotResolved",
@@ -227,7 +250,7 @@ PROBE = Probe(
             }
         ),
         required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
-        consulted_kinds=(DEPLOYMENTS, SERVICES),
+        consulted_kinds=(DEPLOYMENTS, SERVICES, WORKSPACES),
         optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {

@@ -17,6 +17,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.keys import namespace_key
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 from reporter.model.kinds.kaito.api_keys import API_KEYS, APIKey
 from reporter.model.text.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
@@ -68,6 +69,8 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace = request.subject.namespace
     keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
+    if not any(map(is_owned_by_harness, keys)):
+        yield _deleted_key_trouble(snapshot, namespace)
     for key in exclude_deleting(keys):
         ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
         yield limit_to(
@@ -75,6 +78,36 @@ def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResu
             or _evaluate_key(key, request.parameters.well_when_false),
             ref,
         )
+
+
+def _deleted_key_trouble(snapshot: Snapshot, namespace: str) -> Trouble | None:
+    """
+    Return the trouble of a key that was deleted while a filter goes on to ask for it.
+
+    The chart makes and removes both together.
+    """
+    deleted = sorted(
+        ref
+        for ref in snapshot.deleted_uids
+        if ref.resource == API_KEYS.group_resource and ref.namespace == namespace
+    )
+    if not deleted:
+        return None
+    filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    asking = [
+        each.metadata.name
+        for each in exclude_deleting(filters)
+        if each.spec.authorizes and is_owned_by_harness(each)
+    ]
+    if not asking:
+        return None
+    state = f"was deleted, so that nobody is let in by EnvoyFilter {asking[0]}"
+    return Trouble(
+        cause=Cause(deleted[0], "Deleted"),
+        kind=TroubleKind.LOST,
+        is_out=True,
+        message_fields={"object": f"APIKey {deleted[0].name}", "state": state},
+    )
 
 
 def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | None:
@@ -135,8 +168,9 @@ PROBE = Probe(
         name="api-keys",
         parameters_type=APIKeysParameters,
         message_fields=frozenset({"object", "state"}),
-        cause_codes=frozenset({"NotReconciled", "Pending", EXPIRED}),
+        cause_codes=frozenset({"NotReconciled", "Pending", "Deleted", EXPIRED}),
         required_kinds=(API_KEYS,),
+        consulted_kinds=(ENVOY_FILTERS,),
         optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({API_KEYS.group_resource}),
     ),

@@ -11,10 +11,12 @@ from typing import TypeVar
 from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import POOL_SUFFIX, ROUTE_SUFFIX
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.subjects import Subject
+from reporter.model.verdicts import ObjectRef
 from reporter.stages.resources.gateway.gateways import is_gateway_parent
 from reporter.stages.snapshot.snapshot import Snapshot
 
@@ -85,3 +87,14 @@ def gateway_parents(route: HTTPRoute) -> Sequence[ParentReference]:
     Return the parentRefs that name a Gateway. A mesh route has a Service as parent, for example.
     """
     return [each for each in route.spec.parent_refs or () if is_gateway_parent(each)]
+
+
+def find_deleted_parts(
+    snapshot: Snapshot, subject: Subject, *kinds: ResourceKind
+) -> tuple[ObjectRef, ...]:
+    """
+    Return what was deleted of these kinds while the InferenceSet lives, the last one at the end.
+    """
+    deleted = snapshot.deleted_parts.get(inference_set_key(subject.namespace, subject.name)) or ()
+    resources = [kind.group_resource for kind in kinds]
+    return tuple(ref for ref in deleted if ref.resource in resources)

@@ -24,8 +24,29 @@ The label of a Workspace's pods (KAITO, api/v1beta1/labels.go). Their StatefulSe
 """
 
 
+OWNED_BY_LABEL = ("kaito.sh/owned-by", "modeldeployment")
+"""
+The label that the modeldeployment chart sets on what it creates.
+"""
+
+
 def get_inference_set(snapshot: Snapshot, subject: Subject) -> InferenceSet | None:
     return snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
+
+
+def is_of_chart(snapshot: Snapshot, subject: Subject) -> bool:
+    """
+    Return whether the modeldeployment chart made an InferenceSet, with a route, a pool and a picker.
+
+    The chart labels the template from which KAITO makes the Workspaces (templates/inferenceset.yaml).
+    """
+    key = inference_set_key(subject.namespace, subject.name)
+    objects = (
+        get_inference_set(snapshot, subject),
+        *snapshot.by_index(WORKSPACES, Workspace, key),
+    )
+    label, value = OWNED_BY_LABEL
+    return any(each is not None and each.metadata.label(label) == value for each in objects)
 
 
 def find_workspaces(snapshot: Snapshot, subject: Subject) -> tuple[Workspace, ...]:

@@ -85,7 +85,8 @@ class ModelReplica(Struct, frozen=True, gc=False):
     """
     A Workspace with its pods. *of_set*: how many replicas of its InferenceSet serve.
 
-    *failures*: by name, of pods that failed since they were Ready.
+    *failures*: by name, of pods that failed since they were Ready. *has_node_error*: its nodes were
+    refused, and the outcome of the next attempt is open.
 
     A pass builds two for each Workspace, so it is a struct: cheaper than a dataclass.
     """
@@ -94,6 +95,7 @@ class ModelReplica(Struct, frozen=True, gc=False):
     pods: Sequence[Pod]
     of_set: ServingReplicas = ServingReplicas()
     failures: Mapping[str, FailedPods] = field(default_factory=dict)
+    has_node_error: bool = False
 
     @property
     def is_spare(self) -> bool:

@@ -102,11 +102,12 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
     """
     Drop the trouble of a pod without a node while nodes are on their way.
 
-    That is the provisioning probe's to report. The time that a model may take to start begins when
-    its node is there.
+    That is the provisioning probe's to report, as is a node that was refused to a replica which
+    served. The time that a model may take to start begins when its node is there.
     """
     code = trouble.cause.code.removeprefix(f"{DEGRADED}.")
-    is_waiting = trouble.kind is TroubleKind.STARTING and code in {"Missing", "Unschedulable"}
+    is_starting = trouble.kind is TroubleKind.STARTING or replica.has_node_error
+    is_waiting = is_starting and code in {"Missing", "Unschedulable"}
     return None if is_waiting and not nodes_ready(replica.workspace) else trouble
 
 

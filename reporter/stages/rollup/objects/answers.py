@@ -13,7 +13,7 @@ from reporter.model.rollup.object_status import ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability, State
 from reporter.model.rollup.status import ComponentStatus, Package, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
-from reporter.stages.rollup.document import StatusView, sum_replicas
+from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.records import NamespaceRecord, SetRecord
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.totals import GroupsDraft, first_blocker, recount
@@ -43,6 +43,7 @@ class ObjectAnswer(NamedTuple):
     """
     The state of what an object asks about, with what is known beside it.
 
+    *unreachable*: why none of its InferenceSets can be reached, if that is why it is not available.
     *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
     *problem*: InvalidScope or NotFound, if what it asks about cannot be.
     """
@@ -54,6 +55,7 @@ class ObjectAnswer(NamedTuple):
     inference_sets: SetCounts | None = None
     package: Package | None = None
     not_judged: tuple[str, ...] = ()
+    unreachable: str = ""
     problem: str = ""
 
 
@@ -158,6 +160,7 @@ def _of_namespace(
         inference_sets=SetCounts.of(record.totals.by_state) if record is not None else None,
         package=summary.package,
         not_judged=_not_judged(record.sets.values()) if record is not None else (),
+        unreachable=_why_unreachable(record.sets) if record is not None else "",
     )
 
 
@@ -176,10 +179,11 @@ def _of_named_sets(
     answer = ObjectAnswer(
         max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
         available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
-        replicas=sum_replicas(recount(sets.values())),
+        replicas=recount(sets.values()).replicas if absent == missing else None,
         inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
         package=record.package,
         not_judged=_not_judged(sets.values()),
+        unreachable=_why_unreachable(sets),
     )
     if missing:
         shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
@@ -191,6 +195,14 @@ def _of_named_sets(
 
 def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
     return tuple(sorted({str(reason) for each in sets for reason in each.not_judged}))
+
+
+def _why_unreachable(sets: Mapping[str, SetRecord]) -> str:
+    """
+    Return why the first InferenceSet that cannot be reached is not available.
+    """
+    whys = (f"{name}: {why}" for name in sorted(sets) if (why := sets[name].why_unreachable))
+    return next(whys, "")
 
 
 def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:

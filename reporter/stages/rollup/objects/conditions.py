@@ -78,7 +78,12 @@ def make_conditions(
         condition(READY, statuses.ready, why, message),
         detail(RECONCILING, statuses.reconciling),
         detail(STALLED, statuses.stalled),
-        condition(AVAILABLE, answer.available, _AVAILABLE_REASONS[answer.available], ""),
+        condition(
+            AVAILABLE,
+            answer.available,
+            _AVAILABLE_REASONS[answer.available],
+            answer.unreachable if answer.available is False else "",
+        ),
     )
 
 

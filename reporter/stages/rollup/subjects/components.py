@@ -4,6 +4,8 @@ The Deployments of the control plane and their progress.
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
@@ -42,6 +44,7 @@ def _components_of(
     key = FindingKey(CLUSTER_SUBJECT, entry.reason)
     states = _states_of_finding(key, given)
     unknown = _is_unknown(key, given)
+    is_unread = bool(given.snapshot.why_unknown(DEPLOYMENTS, now=given.now))
     locate = locate_revisions if parameters.revisions else locate_component
     for component in parameters.components:
         located = locate(given.snapshot, component, rules.flags)
@@ -51,8 +54,10 @@ def _components_of(
             meta = deployment.metadata
             ref = deployment_ref(meta.namespace, meta.name)
             # Beside trouble of another component, one that cannot be decoded makes no key Unknown.
-            is_unknown = unknown or ref in given.snapshot.undecodable
-            yield _component(entry, deployment, states.get(ref), is_unknown=is_unknown)
+            is_undecodable = ref in given.snapshot.undecodable
+            state = State.UNKNOWN if unknown or is_undecodable else states.get(ref)
+            found = _component(entry, deployment, state)
+            yield replace(found, replicas=None) if is_unread or is_undecodable else found
         missing = states.get(deployment_ref(located.namespace, located.name))
         if not located.deployments and (missing is not None or unknown):
             yield _missing(entry, located, State.UNKNOWN if unknown else missing or State.FAILED)
@@ -81,7 +86,7 @@ def _is_unknown(key: FindingKey, given: RollUpInput) -> bool:
 
 
 def _component(
-    entry: CatalogueEntry, deployment: Deployment, stated: State | None, *, is_unknown: bool
+    entry: CatalogueEntry, deployment: Deployment, stated: State | None
 ) -> ComponentStatus:
     meta, status, desired = deployment.metadata, deployment.status, deployment.desired_replicas
     replicas = Replicas(
@@ -94,8 +99,6 @@ def _component(
     )
     if is_deleting(deployment):
         state = State.TERMINATING
-    elif is_unknown:
-        state = State.UNKNOWN
     else:
         state = stated or (State.IN_PROGRESS if behind else State.CURRENT)
     return ComponentStatus(

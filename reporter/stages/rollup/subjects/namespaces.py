@@ -44,7 +44,7 @@ from reporter.stages.rollup.subjects.totals import (
     worst_state,
 )
 from reporter.stages.snapshot.lookups import why_undecodable
-from reporter.stages.snapshot.unknown_layers import unlisted_in_namespaces
+from reporter.stages.snapshot.unknown_layers import placeholder, unlisted_in_namespaces
 
 
 CHART_LABEL = "helm.sh/chart"
@@ -82,6 +82,7 @@ class NamespaceRollUp:
         unknown = given.evaluation.known_subjects.unknown
         self._unlisted_whole = unlisted_in_namespaces(unknown)
         self._unlisted = unknown[self._unlisted_whole] if self._unlisted_whole is not None else ""
+        self._has_all_sets = placeholder(Layer.MODELDEPLOYMENT) not in unknown
         self._changed = before is None or self._is_outdated(before)
 
     def _is_outdated(self, before: NamespaceRecord) -> bool:
@@ -91,7 +92,11 @@ class NamespaceRollUp:
         blocker = before.standing.blocker
         deadline = blocker.deadline if blocker is not None and before.unlisted else None
         is_overdue = deadline is not None and deadline <= self._given.now
-        return is_overdue or before.unlisted != self._unlisted
+        is_listed_otherwise = (before.unlisted, before.has_all_sets) != (
+            self._unlisted,
+            self._has_all_sets,
+        )
+        return is_overdue or is_listed_otherwise
 
     def update_harness(
         self, subject: Subject, found: SubjectFindings, *, is_terminating: bool
@@ -178,6 +183,7 @@ class NamespaceRollUp:
             package=self._package,
             is_evaluated=self._is_evaluated,
             unlisted=self._unlisted,
+            has_all_sets=self._has_all_sets,
             is_bare=is_bare,
             revision=self._revision,
         )

@@ -5,10 +5,12 @@ The roll-up of one InferenceSet.
 from msgspec.structs import replace
 
 from reporter.model.enums import Layer, Reason
+from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Replicas
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.rollup.causes.blockers import BlockerFinder
@@ -16,6 +18,7 @@ from reporter.stages.rollup.causes.findings import SubjectFindings
 from reporter.stages.rollup.records import SetFacts, SetRecord
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 from reporter.stages.rollup.subjects.progress import count_progress
+from reporter.stages.rollup.subjects.reachability import Reachability
 from reporter.stages.rollup.subjects.standings import (
     NOT_EVALUATED,
     NOT_LISTED,
@@ -55,9 +58,12 @@ class SetRollUp:
         self._given, self._blockers = given, blockers
         self._cut_off, self._terminating, self._changed = cut_off, terminating, changed
         self._serving = rules.serving_reasons
+        self._reachability = Reachability(given.snapshot, rules)
         self._why_unlisted = given.evaluation.known_subjects.unknown_layers.get(
             Layer.MODELDEPLOYMENT, ""
-        ) or _why_uncounted(given)
+        ) or _why_uncounted(given, WORKSPACES, PODS)
+        self._is_unread = bool(_why_uncounted(given, INFERENCE_SETS))
+        self._is_uncounted = bool(_why_uncounted(given, WORKSPACES, PODS))
 
     def update(
         self, before: SetRecord | None, subject: Subject, found: SubjectFindings
@@ -70,7 +76,13 @@ class SetRollUp:
         facts = count_progress(given.snapshot, subject, old_facts)
         is_cut_off = subject.namespace in self._cut_off
         not_judged = tuple(key.reason for key in found.unread)
-        if before is not None and self._stays(before, subject, facts, not_judged):
+        unreachable = self._reachability.why_not(subject)
+        replicas = self._known_replicas(subject, facts)
+        if (
+            before is not None
+            and (before.unreachable, before.replicas) == (unreachable, replicas)
+            and self._stays(before, subject, facts, not_judged)
+        ):
             return before
         is_evaluated = subject in given.looked_at or (before is not None and before.is_evaluated)
         standing = make_standing(
@@ -84,12 +96,14 @@ class SetRollUp:
         after = SetRecord(
             standing=standing,
             facts=facts,
-            available=self._is_available(standing.state, facts, found, is_cut_off=is_cut_off),
+            replicas=replicas,
             is_evaluated=is_evaluated,
             is_cut_off=is_cut_off,
+            unreachable=unreachable,
             not_judged=not_judged,
             revision=before.revision if before is not None else 0,
         )
+        after = replace(after, available=self._is_available(after, found))
         is_before = before is not None and facts is old_facts and is_same(before, after)
         return before if before is not None and is_before else after
 
@@ -146,18 +160,30 @@ class SetRollUp:
             return Remark(UNDECODABLE, why)
         return None if is_evaluated else Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
 
-    def _is_available(
-        self, state: State, facts: SetFacts, found: SubjectFindings, *, is_cut_off: bool
-    ) -> bool | None:
-        if not facts.has_replicas:
-            return True if state is State.CURRENT else None
-        if state is State.UNKNOWN or facts.replicas is None or facts.replicas.ready is None:
+    def _known_replicas(self, subject: Subject, facts: SetFacts) -> Replicas | None:
+        """
+        Return the replicas without the numbers of objects that cannot be read now.
+        """
+        replicas = facts.replicas
+        ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
+        if self._is_unread or ref in self._given.snapshot.undecodable:
             return None
-        if is_cut_off or any(self._is_not_serving(key) for key in found.failed + found.held):
+        if replicas is None or not self._is_uncounted:
+            return replicas
+        return replace(replicas, ready=None, updated=None)
+
+    def _is_available(self, record: SetRecord, found: SubjectFindings) -> bool | None:
+        state, replicas = record.standing.state, record.replicas
+        if record.facts is not None and not record.facts.has_replicas:
+            return True if state is State.CURRENT else None
+        if state is State.UNKNOWN or replicas is None:
+            return None
+        is_out = any(self._is_not_serving(key) for key in found.failed + found.held)
+        if record.is_cut_off or record.unreachable or is_out:
             return False
-        if facts.replicas.ready == 0:
-            return None if found.unknown else False
-        return None if found.unknown else True
+        if replicas.ready is None or found.unknown:
+            return None
+        return replicas.ready > 0
 
     def _is_not_serving(self, key: FindingKey) -> bool:
         state = self._given.evaluation.gate.finding_states.get(key)
@@ -168,11 +194,11 @@ class SetRollUp:
         )
 
 
-def _why_uncounted(given: RollUpInput) -> str:
+def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:
     """
-    Return why replicas cannot be counted now; empty if they can.
+    Return why the objects of these kinds cannot be counted now; empty if they can.
     """
-    watched = (kind for kind in (WORKSPACES, PODS) if kind.resource in given.snapshot.tables)
+    watched = (kind for kind in kinds if kind.resource in given.snapshot.tables)
     whys = (given.snapshot.why_unknown(kind, now=given.now) for kind in watched)
     return next((why for why in whys if why), "")
 

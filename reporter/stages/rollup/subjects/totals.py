@@ -31,7 +31,7 @@ def add_record(totals: Totals, record: SetRecord | None, sign: int = 1) -> Total
     """
     if record is None:
         return totals
-    replicas = record.facts.replicas if record.facts is not None else None
+    replicas = record.replicas
     is_counted = record.facts is None or record.facts.has_replicas
     updated = replicas.updated if replicas is not None else None
     ready = replicas.ready if replicas is not None else None
@@ -48,6 +48,7 @@ def add_record(totals: Totals, record: SetRecord | None, sign: int = 1) -> Total
         desired=totals.desired + sign * (replicas.desired if replicas is not None else 0),
         updated=totals.updated + sign * (updated or 0),
         ready=totals.ready + sign * (ready or 0),
+        desired_unreported=totals.desired_unreported + sign * (is_counted and replicas is None),
         updated_unreported=totals.updated_unreported + sign * (is_counted and updated is None),
         ready_unreported=totals.ready_unreported + sign * (is_counted and ready is None),
     )

@@ -3,28 +3,35 @@ The memory of objects beside their newest version, also once they are deleted.
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
-from reporter.stages.store.history.labelled_deployments import LabelledDeployments
+from reporter.stages.store.history.deleted_parts import DeletedParts
 from reporter.stages.store.history.pod_failures import PodFailures
 from reporter.stages.store.history.pod_restarts import PodRestarts
 from reporter.stages.store.history.provisioning_errors import ProvisioningErrors
 
 
+IsAbsentFunc: TypeAlias = Callable[[ResourceKind, NamespacedName], bool]
+"""
+Returns whether it is certain that there is no such object.
+"""
+
+
 class ObjectHistory:
     """
-    Failures and restarts of pods, last errors of nodes, and deleted Deployments found by label.
+    Failures and restarts of pods, last errors of nodes, and deleted parts of InferenceSets.
     """
 
     def __init__(self) -> None:
         self.pod_failures = PodFailures()
         self.pod_restarts = PodRestarts()
         self.provisioning_errors = ProvisioningErrors()
-        self.labelled_deployments = LabelledDeployments()
+        self.deleted_parts = DeletedParts()
 
     def forget_all(self, kind: ResourceKind) -> None:
         """
@@ -34,8 +41,8 @@ class ObjectHistory:
             self.pod_failures, self.pod_restarts = PodFailures(), PodRestarts()
         elif kind is WORKSPACES:
             self.provisioning_errors = ProvisioningErrors()
-        elif kind is DEPLOYMENTS:
-            self.labelled_deployments = LabelledDeployments()
+        else:
+            self.deleted_parts.forget_kind(kind)
 
     def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
         # Called for each object of a list, most of which are pods.
@@ -44,11 +51,10 @@ class ObjectHistory:
             self.pod_restarts.on_upsert(old, new)
         else:
             self.provisioning_errors.on_upsert(old, new)
+            self.deleted_parts.on_upsert(old, new)
 
-    def on_delete(
-        self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
-    ) -> None:
+    def on_delete(self, old: ApiObject, is_absent: IsAbsentFunc) -> None:
         self.pod_failures.on_delete(old)
         self.pod_restarts.on_delete(old)
-        self.provisioning_errors.on_delete(old, is_workspace_absent)
-        self.labelled_deployments.on_delete(old)
+        self.provisioning_errors.on_delete(old, lambda name: is_absent(WORKSPACES, name))
+        self.deleted_parts.on_delete(old, lambda name: is_absent(INFERENCE_SETS, name))

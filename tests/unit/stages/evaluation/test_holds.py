@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Unknown
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays
@@ -113,6 +114,24 @@ def test_a_grace_of_zero_is_off():
         seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=None))
     )
     assert replay.past_hold
+
+
+@pytest.mark.parametrize(
+    ("grace", "with_grace", "hold"),
+    [(60, True, 180), (600, True, 600), (0, True, 0), (600, False, 180), (0, False, 180)],
+)
+def test_what_is_only_starting_has_the_grace_unless_the_catalogue_sets_more(
+    grace, with_grace, hold
+):
+    holds = HoldDurations(starting=seconds(180), with_grace=with_grace)
+    starting = a_trouble(kind=TroubleKind.STARTING, object_created_at=LONG_AGO)
+    replay = GateReplay(
+        an_entry("clusterThing", holds=holds, waits_for_grace=with_grace),
+        delays=Delays(grace=seconds(grace), settle=seconds(30)),
+    ).observe(seconds(0), an_active_verdict(KEY, starting))
+    assert replay.past_hold == (hold == 0)
+    assert not hold or not replay.advance(seconds(hold - 1)).past_hold
+    assert replay.advance(seconds(hold)).past_hold
 
 
 def test_an_exempt_reason_does_not_wait_for_the_grace():

@@ -117,10 +117,13 @@ def test_the_harness_of_a_gateway_without_findings_is_current():
     assert line_of(stack_after(), "team-m/harness") == "Current"
 
 
-@pytest.mark.parametrize("kind", ["namespaces", "inferencesets"])
-def test_what_cannot_be_listed_is_unknown_with_what_was_known(kind):
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [("namespaces", "Unknown (was Current) 1/1: "), ("inferencesets", "Unknown (was Current): ")],
+)
+def test_what_cannot_be_listed_is_unknown_with_what_was_known(kind, line):
     replay = stack_after(watch={kind: "lost"}, until="2m")
-    assert line_of(replay, QWEN).startswith("Unknown (was Current) 1/1: ")
+    assert line_of(replay, QWEN).startswith(line)
     assert "modeldeployment not listed" in line_of(replay, "cluster")
     assert line_of(replay, "counts") == "1 Unknown"
 
@@ -153,7 +156,7 @@ def test_a_namespace_whose_inference_sets_cannot_be_listed_is_unknown_until_they
     without_sets = {"InferenceSet team-m/qwen": None}
     replay = stack_after(without_sets, watch={"inferencesets": "lost"}, until="5m")
     found = view_of(replay).namespace("team-m")
-    assert (found.state, found.available) == (State.UNKNOWN, None)
+    assert (found.state, found.available, found.replicas) == (State.UNKNOWN, None, None)
     assert (found.blocking.code, found.blocking.layer) == ("NotListed", "modeldeployment")
     listed = view_of(stack_after(without_sets, until="5m")).namespace("team-m")
     assert (listed.state, listed.blocking) == (State.CURRENT, None)
@@ -161,9 +164,16 @@ def test_a_namespace_whose_inference_sets_cannot_be_listed_is_unknown_until_they
 
 @pytest.mark.parametrize("kind", ["pods", "workspaces"])
 def test_replicas_that_cannot_be_counted_are_unknown(kind):
-    line = line_of(stack_after(watch={kind: "lost"}, until="2m"), QWEN)
+    replay = stack_after(watch={kind: "lost"}, until="2m")
+    line = line_of(replay, QWEN)
     assert line.startswith("Unknown (was Current)")
     assert "available" not in line
+    found = view_of(replay)
+    for replicas in (
+        found.inference_set("team-m", "qwen").replicas,
+        found.namespace("team-m").replicas,
+    ):
+        assert (replicas.desired, replicas.ready) == (1, None)
 
 
 def test_before_the_first_pass_all_is_unknown():
@@ -202,7 +212,7 @@ def test_an_undecodable_inference_set_is_unknown():
     kind = next(kind for kind in replay.store.kinds if kind.resource == "inferencesets")
     replay.store.mark_undecodable(kind, "team-m", "qwen")
     replay.run_pass()
-    assert line_of(replay, QWEN).startswith("Unknown (was Current) 1/1")
+    assert line_of(replay, QWEN).startswith("Unknown (was Current):")
 
 
 def test_a_namespace_whose_newest_version_is_undecodable_is_unknown():

@@ -4,8 +4,7 @@ The sums of a namespace, expected by hand: those of a recount are made by the sa
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Replicas
-from reporter.stages.rollup.document import sum_replicas
-from reporter.stages.rollup.records import SetFacts, SetRecord, Standing, Totals
+from reporter.stages.rollup.records import SetRecord, Standing, Totals
 from reporter.stages.rollup.subjects.totals import add_record
 from tests.support.builders import NOON
 
@@ -14,7 +13,7 @@ def a_set(desired: int, updated: int | None, ready: int | None, **changes) -> Se
     replicas = Replicas(desired=desired, updated=updated, ready=ready)
     return SetRecord(
         standing=Standing(state=changes.get("state", State.CURRENT), since=NOON),
-        facts=SetFacts(inference_set=None, workspaces=None, pods=None, replicas=replicas),
+        replicas=replicas,
         available=changes.get("available"),
     )
 
@@ -24,7 +23,7 @@ BOTH = add_record(add_record(Totals(), PHI), QWEN)
 
 
 def test_replicas_of_two_sets_are_added_each_for_itself():
-    assert sum_replicas(BOTH) == Replicas(desired=43, updated=32, ready=21)
+    assert BOTH.replicas == Replicas(desired=43, updated=32, ready=21)
     assert (BOTH.available, BOTH.maybe_available) == (1, 0)
     assert {state: n for state, n in BOTH.by_state.items() if n} == {
         State.CURRENT: 1,
@@ -34,21 +33,21 @@ def test_replicas_of_two_sets_are_added_each_for_itself():
 
 def test_a_set_that_goes_takes_its_replicas_with_it():
     left = add_record(BOTH, PHI, -1)
-    assert sum_replicas(left) == Replicas(desired=40, updated=30, ready=20)
+    assert left.replicas == Replicas(desired=40, updated=30, ready=20)
     assert add_record(left, QWEN, -1) == Totals()
     assert add_record(left, None, -1) == left
 
 
 def test_a_sum_is_not_reported_while_one_set_does_not_report_its_part():
     silent = a_set(5, None, 4)
-    assert sum_replicas(add_record(BOTH, silent)) == Replicas(desired=48, updated=None, ready=25)
-    assert sum_replicas(add_record(add_record(BOTH, silent), silent, -1)) == sum_replicas(BOTH)
+    assert add_record(BOTH, silent).replicas == Replicas(desired=48, updated=None, ready=25)
+    assert add_record(add_record(BOTH, silent), silent, -1).replicas == BOTH.replicas
     unseen = a_set(5, 4, None)
-    assert sum_replicas(add_record(BOTH, unseen)) == Replicas(desired=48, updated=36, ready=None)
+    assert add_record(BOTH, unseen).replicas == Replicas(desired=48, updated=36, ready=None)
 
 
 def test_a_set_of_which_nothing_is_known_leaves_the_sums_open():
     unknown = SetRecord(standing=Standing(state=State.UNKNOWN, since=NOON))
     totals = add_record(BOTH, unknown)
-    assert sum_replicas(totals) == Replicas(desired=43, updated=None, ready=None)
+    assert totals.replicas is None
     assert (totals.available, totals.maybe_available) == (1, 1)

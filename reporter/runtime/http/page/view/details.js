@@ -92,6 +92,7 @@ function facts({ kind, state, data }) {
     describe("State", badge(state), lastKnown && ` last known: ${lastKnown}`),
     describe("Why", data.why),
     describe("Available", isWorkload && answer(data.available)),
+    describe("Unreachable", data.unreachable),
     describe("Replicas", data.replicas && replicasText(data.replicas)),
     describe("Generation", generation && `${generation}, observed ${observedGeneration ?? "?"}`),
     describe("Package", from && `${from.name} ${from.revision ?? ""}`),

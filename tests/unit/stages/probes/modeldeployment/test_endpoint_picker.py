@@ -3,11 +3,12 @@ The verdicts about endpoint pickers.
 """
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.pods import Pod
-from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
+from reporter.model.kinds.gateway_api.http_routes import HTTPRoute, HTTPRouteSpec
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON
@@ -19,6 +20,7 @@ from tests.support.model_builders import (
     a_picker,
     a_picker_pod,
     a_pool,
+    a_route,
     a_set,
 )
 from tests.support.model_verdicts import rendered_message, verdict_of
@@ -83,9 +85,27 @@ def test_missing_and_deleted_are_two_things():
     assert missing.object_created_at is deleted.object_created_at is None
 
 
-def test_an_endpoint_picker_that_was_deleted_with_its_pool_is_none():
-    objects = a_model(without=[InferencePool, HTTPRoute, Deployment])
-    assert isinstance(verdict_of(REASON, *objects, deleted=[a_picker()]), Clear)
+ELSEWHERE = replace(a_route(), spec=HTTPRouteSpec())
+UNROUTED = [InferencePool, HTTPRoute, Deployment, Pod]
+
+
+@pytest.mark.parametrize("deleted", [[a_picker()], [a_pool(), a_picker("own"), a_route()]])
+def test_an_endpoint_picker_that_was_deleted_with_all_that_refers_to_it_is_missed(deleted):
+    found = only_trouble(verdict_of(REASON, *a_model(without=UNROUTED), deleted=deleted))
+    assert (found.cause.code, found.kind) == ("Deleted", TroubleKind.LOST)
+
+
+@pytest.mark.parametrize(
+    ("objects", "deleted"),
+    [
+        (a_model(without=UNROUTED), [a_picker("helper")]),
+        (a_model(a_pool(picker=None), without=[Deployment, Pod]), [a_picker()]),
+        (a_model(ELSEWHERE, without=[InferencePool, Deployment, Pod]), [a_picker()]),
+    ],
+    ids=["no pool ever referred to it", "its pool needs none now", "its route leads elsewhere"],
+)
+def test_a_deployment_that_is_needed_no_longer_is_not_missed(objects, deleted):
+    assert isinstance(verdict_of(REASON, *objects, deleted=deleted), Clear)
 
 
 def test_a_custom_one_that_was_there_is_missed():
@@ -171,5 +191,3 @@ def test_an_endpoint_picker_that_only_its_label_tells_is_missed_once_it_is_delet
     objects = a_model(a_pool(picker="own-service"), **WITHOUT)
     found = only_trouble(verdict_of(REASON, *objects, deleted=[own]))
     assert (found.cause.object.name, found.cause.code) == ("own-picker", "Deleted")
-    gone = a_model(without=[InferencePool, HTTPRoute, Deployment, Pod])
-    assert isinstance(verdict_of(REASON, *gone, deleted=[own]), Clear)
