@@ -25,10 +25,11 @@ PROVIDER = "modelharnessExtAuthzProviderMissing"
 KINDS = {
     "scaledobjects": "list, watch scaledobjects.keda.sh",
     "nodeclaims": "list, watch nodeclaims.karpenter.sh",
+    "nodepools": "list, watch nodepools.karpenter.sh",
     "authorizationpolicies": "list, watch authorizationpolicies.security.istio.io",
     "configmaps": "list, watch configmaps istio",
 }
-READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh"}
+READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh"}
 WITHIN = 90
 """
 The time limit of each step, in seconds: three times the longest pause of a refused watch.

@@ -10,15 +10,13 @@ import dataclasses
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.enums import Reason
 from reporter.model.silences import Silences
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Paused, Verdict
+from reporter.model.verdicts import Paused
 from reporter.stages.evaluation.clocks import Gate
 from reporter.stages.evaluation.diff import changed_keys
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -30,14 +28,21 @@ from reporter.stages.evaluation.gate import (
     next_gate_deadline,
 )
 from reporter.stages.evaluation.notes import update_notes
+from reporter.stages.evaluation.pass_progress import Batch, PassProgress
 from reporter.stages.evaluation.probe_faults import FaultFunc, raise_fault
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
 from reporter.stages.evaluation.rank import Ranking, RankingInput, rank
 from reporter.stages.evaluation.readiness import unsettled_subjects
+from reporter.stages.evaluation.remembered import (
+    Remembered,
+    continue_findings,
+    count_announced,
+)
 from reporter.stages.evaluation.suppression import (
     Suppressions,
     next_suppression_deadline,
     suppress,
+    suppressible_reasons,
 )
 from reporter.stages.evaluation.upstream import split_into_batches, upstream_first
 from reporter.stages.probes.probe import Probe
@@ -50,15 +55,6 @@ SUBJECTS_PER_BATCH = 100
 """
 Subjects whose probes run without a pause: some ten milliseconds.
 """
-
-
-class Batch(NamedTuple):
-    """
-    A few subjects and the verdicts of their probes.
-    """
-
-    subjects: Sequence[Subject]
-    verdicts: Sequence[Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +85,6 @@ class PassPlan:
         """
         done = progress.evaluated
         return before.difference(self.subjects[:done]).union(self.subjects[done:])
-
-
-@dataclass(frozen=True, slots=True)
-class PassProgress:
-    """
-    The state after some batches of a pass.
-
-    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
-    first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
-    subjects of the plan.
-    """
-
-    gate: Gate
-    evaluated_reasons: frozenset[Reason]
-    paused: frozenset[Subject]
-    notes: Mapping[FindingKey, tuple[str, ...]]
-    evaluated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +131,7 @@ class Evaluator:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
         gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
+        gate = self._continue(gate, before.remembered.of_subjects(dirty), now=now)
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
@@ -171,6 +151,7 @@ class Evaluator:
             before.gate.evaluated_reasons,
             before.paused & subjects,
             {key: notes for key, notes in before.notes.items() if key.subject in subjects},
+            remembered=before.remembered,
         )
 
     def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
@@ -178,9 +159,9 @@ class Evaluator:
         Apply the verdicts of one batch.
         """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
-        gate = apply_verdicts(
-            progress.gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays
-        )
+        continued = progress.remembered.of_subjects(batch.subjects)
+        gate = self._continue(progress.gate, continued, now=now)
+        gate = apply_verdicts(gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays)
         paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
         return PassProgress(
             replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
@@ -188,7 +169,13 @@ class Evaluator:
             progress.paused.difference(batch.subjects) | paused,
             update_notes(progress.notes, batch.verdicts),
             progress.evaluated + len(batch.subjects),
+            progress.remembered.without(continued),
+            progress.continued.merged(continued),
         )
+
+    def _continue(self, gate: Gate, remembered: Remembered, *, now: datetime) -> Gate:
+        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        return continue_findings(gate, remembered, now=now, entry_of=entry_of, delays=delays)
 
     def finish(
         self,
@@ -204,8 +191,13 @@ class Evaluator:
         delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
-        suppressions = self._suppress(before, gate, now=now)
+        continued, remembered = progress.continued.with_groups_of(
+            progress.remembered, plan.known_subjects
+        )
+        suppressions = self._suppress(before, gate, continued, now=now)
+        gate = count_announced(gate, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced
+        lifted |= self._seen_first(before, progress) - announced - continued.findings.keys()
         gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         yield
         silences = silence_findings(
@@ -227,11 +219,23 @@ class Evaluator:
             evaluated_at=now,
             notes=progress.notes,
             silences=silences,
+            remembered=remembered,
         )
 
-    def _suppress(self, before: Evaluation, gate: Gate, *, now: datetime) -> Suppressions:
+    def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
+        """
+        Return the keys that an upstream may have suppressed until a moment ago, unseen by this process.
+        """
+        if before.evaluated_at is not None:
+            return frozenset()
+        reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
+        return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
+
+    def _suppress(
+        self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime
+    ) -> Suppressions:
         return suppress(
-            before.suppressions,
+            before.suppressions.with_outages(continued.outages(now=now)),
             gate,
             self.catalogue,
             now=now,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from reporter.model.enums import TroubleKind
+from reporter.model.verdicts import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,14 @@ class HoldDurations:
         if kind is TroubleKind.STARTING and self.with_grace:
             return max(duration, grace) if grace else grace
         return duration
+
+    def for_trouble(self, trouble: Trouble, *, grace: timedelta) -> timedelta:
+        """
+        Return the hold that the probe gives a trouble, else that of its kind.
+        """
+        if trouble.hold is not None:
+            return trouble.hold
+        return self.for_kind(trouble.kind, grace=grace)
 
 
 DEFAULT_HOLDS = HoldDurations()

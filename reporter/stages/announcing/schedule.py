@@ -16,9 +16,9 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
+from reporter.model.verdicts import InvolvedObject, ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
-from reporter.stages.announcing.compose import EventComposer
+from reporter.stages.announcing.compose import EventComposer, never_deleted
 from reporter.stages.announcing.eligibility import (
     announceable_keys,
     due_ready_keys,
@@ -89,7 +89,8 @@ class PublishContext:
     """
     Everything that the decision to write depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
+    an object existed and was deleted.
     *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
@@ -99,6 +100,7 @@ class PublishContext:
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
+    was_deleted: Callable[[ObjectRef], bool] = never_deleted
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """
@@ -146,6 +148,7 @@ class PublishContext:
             self.catalogue,
             self.settings,
             self.involved_for,
+            self.was_deleted,
         )
 
     def _due_ready_keys(self, now: datetime) -> list[FindingKey]:
@@ -212,10 +215,11 @@ class PublishContext:
         A component that recovers passes through starting, which is no new cause to announce.
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        hold = holds.for_kind(TroubleKind.STARTING, grace=grace)
         troubles = composer.reported_troubles(key)
         return bool(troubles) and all(
-            each.trouble.kind is TroubleKind.STARTING and each.lasted < hold for each in troubles
+            each.trouble.kind is TroubleKind.STARTING
+            and each.lasted < holds.for_trouble(each.trouble, grace=grace)
+            for each in troubles
         )
 
     def _heartbeat_interval(self, event: EventRecord) -> timedelta:

@@ -65,6 +65,7 @@ def change_catalogue(
         # Other reasons may exist now, so each silence is checked anew.
         silences=replace(before.silences, checked={}),
         notes={key: notes for key, notes in before.notes.items() if stays(key)},
+        remembered=before.remembered.kept(stays),
     )
 
 

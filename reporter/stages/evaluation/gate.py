@@ -237,6 +237,8 @@ def _activate(
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         known = known_clocks.get(ref)
+        if known is None and not trouble.begins:
+            continue
         clock = (
             rules.resumed(known, now=now)
             if known is not None

@@ -81,6 +81,8 @@ class HoldRules:
         Return the rest of the hold; zero or less once it is over.
         """
         left, created_at = self.hold(clock) - clock.time_in_kind, clock.trouble.object_created_at
+        if clock.trouble.not_before is not None:
+            left = max(left, clock.trouble.not_before - now)
         if self._grace > ZERO and created_at is not None:
             # The later of grace and hold, never their sum. An object that claims to be created in
             # the future, by the clock of another machine, counts as created now.
@@ -91,7 +93,7 @@ class HoldRules:
         """
         Return the whole hold. A missing object has no age, so it must be missing for the grace.
         """
-        hold = self.entry.holds.for_kind(clock.trouble.kind, grace=self.delays.grace)
+        hold = self.entry.holds.for_trouble(clock.trouble, grace=self.delays.grace)
         return max(hold, self._grace) if clock.trouble.object_created_at is None else hold
 
     @property

@@ -54,6 +54,12 @@ class Suppressions:
         """
         return frozenset(before.suppressed_by.keys() - self.suppressed_by.keys())
 
+    def with_outages(self, outages: Mapping[FindingKey, Outage]) -> "Suppressions":
+        """
+        Return these suppressions, with further sources that were out.
+        """
+        return replace(self, outages={**outages, **self.outages}) if outages else self
+
 
 NO_SUPPRESSIONS = Suppressions({}, {})
 
@@ -174,6 +180,18 @@ def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) 
     return min(
         (outage.as_of + settle - outage.recovered_for for outage in recovering), default=None
     )
+
+
+def suppressible_reasons(catalogue: Catalogue, mode: SuppressionMode) -> frozenset[Reason]:
+    """
+    Return the reasons that an upstream suppresses while it is out.
+    """
+    if mode is SuppressionMode.OFF:
+        return frozenset()
+    reasons = {row.target for row in catalogue.suppressions if row.enabled}
+    if catalogue.is_missing_crd_enabled and catalogue.missing_crd_reason:
+        reasons.update(each for each, crds in catalogue.required_crds_by_reason.items() if crds)
+    return frozenset(reasons)
 
 
 def _source_reasons(catalogue: Catalogue) -> frozenset[str]:

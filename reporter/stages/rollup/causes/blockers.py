@@ -120,7 +120,7 @@ class BlockerFinder:
         clock = min(clocks, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         trouble, held = clock.trouble, not state.announceable
         since = since_of(key, state, clock, self._episodes, started=self._started, now=now)
-        window = rules.finding_window(key)
+        window = trouble.hold or rules.finding_window(key)
         is_starting = trouble.kind is TroubleKind.STARTING
         # What starts anew after trouble of another kind may take its time again.
         begun = _begun(since, kind_since(state, clock)) if is_starting else since.moment

@@ -64,6 +64,9 @@ def make_standing(
     """
     state = _state_of(found, facts)
     standing = enter_state(before, state, now=now)
+    if state is State.UNKNOWN and found.last_failed:
+        # Also in a process that has not seen the trouble, which a predecessor announced.
+        standing = replace(standing, last_known=State.FAILED)
     keys = {
         State.FAILED: found.failed,
         State.UNKNOWN: found.unknown,
