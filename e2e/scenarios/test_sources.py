@@ -63,7 +63,7 @@ def test_each_source_reports_with_the_permissions_that_it_adds(plane: ControlPla
             f"ScaledObject {MODEL} has Ready=False (ScaledObjectCheckFailed): "
             in messages[SCALING]
         )
-        assert "NodeClaim claim-0 of Workspace " in messages[NODES]
+        assert "a NodeClaim of Workspace " in messages[NODES]
         assert "Launched=False (SubscriptionQuotaReached): " in messages[NODES]
         assert (
             'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which '

@@ -14,11 +14,9 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.silences import Silences
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused
 from reporter.stages.evaluation.clocks import Gate
-from reporter.stages.evaluation.diff import changed_keys
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.gate import (
     advance_clocks,
@@ -31,7 +29,7 @@ from reporter.stages.evaluation.notes import update_notes
 from reporter.stages.evaluation.pass_progress import Batch, PassProgress
 from reporter.stages.evaluation.probe_faults import FaultFunc, raise_fault
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
-from reporter.stages.evaluation.rank import Ranking, RankingInput, rank
+from reporter.stages.evaluation.rank import Ranking, next_rank_deadline, rank
 from reporter.stages.evaluation.readiness import unsettled_subjects
 from reporter.stages.evaluation.remembered import (
     Remembered,
@@ -209,10 +207,10 @@ class Evaluator:
             idle=self.settings.unchecked,
             now=now,
         )
-        return Evaluation(
+        after = Evaluation(
             gate,
             suppressions,
-            self._rank_findings(before, gate, suppressions, silences),
+            before.rankings,
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
@@ -221,6 +219,7 @@ class Evaluator:
             silences=silences,
             remembered=remembered,
         )
+        return dataclasses.replace(after, rankings=self._rank_findings(before, after))
 
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """
@@ -256,21 +255,17 @@ class Evaluator:
             delays=self.settings.delays,
         )
 
-    def _rank_findings(
-        self, before: Evaluation, gate: Gate, suppressions: Suppressions, silences: Silences
-    ) -> Mapping[Subject, Ranking]:
+    def _rank_findings(self, before: Evaluation, after: Evaluation) -> Mapping[Subject, Ranking]:
         """
-        Rank the findings anew for the subjects whose findings, suppressions or silences changed.
+        Rank the findings anew for the subjects whose findings may rank otherwise than before.
         """
-        changed = changed_keys(before.gate.finding_states, gate.finding_states)
+        given, settle = after.ranking_input, self.settings.delays.settle
         return rank(
-            RankingInput(gate.finding_states, suppressions.suppressed_by, silences.silenced),
+            given,
             self.catalogue,
-            settle=self.settings.delays.settle,
+            settle=settle,
             before=before.rankings,
-            changed=changed
-            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys())
-            | (before.silences.silenced.keys() ^ silences.silenced.keys()),
+            changed=given.changed_keys(before.ranking_input, settle=settle),
         )
 
     def next_deadline(
@@ -285,6 +280,7 @@ class Evaluator:
                 evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
             ),
             next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
+            next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
             evaluation.silences.next_end,
             *(moment for moment in snapshot.unknown_moments() if moment > now),
         ]

@@ -58,12 +58,12 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
         return Trouble(
             Cause(ObjectRef(*self.object), self.code),
             self.kind,
-            self.is_out,
-            self.is_crash,
-            self.since,
-            self.created_at,
-            self.fields,
-            self.text,
+            is_out=self.is_out,
+            is_crash=self.is_crash,
+            since=self.since,
+            object_created_at=self.created_at,
+            message_fields=self.fields,
+            foreign_text=self.text,
         )
 
 

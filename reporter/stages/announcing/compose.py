@@ -202,8 +202,24 @@ class EventComposer:
         state = self.evaluation.finding_state_of(key)
         clocks = state.announceable if state is not None else ()
         return tuple(
-            ReportedTrouble(c.trouble, self._reported_duration(key, c), c.stopped) for c in clocks
+            ReportedTrouble(
+                c.trouble, self._reported_duration(key, c), c.stopped, self._not_before(key, c)
+            )
+            for c in clocks
         )
+
+    def _not_before(self, key: FindingKey, clock: CauseClock) -> datetime | None:
+        """
+        Return when a cause that took the place of another one has served its hold.
+
+        While trouble heals, it passes through causes of a moment: no pod, once the remedy was followed.
+        What is out from now on is worse, and no such cause.
+        """
+        if clock.cause_since is None or clock.cause_since == clock.out_since:
+            return None
+        delays, holds = self.settings.delays, self.catalogue[key.reason].holds
+        hold = holds.for_kind(clock.trouble.kind, grace=delays.grace)
+        return clock.cause_since + min(hold, delays.settle)
 
     def _reported_duration(self, key: FindingKey, clock: CauseClock) -> timedelta:
         """

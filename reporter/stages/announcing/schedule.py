@@ -196,17 +196,16 @@ class PublishContext:
         """
         event, composer = episode.event, self._composer
         heartbeat = event.last_timestamp + self._heartbeat_interval(event)
-        if not episode.muted and (
-            not event.content_digest
-            or self._is_normal_start(key, composer)
-            or event.content_digest == composer.message_input(key).content_digest
-        ):
+        message_input = composer.message_input(key)
+        is_announced = event.content_digest in ("", message_input.content_digest)
+        if not episode.muted and (is_announced or self._is_normal_start(key, composer)):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)
         # The first rewrite is not delayed, later ones keep the least interval.
-        if episode.rewritten_at is None:
-            return PendingWrite(key, event.last_timestamp, rank)
-        rewrite = episode.rewritten_at + self.settings.rewrite_interval
-        return PendingWrite(key, min(heartbeat, rewrite), rank)
+        due_at = event.last_timestamp
+        if episode.rewritten_at is not None:
+            due_at = min(heartbeat, episode.rewritten_at + self.settings.rewrite_interval)
+        holds = [] if is_announced else [each.not_before for each in message_input.troubles]
+        return PendingWrite(key, max([due_at, *filter(None, holds)]), rank)
 
     def _is_normal_start(self, key: FindingKey, composer: EventComposer) -> bool:
         """

@@ -10,7 +10,7 @@ from reporter.model.enums import Emission, Reason, SuppressionMode
 from reporter.model.silences import NO_SILENCES, Silence, Silences
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
-from reporter.stages.evaluation.rank import Ranking
+from reporter.stages.evaluation.rank import Ranking, RankingInput
 from reporter.stages.evaluation.remembered import NOTHING_REMEMBERED, Remembered
 from reporter.stages.evaluation.suppression import NO_SUPPRESSIONS, Suppressions
 from reporter.stages.snapshot.subjects import Subjects
@@ -62,6 +62,15 @@ class Evaluation:
     @property
     def subjects(self) -> frozenset[Subject]:
         return self.known_subjects.all
+
+    @property
+    def ranking_input(self) -> RankingInput:
+        return RankingInput(
+            self.gate.finding_states,
+            self.suppressions.suppressed_by,
+            self.silences.silenced,
+            self.evaluated_at,
+        )
 
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
         """

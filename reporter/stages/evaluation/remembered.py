@@ -112,7 +112,7 @@ class Remembered:
         Return the sources that were out, and suppress until they are seen not to be for the settle.
         """
         return {
-            key: Outage(now)
+            key: Outage(now, began_at=each.announced_at)
             for key, each in self.findings.items()
             if not each.is_overtaken and any(trouble.is_out for trouble in each.troubles)
         }

@@ -166,6 +166,7 @@ PROBE = Probe(
                 "Missing",
             }
         ),
+        own_causes=frozenset({"Crash", "OutOfMemory", "ImagePull", "Config", "StartError"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset(

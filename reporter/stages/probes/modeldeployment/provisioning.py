@@ -163,9 +163,9 @@ def _pool_error(
 
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
     """
-    Return a Workspace's trouble in the words of a NodeClaim.
+    Return a Workspace's trouble in the words of a NodeClaim, one of many that come and go.
     """
-    about = f"NodeClaim {claim.name} of {trouble.message_fields['object']}"
+    about = f"a NodeClaim of {trouble.message_fields['object']}"
     return replace(
         trouble,
         message_fields={
@@ -258,6 +258,7 @@ PROBE = Probe(
                 "NodesNotReady",
             }
         ),
+        own_causes=frozenset({"Quota", "Capacity", "InstanceType"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NAMESPACES),
         required_crds=lambda _: frozenset(

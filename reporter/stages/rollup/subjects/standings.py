@@ -79,7 +79,8 @@ def make_standing(
     elif remark is not None:
         since = _remarked_since(before, standing, now=now)
         blocker = blockers.without_finding(subject.layer, remark.code, remark.why, since=since)
-    after = replace(standing, blocker=blocker)
+    shown = () if state is State.TERMINATING else (*found.failed, *found.held)
+    after = replace(standing, blocker=blocker, suppressed=blockers.find_suppressed(shown))
     return before if before is not None and after == before else after
 
 

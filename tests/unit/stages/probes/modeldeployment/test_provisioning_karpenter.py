@@ -57,7 +57,7 @@ def test_a_refusal_is_reported_before_kaito_copies_it_and_of_the_same_object_as_
     assert (found.kind, found.cause.code, found.since) == (TroubleKind.FAILED, "Quota", NOON)
     assert found.cause.object == only_trouble(after).cause.object
     assert rendered_message(before) == (
-        "GPU nodes are not provisioned: NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p"
+        "GPU nodes are not provisioned: a NodeClaim of Workspace qwen-7rk2p"
         f" Launched=Unknown (SubscriptionQuotaReached): {QUOTA}."
     )
 
@@ -74,7 +74,7 @@ def test_a_node_on_its_way_is_reported_by_the_step_that_it_waits_for_and_waits_a
     )
     assert found.message_fields == {
         "extent": "",
-        "object": "NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p",
+        "object": "a NodeClaim of Workspace qwen-7rk2p",
         "state": "Registered=Unknown (NodeNotFound)",
     }
     assert found.foreign_text == "Node not registered"
@@ -93,7 +93,12 @@ def test_a_refusal_is_reported_as_well_if_the_claim_was_listed_first():
 
 def test_of_two_claims_the_refused_one_is_reported():
     found = only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED), a_claim(REFUSED, name="z")))
-    assert found.message_fields["object"].startswith("NodeClaim z of")
+    assert found.message_fields["state"] == "Launched=Unknown (SubscriptionQuotaReached)"
+
+
+def test_the_text_is_the_same_with_each_new_claim():
+    first, second = (only_trouble(verdict(a_claim(REFUSED, name=name))) for name in "ab")
+    assert first == second
 
 
 AS_WITHOUT = {
