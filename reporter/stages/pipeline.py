@@ -195,8 +195,15 @@ class Evaluator:
         suppressions = self._suppress(before, gate, continued, now=now)
         gate = count_announced(gate, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced
-        lifted |= self._seen_first(before, progress) - announced - continued.findings.keys()
         gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
+        gate = extend_holds(
+            *(gate, seen_first - lifted),
+            now=now,
+            entry_of=entry_of,
+            delays=delays,
+            stays_found=True,
+        )
         yield
         silences = silence_findings(
             before.silences,

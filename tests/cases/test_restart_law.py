@@ -24,7 +24,7 @@ CASES = {name: case for name, case in read_cases().items() if can_be_restarted(c
 PLAIN = [
     name for name, case in CASES.items() if can_be_mixed(case) and not name.startswith("engine-")
 ]
-PAIRS = [tuple(Random(number).sample(PLAIN, 2)) for number in range(200)]
+PAIRS = list(dict.fromkeys(tuple(Random(number).sample(PLAIN, 2)) for number in range(200)))
 PAGES = "what the pages of an engine showed to the predecessor is not in its Event"
 UNSEEN = {
     "engine-page-fails": PAGES,

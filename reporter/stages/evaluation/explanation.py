@@ -5,11 +5,13 @@ A finding goes on as it was if it existed before its source went out, or if it s
 such as out of memory. A missing CRD suppresses it all the same: nobody can look at it any more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.model.kinds.core.nodes import NODES
 from reporter.model.subjects import FindingKey
+from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.clocks import CauseClock, FindingState
 
 
@@ -44,3 +46,25 @@ def explaining_sources(
 def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
     code = clock.trouble.cause.code  # or ``<extent>.<cause>``
     return code in entry.own_causes or code.partition(".")[2] in entry.own_causes
+
+
+def lost_nodes(troubles: Iterable[Trouble]) -> frozenset[str] | None:
+    """
+    Return the Nodes that a finding is about, empty if it does not tell which; None if it is about others.
+
+    A workload that runs on lost Nodes is about itself.
+    """
+    about = [each for each in troubles if each.cause.object.resource == NODES.group_resource]
+    return frozenset[str]().union(*(each.nodes for each in about)) if about else None
+
+
+def runs_on(state: FindingState | None, nodes: frozenset[str] | None) -> bool:
+    """
+    Return whether all of a finding is explained by these Nodes; true if there is no question of any.
+    """
+    if nodes is None:
+        return True
+    troubles = state.troubles if state is not None else ()
+    return bool(troubles) and all(
+        each.nodes and (not nodes or each.nodes <= nodes) for each in troubles
+    )

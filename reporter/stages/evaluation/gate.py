@@ -140,12 +140,13 @@ def extend_holds(
     now: datetime,
     entry_of: EntryLookup,
     delays: Delays,
+    stays_found: bool = False,
 ) -> Gate:
     """
     Hold these keys for at least the settle from now on, also those that outlived their hold.
 
     Used for keys whose suppression was lifted: what writes their status has yet to catch up with
-    the recovery upstream.
+    the recovery upstream. *stays_found*: see HoldRules.with_extended_holds.
     """
     if not keys:
         return gate
@@ -154,7 +155,7 @@ def extend_holds(
         if key in states:
             rules = HoldRules(entry_of(key.reason), delays)
             states[key] = rules.with_extended_holds(
-                states[key].advanced(now=now), include_past_hold=True
+                states[key].advanced(now=now), include_past_hold=True, stays_found=stays_found
             )
     return replace(gate, finding_states=states)
 

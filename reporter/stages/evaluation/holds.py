@@ -82,7 +82,7 @@ class HoldRules:
         left = self.hold_left(clock, now=now)
         if not clock.past_hold and not (clock.active and not clock.stopped and left <= ZERO):
             return clock
-        return replace(clock, past_hold=True, found_at=now + min(left, ZERO))
+        return replace(clock, past_hold=True, found_at=clock.found_at or now + min(left, ZERO))
 
     def hold_left(self, clock: CauseClock, *, now: datetime) -> timedelta:
         """
@@ -152,15 +152,18 @@ class HoldRules:
         return None
 
     def with_extended_holds(
-        self, state: FindingState, *, include_past_hold: bool = False
+        self, state: FindingState, *, include_past_hold: bool = False, stays_found: bool = False
     ) -> FindingState:
         """
         Return the state with at least the settle left of every unfinished hold.
 
-        *include_past_hold*: hold what already outlived its hold again as well.
+        *include_past_hold*: hold what already outlived its hold again as well. *stays_found*: it began to
+        count when it did all the same, which may be before its upstream went out.
         """
         clocks = [
-            clock if clock.past_hold and not include_past_hold else self._extended(clock)
+            clock
+            if clock.past_hold and not include_past_hold
+            else replace(self._extended(clock), found_at=clock.found_at if stays_found else None)
             for clock in state.clocks
         ]
         return replace(state, clocks=tuple(clocks))
@@ -180,7 +183,7 @@ class HoldRules:
         # May be negative, for a hold that is shorter than the settle.
         latest = self.hold(clock) - self.delays.settle
         counted = min(clock.time_in_kind, latest)
-        return replace(clock, time_in_kind=counted, past_hold=False, found_at=None)
+        return replace(clock, time_in_kind=counted, past_hold=False)
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
         """

@@ -17,6 +17,7 @@ from reporter.model.enums import Reason, TroubleKind
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject, ObjectRef, Trouble
 from reporter.stages.evaluation.clocks import ZERO, CauseClock, Delays, FindingState, Gate
+from reporter.stages.evaluation.explanation import lost_nodes
 from reporter.stages.evaluation.holds import HoldRules
 from reporter.stages.evaluation.suppression import Outage, Suppressions
 from reporter.stages.snapshot.subjects import Subjects
@@ -112,7 +113,7 @@ class Remembered:
         Return the sources that were out, and suppress until they are seen not to be for the settle.
         """
         return {
-            key: Outage(now, began_at=each.announced_at)
+            key: Outage(now, began_at=each.announced_at, nodes=lost_nodes(each.troubles))
             for key, each in self.findings.items()
             if not each.is_overtaken and any(trouble.is_out for trouble in each.troubles)
         }

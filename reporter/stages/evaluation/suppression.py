@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 
 from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
-from reporter.model.kinds.core.nodes import NODES
 from reporter.model.subjects import FindingKey
 from reporter.model.text.times import EARLIEST_TIME
 from reporter.stages.evaluation.clocks import (
@@ -22,7 +21,7 @@ from reporter.stages.evaluation.clocks import (
     FindingState,
     Gate,
 )
-from reporter.stages.evaluation.explanation import explaining_sources
+from reporter.stages.evaluation.explanation import explaining_sources, lost_nodes, runs_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Outage:
     *is_out*: the source was seen out at the moment *as_of*.
     *recovered_for*: how long the source was seen not to be out.
     *unknown_since*: since when the source could not be evaluated at that moment; None if it could.
-    *nodes*: the Nodes that are out, if it is about Nodes: it suppresses only what runs on them.
+    *nodes*: the Nodes that are out, as `lost_nodes` returns them.
     """
 
     as_of: datetime
@@ -43,7 +42,7 @@ class Outage:
     is_out: bool = True
     recovered_for: timedelta = ZERO
     unknown_since: datetime | None = None
-    nodes: frozenset[str] = frozenset()
+    nodes: frozenset[str] | None = None
 
     @property
     def is_unknown(self) -> bool:
@@ -59,17 +58,6 @@ class Outage:
     @property
     def suppresses(self) -> bool:
         return self.forgotten_at is None or self.as_of < self.forgotten_at
-
-    def explains(self, state: FindingState | None) -> bool:
-        """
-        Return whether a finding can follow from this source.
-        """
-        if not self.nodes:
-            return True
-        troubles = state.troubles if state is not None else ()
-        return bool(troubles) and all(
-            trouble.nodes and trouble.nodes <= self.nodes for trouble in troubles
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +117,8 @@ def suppress(
     for key in (*gate.finding_states, *gate.unknown_states):
         state = gate.finding_states.get(key)
         sources = index.sources_of(key)
-        if sources and any(outages[source].nodes for source in sources):
-            sources = tuple(source for source in sources if outages[source].explains(state))
+        if any(outages[each].nodes is not None for each in sources):
+            sources = tuple(each for each in sources if runs_on(state, outages[each].nodes))
         if sources and state is not None:
             sources = explaining_sources(key, state, sources, began_at, catalogue)
         if sources:
@@ -275,15 +263,9 @@ def _current_outage(before: Outage | None, state: FindingState, *, now: datetime
     """
     since = [clock.out_since for clock in state.clocks if clock.out_since is not None]
     began_at = before.began_at if before is not None else min(since, default=now)
-    return Outage(now, began_at, unknown_since=state.unknown_since, nodes=_nodes_of(state))
-
-
-def _nodes_of(state: FindingState) -> frozenset[str]:
-    """
-    Return the Nodes that a finding is about. A workload that runs on lost ones is about itself.
-    """
-    about = (each for each in state.troubles if each.cause.object.resource == NODES.group_resource)
-    return frozenset[str]().union(*(trouble.nodes for trouble in about))
+    return Outage(
+        now, began_at, unknown_since=state.unknown_since, nodes=lost_nodes(state.troubles)
+    )
 
 
 def _unknown_since(gate: Gate, key: FindingKey) -> datetime | None:
