@@ -15,6 +15,8 @@ WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Go's compiler, API servers, helm and promtool need a fifth less processor time, for some more memory.
+export GOGC ?= 400
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)

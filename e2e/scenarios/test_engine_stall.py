@@ -52,7 +52,7 @@ def server(plane: ControlPlane) -> Iterator[ModelServer]:
 
 
 def _flags(plane: ControlPlane, server: ModelServer) -> list[str]:
-    window = {"window-seconds": WINDOW, "no-traffic-window-seconds": WINDOW}
+    window = {"window-seconds": WINDOW}
     overlay = plane.folder / "short-window.yaml"
     overlay.write_text(json.dumps({"reasons": {REASON: {"parameters": window}}}))
     return [

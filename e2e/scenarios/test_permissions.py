@@ -71,6 +71,12 @@ def test_right_taken_away_clears_nothing_alarms_nothing_and_is_found_when_given_
             event = events.wait_for(
                 plane.client, ISTIO, within=2 * PROMPT_TIMEOUT, containing=both
             )
+            # A write whose answer is lost is sent again, and the Event gets another version.
+            until(
+                lambda: reporter.metric("event_writes_total") == 2,
+                within=PROMPT_TIMEOUT,
+                what="both writes are answered",
+            )
             way.reset_connections()
             until(lambda: _may_not(reporter), within=2 * PROMPT_TIMEOUT, what="it is logged")
             components.scale(plane.client, ISTIOD, 1)

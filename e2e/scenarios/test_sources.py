@@ -25,10 +25,11 @@ PROVIDER = "modelharnessExtAuthzProviderMissing"
 KINDS = {
     "scaledobjects": "list, watch scaledobjects.keda.sh",
     "nodeclaims": "list, watch nodeclaims.karpenter.sh",
+    "nodepools": "list, watch nodepools.karpenter.sh",
     "authorizationpolicies": "list, watch authorizationpolicies.security.istio.io",
     "configmaps": "list, watch configmaps istio",
 }
-READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh"}
+READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh"}
 WITHIN = 90
 """
 The time limit of each step, in seconds: three times the longest pause of a refused watch.
@@ -62,7 +63,7 @@ def test_each_source_reports_with_the_permissions_that_it_adds(plane: ControlPla
             f"ScaledObject {MODEL} has Ready=False (ScaledObjectCheckFailed): "
             in messages[SCALING]
         )
-        assert "NodeClaim claim-0 of Workspace " in messages[NODES]
+        assert "a NodeClaim of Workspace " in messages[NODES]
         assert "Launched=False (SubscriptionQuotaReached): " in messages[NODES]
         assert (
             'AuthorizationPolicy apikey asks provider "apikey-ext-auth", which '

@@ -77,6 +77,7 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
         remedies=MappingProxyType(remedies),
         enabled=draft.enabled,
         subject_kind=draft.about[1],
+        own_causes=draft.spec.own_causes if draft.spec is not None else frozenset(),
         object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
     )
 

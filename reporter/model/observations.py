@@ -2,7 +2,7 @@
 The state of a kind's watch and the presence of a resource.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -73,6 +73,14 @@ class DiscoveryResult:
     namespaced: Mapping[str, bool] = field(default_factory=dict)
 
 
+CRDS_RESOURCE = "customresourcedefinitions.apiextensions.k8s.io"
+
+FORGOTTEN_VERSION = ""
+"""
+Stands for the versions in which a predecessor of this process saw a resource served.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class CRDPresence:
     """
@@ -91,6 +99,14 @@ class CRDPresence:
     why_unknown: str = "not discovered yet"
     ever_served: frozenset[str] = frozenset()
     namespaced: bool | None = None
+
+    def was_served(self, versions: Collection[str]) -> bool:
+        """
+        Return whether one of these versions was served at any time; any version if none is named.
+        """
+        if not versions:
+            return bool(self.ever_served)
+        return not self.ever_served.isdisjoint({*versions, FORGOTTEN_VERSION})
 
     @property
     def is_known(self) -> bool:

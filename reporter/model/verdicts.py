@@ -4,7 +4,7 @@ The verdict of a probe: trouble with a cause, no trouble, unknown or paused.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -47,7 +47,10 @@ class Trouble:
 
     *is_out*: the component cannot do its work, so reasons that depend on it are suppressed.
     *is_crash*: it settles slowly, so that a slow crash loop is one episode.
+    *begins*: False if it only goes on where it has begun, as between the two bounds of a threshold.
     *since*: when it began according to the condition's writer.
+    *hold*: how long it may last, where the probe knows it better than the entry's hold of its kind.
+    *not_before*: when it counts at the earliest, whatever its hold.
     *object_created_at*: None if the object is missing.
     *nodes*: the Nodes that explain it: lost ones, on which all pods run that it is about.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
@@ -58,7 +61,10 @@ class Trouble:
     kind: TroubleKind
     is_out: bool = False
     is_crash: bool = False
+    begins: bool = True
     since: datetime | None = None
+    hold: timedelta | None = None
+    not_before: datetime | None = None
     object_created_at: datetime | None = None
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
     foreign_text: str = ""

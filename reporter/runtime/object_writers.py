@@ -19,6 +19,7 @@ from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
+from reporter.model.observations import NotSynced
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.involved import involved_inference_set
 from reporter.runtime.announcing.mirror import EventMirror
@@ -119,6 +120,10 @@ class ObjectWriters:
         self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
     ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
         objects = inputs.health_events
+        objects.subscribe(announcements.stored_changed.set)
+        announcements.stored = lambda: (
+            None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
+        )
         client = HealthEventClient(self._api, kind, HealthEvent)
         writer = HealthEventWriter(client, objects, announcements, kind)
         planner = StorePlanner(

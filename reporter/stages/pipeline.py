@@ -10,17 +10,13 @@ import dataclasses
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.enums import Reason
-from reporter.model.silences import Silences
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Paused, Verdict
+from reporter.model.verdicts import Paused
 from reporter.stages.evaluation.clocks import Gate
-from reporter.stages.evaluation.diff import changed_keys
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.gate import (
     advance_clocks,
@@ -30,14 +26,21 @@ from reporter.stages.evaluation.gate import (
     next_gate_deadline,
 )
 from reporter.stages.evaluation.notes import update_notes
+from reporter.stages.evaluation.pass_progress import Batch, PassProgress
 from reporter.stages.evaluation.probe_faults import FaultFunc, raise_fault
 from reporter.stages.evaluation.probe_run import ProbeRun, prepare_probe_run
-from reporter.stages.evaluation.rank import Ranking, RankingInput, rank
+from reporter.stages.evaluation.rank import Ranking, next_rank_deadline, rank
 from reporter.stages.evaluation.readiness import unsettled_subjects
+from reporter.stages.evaluation.remembered import (
+    Remembered,
+    continue_findings,
+    count_announced,
+)
 from reporter.stages.evaluation.suppression import (
     Suppressions,
     next_suppression_deadline,
     suppress,
+    suppressible_reasons,
 )
 from reporter.stages.evaluation.upstream import split_into_batches, upstream_first
 from reporter.stages.probes.probe import Probe
@@ -50,15 +53,6 @@ SUBJECTS_PER_BATCH = 100
 """
 Subjects whose probes run without a pause: some ten milliseconds.
 """
-
-
-class Batch(NamedTuple):
-    """
-    A few subjects and the verdicts of their probes.
-    """
-
-    subjects: Sequence[Subject]
-    verdicts: Sequence[Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +83,6 @@ class PassPlan:
         """
         done = progress.evaluated
         return before.difference(self.subjects[:done]).union(self.subjects[done:])
-
-
-@dataclass(frozen=True, slots=True)
-class PassProgress:
-    """
-    The state after some batches of a pass.
-
-    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
-    first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
-    subjects of the plan.
-    """
-
-    gate: Gate
-    evaluated_reasons: frozenset[Reason]
-    paused: frozenset[Subject]
-    notes: Mapping[FindingKey, tuple[str, ...]]
-    evaluated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +129,7 @@ class Evaluator:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
         gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
+        gate = self._continue(gate, before.remembered.of_subjects(dirty), now=now)
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
@@ -171,6 +149,7 @@ class Evaluator:
             before.gate.evaluated_reasons,
             before.paused & subjects,
             {key: notes for key, notes in before.notes.items() if key.subject in subjects},
+            remembered=before.remembered,
         )
 
     def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
@@ -178,9 +157,9 @@ class Evaluator:
         Apply the verdicts of one batch.
         """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
-        gate = apply_verdicts(
-            progress.gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays
-        )
+        continued = progress.remembered.of_subjects(batch.subjects)
+        gate = self._continue(progress.gate, continued, now=now)
+        gate = apply_verdicts(gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays)
         paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
         return PassProgress(
             replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
@@ -188,7 +167,13 @@ class Evaluator:
             progress.paused.difference(batch.subjects) | paused,
             update_notes(progress.notes, batch.verdicts),
             progress.evaluated + len(batch.subjects),
+            progress.remembered.without(continued),
+            progress.continued.merged(continued),
         )
+
+    def _continue(self, gate: Gate, remembered: Remembered, *, now: datetime) -> Gate:
+        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        return continue_findings(gate, remembered, now=now, entry_of=entry_of, delays=delays)
 
     def finish(
         self,
@@ -204,8 +189,13 @@ class Evaluator:
         delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
-        suppressions = self._suppress(before, gate, now=now)
+        continued, remembered = progress.continued.with_groups_of(
+            progress.remembered, plan.known_subjects
+        )
+        suppressions = self._suppress(before, gate, continued, now=now)
+        gate = count_announced(gate, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced
+        lifted |= self._seen_first(before, progress) - announced - continued.findings.keys()
         gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         yield
         silences = silence_findings(
@@ -217,21 +207,34 @@ class Evaluator:
             idle=self.settings.unchecked,
             now=now,
         )
-        return Evaluation(
+        after = Evaluation(
             gate,
             suppressions,
-            self._rank_findings(before, gate, suppressions, silences),
+            before.rankings,
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
             evaluated_at=now,
             notes=progress.notes,
             silences=silences,
+            remembered=remembered,
         )
+        return dataclasses.replace(after, rankings=self._rank_findings(before, after))
 
-    def _suppress(self, before: Evaluation, gate: Gate, *, now: datetime) -> Suppressions:
+    def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
+        """
+        Return the keys that an upstream may have suppressed until a moment ago, unseen by this process.
+        """
+        if before.evaluated_at is not None:
+            return frozenset()
+        reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
+        return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
+
+    def _suppress(
+        self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime
+    ) -> Suppressions:
         return suppress(
-            before.suppressions,
+            before.suppressions.with_outages(continued.outages(now=now)),
             gate,
             self.catalogue,
             now=now,
@@ -252,21 +255,17 @@ class Evaluator:
             delays=self.settings.delays,
         )
 
-    def _rank_findings(
-        self, before: Evaluation, gate: Gate, suppressions: Suppressions, silences: Silences
-    ) -> Mapping[Subject, Ranking]:
+    def _rank_findings(self, before: Evaluation, after: Evaluation) -> Mapping[Subject, Ranking]:
         """
-        Rank the findings anew for the subjects whose findings, suppressions or silences changed.
+        Rank the findings anew for the subjects whose findings may rank otherwise than before.
         """
-        changed = changed_keys(before.gate.finding_states, gate.finding_states)
+        given, settle = after.ranking_input, self.settings.delays.settle
         return rank(
-            RankingInput(gate.finding_states, suppressions.suppressed_by, silences.silenced),
+            given,
             self.catalogue,
-            settle=self.settings.delays.settle,
+            settle=settle,
             before=before.rankings,
-            changed=changed
-            | (before.suppressions.suppressed_by.keys() ^ suppressions.suppressed_by.keys())
-            | (before.silences.silenced.keys() ^ silences.silenced.keys()),
+            changed=given.changed_keys(before.ranking_input, settle=settle),
         )
 
     def next_deadline(
@@ -281,6 +280,7 @@ class Evaluator:
                 evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
             ),
             next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
+            next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
             evaluation.silences.next_end,
             *(moment for moment in snapshot.unknown_moments() if moment > now),
         ]

@@ -10,6 +10,7 @@ import msgspec
 from reporter.model.enums import Reason
 from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics
 from reporter.model.metrics.scrapes import Scrape
+from reporter.model.verdicts import Active, Unknown, Verdict
 from reporter.stages.probes import PROBES
 from reporter.stages.snapshot.loading import is_serving
 from reporter.stages.store.samples import SampleStore
@@ -47,6 +48,14 @@ def a_page(*samples: Sample, engine: str = "0", **values: float) -> tuple[Sample
     Return the samples of a page: those given, and *values* of one engine by name in SERIES.
     """
     return (*samples, *(a_sample(name, each, engine=engine) for name, each in values.items()))
+
+
+def begins(verdict: Verdict) -> bool:
+    """
+    Return whether trouble begins, and not only goes on; for a verdict that is known.
+    """
+    assert not isinstance(verdict, Unknown), verdict
+    return isinstance(verdict, Active) and any(each.begins for each in verdict.troubles)
 
 
 def scrape_of(reason: str, **changes: float) -> Scrape:

@@ -15,13 +15,13 @@ from reporter.model.enums import Owner
 from reporter.model.kinds.productionstack.health_events import (
     HEALTH_EVENTS,
     HealthEvent,
+    HealthEventMetadata,
     HealthEventSpec,
     ProcessingStrategy,
     RecommendedAction,
     Resolution,
     subject_text,
 )
-from reporter.model.kinds.productionstack.status_object import VersionedMetadata
 from reporter.model.rollup.states import Actionability
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stages.healthevents.plan import Plan
@@ -79,7 +79,7 @@ def a_health_event(
     Return an object as the API server delivers it: Active, unless *status* says otherwise.
     """
     return HealthEvent(
-        metadata=VersionedMetadata(
+        metadata=HealthEventMetadata(
             name=name,
             namespace=NAMESPACE,
             uid=f"uid-{name}",

@@ -9,6 +9,7 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
 from reporter.model.kinds.core.namespaces import Namespace
+from reporter.model.kinds.core.services import Service
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass, GatewayClassSpec
 from reporter.model.kinds.gateway_api.gateways import Gateway, GatewaySpec
 from reporter.model.kinds.gateway_api.http_routes import (
@@ -170,7 +171,7 @@ def a_route(name: str = ROUTE, *entries: ParentStatus, **changes) -> HTTPRoute:
 
 def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool:
     """
-    Build a pool; the default entry has no controllerName, as Istio writes it.
+    Build a pool; the default entry has Istio's group and no controllerName, as Istio writes it.
     """
     picker = changes.get("picker", EPP)
     if isinstance(picker, str):
@@ -181,8 +182,20 @@ def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool
             selector=InferencePoolSelector(match_labels=changes.get("selects", SELECTED)),
             endpoint_picker_ref=picker,
         ),
-        status=ParentsStatus(parents=entries or (an_entry(controller=""),)),
+        status=ParentsStatus(parents=entries or (an_entry_of_istio(),)),
     )
+
+
+def an_entry_of_istio(*conditions: Condition, name: str = GATEWAY) -> ParentStatus:
+    """
+    Build the entry that Istio writes about a pool.
+    """
+    parent = a_parent(name, group="networking.istio.io", kind="Gateway", namespace=TEAM)
+    return an_entry(*conditions, parent=parent, controller="")
+
+
+def a_picker_service(name: str = EPP) -> Service:
+    return Service(metadata=_meta(name))
 
 
 def a_picker(name: str = EPP, **changes):
@@ -210,6 +223,7 @@ def a_model(*changed, without=()) -> list:
         a_pool(),
         a_picker(),
         a_picker_pod(),
+        a_picker_service(),
     ]
     named = {(type(o), o.metadata.name): o for o in (*healthy, *changed)}
     return [o for (type_, _), o in named.items() if type_ not in without]

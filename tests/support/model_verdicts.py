@@ -11,8 +11,12 @@ from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Active
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.evaluation.clocks import Gate
+from reporter.stages.evaluation.probe_run import prepare_probe_run
+from reporter.stages.probes import PROBES
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.store.store import Store
+from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, a_probe_request
 from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store
 from tests.support.probe_verdicts import verdicts_of_request
@@ -40,6 +44,17 @@ def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
     request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
     (verdict,) = verdicts_of_request(request, store)
     return verdict
+
+
+def verdict_in_a_pass(store: Store, reason: str):
+    """
+    Return the verdict of a reason's probe, with what a pass knows of kinds that cannot be read.
+    """
+    run = prepare_probe_run(
+        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+    )
+    (found,) = [each for each in run.run([SUBJECT]) if each.key.reason == reason]
+    return found
 
 
 def rendered_message(verdict) -> str:

@@ -11,8 +11,7 @@ from reporter.model.kinds.nvsentinel.node_health_events import (
     NodeHealthEventSpec,
     node_health_events,
 )
-from reporter.model.kinds.productionstack.health_events import HealthEventSpec
-from reporter.model.kinds.productionstack.status_object import VersionedMetadata
+from reporter.model.kinds.productionstack.health_events import HealthEventMetadata, HealthEventSpec
 from reporter.stages.healthevents.node_events import make_fault
 from tests.support.health_events import NAMESPACE
 
@@ -120,7 +119,7 @@ def a_node_crd(resource: str = DEFAULT_RESOURCE, version: str = "v1") -> dict[st
 
 def a_node_event(name: str, spec: HealthEventSpec | NodeHealthEventSpec) -> NodeHealthEvent:
     made = make_fault(spec) if isinstance(spec, HealthEventSpec) else spec
-    metadata = VersionedMetadata(
+    metadata = HealthEventMetadata(
         name=name, namespace=NAMESPACE, uid=f"uid-{name}", resource_version="7"
     )
     return NodeHealthEvent(metadata=metadata, spec=made)

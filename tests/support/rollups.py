@@ -22,6 +22,10 @@ from reporter.stories.replay.story_replay import StoryReplay
 BAD_IMAGE = {
     "Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False, "waiting": "ErrImagePull"}
 }
+LOST = {"Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False}}
+"""
+A model pod that gives no reason, so that it may follow from what is upstream.
+"""
 FULLY_REPORTED = {
     "Gateway team-m/team-m-gw": {"metadata": {"labels": {"helm.sh/chart": "modelharness-0.2.2"}}},
     "InferenceSet team-m/qwen": {"status": {"autoUpgrade": {"numDriftedWorkspaces": 0}}},

@@ -16,13 +16,18 @@ from reporter.model.kinds.istio.authorization_policies import (
 )
 from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapData
 from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
+from reporter.model.kinds.karpenter.node_pools import NodePool, NodePoolStatus
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerSpec,
     HorizontalPodAutoscalerStatus,
 )
-from reporter.model.kinds.keda.scaled_objects import ScaledObject, ScaledObjectStatus
-from reporter.model.kinds.keda.scaling_target import ScaleTarget, ScalingSpec
+from reporter.model.kinds.keda.scaled_objects import (
+    ScaledObject,
+    ScaledObjectSpec,
+    ScaledObjectStatus,
+)
+from reporter.model.kinds.keda.scaling_target import ScaleTarget
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
 from reporter.stages.store.store import Store
@@ -40,6 +45,8 @@ ALL = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> ScaledObject:
     """
     Build a ScaledObject; *of*: the InferenceSet it scales, or another target of *kind*.
+
+    *owners*, *polling*: its owners, and the seconds between two questions to the scaler.
     """
     target = ScaleTarget(kind=changes.get("kind", "InferenceSet"), name=changes.get("of", MODEL))
     return ScaledObject(
@@ -49,8 +56,9 @@ def a_scaled_object(name: str = MODEL, *conditions: Condition, **changes) -> Sca
             creation_timestamp=LONG_AGO,
             deletion_timestamp=changes.get("deleted"),
             annotations=changes.get("annotations"),
+            owner_references=changes.get("owners"),
         ),
-        spec=ScalingSpec(scale_target_ref=target),
+        spec=ScaledObjectSpec(scale_target_ref=target, polling_interval=changes.get("polling")),
         status=ScaledObjectStatus(
             hpa_name=HPA,
             conditions=conditions or (a_condition("Ready", "True", "ScaledObjectReady"),),
@@ -94,6 +102,27 @@ def a_claim(
             labels=changes.get("labels", default_labels),
         ),
         status=NodeClaimStatus(conditions=conditions),
+    )
+
+
+def a_pool(*conditions: Condition, of: str = WORKSPACE, **changes) -> NodePool:
+    """
+    Build the NodePool of Workspace *of*; *observed*: the generation of its conditions.
+    """
+    observed = changes.get("observed", 0)
+    return NodePool(
+        metadata=Metadata(
+            name=f"pool-{of}",
+            generation=changes.get("generation", 1),
+            creation_timestamp=LONG_AGO,
+            deletion_timestamp=changes.get("deleted"),
+            labels=a_claim(of=of).metadata.labels,
+        ),
+        status=NodePoolStatus(
+            conditions=tuple(
+                msgspec.structs.replace(each, observed_generation=observed) for each in conditions
+            )
+        ),
     )
 
 

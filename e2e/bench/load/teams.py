@@ -33,19 +33,21 @@ Pods of a model's Workspace; its endpoint picker has one more.
 
 _UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KINDS = (
-    *("namespaces", "pods", "deployments", "gateway.networking.k8s.io/gateways"),
+    *("namespaces", "pods", "services/specs", "deployments"),
+    "gateway.networking.k8s.io/gateways",
     *("gateway.networking.k8s.io/httproutes", "networking.istio.io/envoyfilters"),
     *("inference.networking.k8s.io/inferencepools", "kaito.sh/inferencesets"),
     *("kaito.sh/workspaces", "kaito.sh/apikeys"),
 )
 """
-Key prefixes of a team's objects. Services are not watched, so they are not copied.
+Key prefixes of a team's objects.
 """
 
 
 PODS_PATH = "/api/v1/namespaces/{team}/pods"
 PATHS = (
     PODS_PATH,
+    "/api/v1/namespaces/{team}/services",
     *(
         f"/apis/{root}"
         for root in (
@@ -181,8 +183,11 @@ def _first_team() -> Iterator[workload.Json]:
     written: set[tuple[str, ...]] = set()
     for number in range(MODELS):
         for each in workload.renamed(models, team=team(0), model=model(0, number)):
-            if workload.object_key(each) not in written and each["kind"] != "Service":
+            if workload.object_key(each) not in written:
                 written.add(workload.object_key(each))
+                if each["kind"] == "Service":
+                    # A copy may not have the address of its original.
+                    each["spec"]["clusterIP"] = "None"
                 yield from _replicated(each) if _is_model_pod(each) else (each,)
 
 

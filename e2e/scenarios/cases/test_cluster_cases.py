@@ -11,7 +11,7 @@ from e2e.support.cases.cluster_objects import CaseClusterObjects
 from reporter.model.enums import Layer
 
 
-KAITO_OUT = "kaito-out-with-bad-images"
+KAITO_OUT = "kaito-out-and-models-lost"
 
 pytestmark = pytest.mark.controlplane
 

@@ -37,6 +37,20 @@ DEFAULTS: dict[str, Json] = {
             "requirements": [],
         }
     },
+    "NodePool": {
+        "spec": {
+            "template": {
+                "spec": {
+                    "nodeClassRef": {
+                        "group": "karpenter.azure.com",
+                        "kind": "AKSNodeClass",
+                        "name": "d",
+                    },
+                    "requirements": [],
+                }
+            }
+        }
+    },
     "Pod": {"spec": {"containers": [{"name": "main", "image": IMAGE}]}},
     "Job": {
         "spec": {

@@ -19,7 +19,7 @@ GRACE, SCRAPE_INTERVAL = 1, 1
 MAX_SHORTENED_HOLD = timedelta(minutes=10)
 
 PARAMETER_OVERRIDES: Mapping[str, Mapping[str, Any]] = {
-    "inferencesetEngineStalled": {"window-seconds": 12, "no-traffic-window-seconds": 16},
+    "inferencesetEngineStalled": {"window-seconds": 12},
     "inferencesetKVCacheSaturated": {"window-seconds": 4},
     "inferencesetPreemptionStorm": {"window-seconds": 4, "min-requests": 1},
     "inferencesetQueueGrowing": {"window-seconds": 12},

@@ -36,12 +36,13 @@ A subject announces its highest-ranked reason (the lowest number) and names the 
 Holds are given as declared / failed / lost / starting trouble; *grace* is `--startup-grace-seconds`.
 
 An [overlay](../catalogue/README.md#an-overlay) switches each reason on or off and sets its parameters, which are given
-with their defaults: `window-seconds` is the time for which the trouble must be seen, `no-traffic-window-seconds` the same
-while nothing shows new requests, `progress-window-seconds` the longest time without progress of an engine that works,
-`min-…` and `max-…` the least and the highest number that is well or counts, shares from 0 to 1, `min-ratio` requests that
-wait for each that runs, `restarts` and `failures` how many are trouble. A parameter that ends in `-flag` names a flag.
-`families` are names of metrics: the first of a list that is on the page counts; of a histogram its count is read; requests
-to `ignored-handlers` ask nothing of the model.
+with their defaults: `window-seconds` is the time for which the trouble must be seen, `progress-window-seconds` the
+longest time without progress of an engine that works, `min-…` and `max-…` the least and the highest number that is well
+or counts, shares from 0 to 1, `min-ratio` requests that wait for each that runs, `end-share` the part of the least
+numbers below which trouble that has begun ends, `restarts` and `failures` how many are trouble. A parameter that ends in
+`-flag` names a flag.
+`families` are names of metrics: the first of a list that is on the page counts; of a histogram its count is read; of
+HTTP requests those to `generating-handlers` count that were not refused with 4xx.
 """
 EXPRESSIONS = """\
 Reasons with `current` have expressions about the objects of their `kind`: an object is in trouble while `current` is not

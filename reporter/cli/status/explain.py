@@ -23,7 +23,7 @@ from reporter.model.text.suggest import find_similar
 from reporter.runtime.status.source import StatusAnswer, Target
 from reporter.runtime.status.summary import Summary, describe_missing, summarize
 from reporter.settings import SettingsError
-from reporter.sinks.tables.detail import field, render_blocking
+from reporter.sinks.tables.detail import field, render_blocking, render_suppressed
 from reporter.sinks.tables.entry import EntryText
 
 
@@ -132,6 +132,7 @@ def _lines(
         yield "Nothing blocks it."
         return
     yield from render_blocking(blocking, with_chain=False)
+    yield from render_suppressed(summary.suppressed)
     if not blocking.reason:
         return
     if blocking.via:

@@ -10,9 +10,9 @@ from reporter.cli.asking.terminal import Terminal
 from reporter.cli.status.changes import ChangePrinter
 from reporter.model.rollup.status import StatusDocument
 from reporter.runtime.status.source import StatusAnswer, Target
-from reporter.runtime.status.summary import describe_missing
+from reporter.runtime.status.summary import describe_missing, suppressed_of
 from reporter.sinks.tables.changing_table import ChangingTable
-from reporter.sinks.tables.detail import render_blocking, render_set
+from reporter.sinks.tables.detail import render_blocking, render_set, render_suppressed
 from reporter.sinks.tables.rows import (
     AGE_COLUMN,
     CLUSTER_NAME,
@@ -114,6 +114,7 @@ class Printer:
         if subject is not None and subject.blocking is not None:
             yield ""
             yield from render_blocking(subject.blocking)
+            yield from render_suppressed(suppressed_of(subject))
 
 
 def describe_gaps(document: StatusDocument) -> Iterator[str]:

@@ -63,6 +63,10 @@ _DETAILED = (
         "karpenter.sh", "nodeclaims", "NodeClaim", ("v1",), namespaced=False,
         columns=(("Ready", _CONDITION_PATH.format("Ready")),),
     ),
+    _CRDDefinition(
+        "karpenter.sh", "nodepools", "NodePool", ("v1",), namespaced=False,
+        columns=(("Ready", _CONDITION_PATH.format("Ready")),),
+    ),
 )  # fmt: skip
 """
 The definitions with short names and columns of kubectl.

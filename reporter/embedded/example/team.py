@@ -243,10 +243,10 @@ def _model_pod(since: datetime) -> Json:
     return {**pod, "status": running_status(pod, since)}
 
 
-def _parents_status(stamp: str, *, controller: str = "", accepted: str = "Accepted") -> Json:
-    reference = {"group": _GATEWAY_GROUP, "kind": "Gateway", "name": GATEWAY, "namespace": TEAM}
+def _parents_status(stamp: str, *, controller: str = "", group: str = _GATEWAY_GROUP) -> Json:
+    reference = {"group": group, "kind": "Gateway", "name": GATEWAY, "namespace": TEAM}
     conditions = [
-        _condition("Accepted", accepted, stamp),
+        _condition("Accepted", "Accepted", stamp),
         _condition("ResolvedRefs", "ResolvedRefs", stamp),
     ]
     named = {"controllerName": controller} if controller else {}
@@ -263,7 +263,7 @@ def _inference_pool(stamp: str) -> Json:
             "targetPorts": [{"number": 5000}],
             "endpointPickerRef": picker,
         },
-        status=_parents_status(stamp),
+        status=_parents_status(stamp, group="networking.istio.io"),
     )  # fmt: skip
 
 

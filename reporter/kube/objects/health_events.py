@@ -5,6 +5,7 @@ Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import msgspec
@@ -19,6 +20,8 @@ from reporter.model.kinds.productionstack.health_events import HealthEvent
 
 MERGE_PATCH = "application/merge-patch+json"
 
+NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
+
 T = TypeVar("T", HealthEvent, NodeHealthEvent)
 
 
@@ -32,7 +35,13 @@ class HealthEventClient(Generic[T]):
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
 
     async def create(
-        self, name: str, labels: Mapping[str, str], spec: msgspec.Struct, *, version: str
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: msgspec.Struct,
+        *,
+        version: str,
+        annotations: Mapping[str, str] = NO_ANNOTATIONS,
     ) -> T:
         """
         Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
@@ -45,6 +54,7 @@ class HealthEventClient(Generic[T]):
                 "name": name,
                 "namespace": kind.namespace,
                 "labels": dict(labels),
+                **({"annotations": dict(annotations)} if annotations else {}),
             },
             "spec": msgspec.to_builtins(spec),
         }

@@ -80,13 +80,14 @@ class ProbeSpec:
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     *prepare*: makes the parameters of its entries when a catalogue is loaded. *kinds_of*: returns the
     required and the consulted kinds of an entry, by its parameters.
-    *any_cause_code*: entries decide which cause codes there are.
+    *any_cause_code*: entries decide which codes there are. *own_causes*: those that explain themselves.
     """
 
     name: str
     parameters_type: type[Any]
     message_fields: frozenset[str] = frozenset()
     cause_codes: frozenset[str] = frozenset()
+    own_causes: frozenset[str] = frozenset()
     required_kinds: tuple[ResourceKind, ...] = ()
     consulted_kinds: tuple[ResourceKind, ...] = ()
     optional_kinds: tuple[ResourceKind, ...] = ()
@@ -195,7 +196,7 @@ class CatalogueEntry:
     *window*: the time that the reason may be Unknown or settling before its subject counts as stalled;
     None is that of the layer.
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
-    *remedies*: by cause code, with ``default``.
+    *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     """
 
     reason: Reason
@@ -215,6 +216,7 @@ class CatalogueEntry:
     enabled: bool = True
     subject_kind: str = ""
     object_kind: str = ""
+    own_causes: frozenset[str] = frozenset()
 
     @property
     def is_ready_reason(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from reporter.model.enums import TroubleKind
+from reporter.model.verdicts import Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ class HoldDurations:
             TroubleKind.STARTING: self.starting,
         }[kind]
         return grace if duration is None else duration
+
+    def for_trouble(self, trouble: Trouble, *, grace: timedelta) -> timedelta:
+        """
+        Return the hold that the probe gives a trouble, else that of its kind.
+        """
+        if trouble.hold is not None:
+            return trouble.hold
+        return self.for_kind(trouble.kind, grace=grace)
 
 
 DEFAULT_HOLDS = HoldDurations()

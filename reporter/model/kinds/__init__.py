@@ -9,6 +9,7 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.core.services import SERVICES
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
@@ -20,6 +21,7 @@ from reporter.model.kinds.kaito.api_keys import API_KEYS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS
+from reporter.model.kinds.karpenter.node_pools import NODE_POOLS
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
@@ -39,6 +41,7 @@ DEFAULT_KINDS: tuple[ResourceKind, ...] = (
     CILIUM_NETWORK_POLICIES,
     INFERENCE_SETS,
     WORKSPACES,
+    SERVICES,
     HTTP_ROUTES,
     INFERENCE_POOLS,
 )
@@ -50,6 +53,7 @@ OPTIONAL_KINDS: tuple[ResourceKind, ...] = (
     MESH_CONFIG_MAPS,
     AUTHORIZATION_POLICIES,
     NODE_CLAIMS,
+    NODE_POOLS,
     SCALED_OBJECTS,
     HORIZONTAL_POD_AUTOSCALERS,
     JOBS,

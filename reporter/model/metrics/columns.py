@@ -16,6 +16,7 @@ class Combine(StrEnum):
     COUNTER = "counter"  # the sum of all: each process counts its own
     GAUGE = "gauge"  # of the processes the highest, since each reports the whole; then the sum
     SHARE = "share"  # the highest of all
+    SUM = "sum"  # of all, so that each process's change is one; nothing else is told from it
 
 
 class Column(Struct, frozen=True, cache_hash=True, gc=False):
@@ -23,11 +24,11 @@ class Column(Struct, frozen=True, cache_hash=True, gc=False):
     One number of each engine.
 
     *families*: alternative names of the family; the first that is on the page counts.
-    *only*: a label, and what its value begins with. *ignored*: a label, and the values left out. A
+    *only*: a label, and what its value may begin with. *among*: a label, and its values that count. A
     series that is left out counts as 0; without the family there is no number.
     """
 
     families: tuple[str, ...]
     combine: Combine
-    only: tuple[str, str] | None = None
-    ignored: tuple[str, frozenset[str]] | None = None
+    only: tuple[str, tuple[str, ...]] | None = None
+    among: tuple[str, frozenset[str]] | None = None

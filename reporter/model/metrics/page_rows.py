@@ -82,7 +82,7 @@ def _row_of(sample: Sample) -> str:
 
 
 def _is_counted(column: Column, sample: Sample) -> bool:
-    if column.ignored is not None and sample.labels.get(column.ignored[0]) in column.ignored[1]:
+    if column.among is not None and sample.labels.get(column.among[0]) not in column.among[1]:
         return False
     return column.only is None or sample.labels.get(column.only[0], "").startswith(column.only[1])
 
@@ -99,6 +99,6 @@ def _group_of(column: Column, sample: Sample) -> SeriesGroup:
 def _add(combine: Combine, before: float | None, value: float) -> float:
     if before is None or isnan(before):
         return value
-    if combine is Combine.COUNTER:
+    if combine in {Combine.COUNTER, Combine.SUM}:
         return before + value
     return before if isnan(value) else max(before, value)

@@ -9,6 +9,7 @@ from enum import StrEnum, unique
 from typing import TypeAlias
 
 from reporter.model.enums import EventType, Owner, Reason
+from reporter.model.records.announced import Announced
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import InvolvedObject
 
@@ -64,6 +65,7 @@ class EventRecord:
     empty if it is not known.
     *first_timestamp*, *last_timestamp*, *count*: as in the Event; the last is a whole second.
     *owner*: who must act; None for a Ready, and if it is not known.
+    *announced*: for the process that reads the Event back; None for a Ready, and if it is not known.
     """
 
     key: FindingKey
@@ -76,6 +78,7 @@ class EventRecord:
     first_timestamp: datetime
     last_timestamp: datetime
     owner: Owner | None = None
+    announced: Announced | None = None
 
     def rewrite(self, message: str, content_digest: str, *, now: datetime) -> "EventRecord":
         """

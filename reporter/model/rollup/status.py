@@ -22,6 +22,7 @@ from reporter.model.rollup.states import (
     SinceFrom,
     State,
 )
+from reporter.model.rollup.suppressed import Suppressed
 
 
 SCHEMA_VERSION = "v1"
@@ -138,6 +139,7 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
         Meta(description="Reasons that need metrics pages, which tell nothing yet."),
     ] = ()
     blocking: Blocking | None = None
+    suppressed: tuple[Suppressed, ...] = ()
 
 
 class HarnessStatus(StatusStruct, frozen=True, kw_only=True):
@@ -148,6 +150,7 @@ class HarnessStatus(StatusStruct, frozen=True, kw_only=True):
     state: State
     last_known: State | None = None
     blocking: Blocking | None = None
+    suppressed: tuple[Suppressed, ...] = ()
 
 
 class Package(StatusStruct, frozen=True, kw_only=True):
@@ -242,6 +245,7 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     ] = ""
     last_known: State | None = None
     blocking: Blocking | None = None
+    suppressed: tuple[Suppressed, ...] = ()
     components: tuple[ComponentStatus, ...] = ()
     counts: ClusterCounts = ClusterCounts()
     unlisted_layers: tuple[UnlistedLayer, ...] = ()

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
@@ -21,9 +22,12 @@ from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.catalogue_change import keep_episodes
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import restore_episodes
+from reporter.stages.announcing.restore import remember_findings, restore_episodes
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
+from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.remembered import NOTHING_REMEMBERED, Remembered
+from reporter.stages.healthevents.stored_episodes import stored_episodes, with_stored
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -48,8 +52,10 @@ class Announcements:
 
     *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
     by the first Evaluation, *new_evaluation* by every one; the publisher clears the latter.
+    *stored* returns the HealthEvents in the cluster, None while they are not listed yet;
+    *stored_changed* is set when that has changed.
     *observer* is called when an episode of a finding begins and ends while this process leads.
-    *is_complete*: the episodes of a predecessor are among those of *state*.
+    *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
     """
 
     def __init__(
@@ -62,16 +68,20 @@ class Announcements:
         observer: EpisodeObserver | None = None,
     ) -> None:
         self.state = AnnouncementState()
-        self.is_complete = False
+        self.complete = asyncio.Event()
         self.first_evaluation = asyncio.Event()
         self.new_evaluation = asyncio.Event()
         self._catalogue, self._settings, self._clock = catalogue, settings, clock
         self._involved_for = involved_for
         self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
         self._evaluating_since: datetime | None = None
+        self._remembered: Remembered | None = None
+        self._is_continuing = False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
         self._on_change: Callable[[], None] = lambda: None
         self._observer = observer
+        self.stored: Callable[[], Iterable[HealthEvent] | None] = tuple
+        self.stored_changed = asyncio.Event()
         self._followers: list[Callable[[], None]] = []
         self._written_followers: list[Callable[[EventRecord], None]] = []
 
@@ -88,11 +98,31 @@ class Announcements:
         Take a new Evaluation and the snapshot that it was made from.
         """
         self._evaluation, self._snapshot = evaluation, snapshot
-        self.state = self._apply_evaluation(self.state, now=now)
+        if self._remembered is None:
+            self.state = self._apply_evaluation(self.state, now=now)
+            if self._is_continuing and evaluation.remembered.subjects.isdisjoint(
+                evaluation.subjects
+            ):
+                self._is_continuing = False
+                self.complete.set()
         self._evaluating_since = self._evaluating_since or now
         self.first_evaluation.set()
         self.new_evaluation.set()
         self._call_followers()
+
+    @property
+    def has_remembered(self) -> bool:
+        """
+        Report that the next pass is to continue findings of a predecessor.
+        """
+        return self._remembered is not None
+
+    def take_remembered(self) -> Remembered:
+        """
+        Return the findings of a predecessor that the pass that begins now is to continue.
+        """
+        remembered, self._remembered = self._remembered, None
+        return remembered or NOTHING_REMEMBERED
 
     def prepare_catalogue(
         self, catalogue: Catalogue, settings: EvaluationSettings, evaluation: Evaluation
@@ -106,11 +136,17 @@ class Announcements:
             self._catalogue, self._settings, self._evaluation = catalogue, settings, evaluation
             self._write_cache.clear()
             self.state = after
+            if self._remembered is not None:
+                self._remembered = self._remembered.kept(stays_evaluated(catalogue, settings))
             self._report_ends(before, after, now=self._clock.now())
             self.new_evaluation.set()
             self._call_followers()
 
         return commit
+
+    @property
+    def is_complete(self) -> bool:
+        return self.complete.is_set()
 
     @property
     def announced(self) -> frozenset[FindingKey]:
@@ -145,6 +181,7 @@ class Announcements:
             self._settings,
             lambda subject: self._involved_for(snapshot, subject),
             self._write_cache,
+            snapshot.was_deleted,
         )
 
     def possible_keys(self) -> PossibleKeys:
@@ -173,19 +210,25 @@ class Announcements:
         """
         Continue the episodes of Events that a predecessor wrote.
 
-        The pass that follows finds the deadlines of those that are over by now.
+        The pass that follows continues their findings; until then nothing is written.
         """
         now = self._clock.now()
-        restored = restore_episodes(
+        self.state = restore_episodes(
             AnnouncementState(),
-            records,
+            with_stored(records, stored_episodes(self.stored() or (), now=now)),
             self._catalogue,
             self._settings,
             now=now,
             since=min(self._evaluating_since or now, now),
         )
-        self.state = self._apply_evaluation(restored, now=now)
-        self.is_complete = True
+        remembered = remember_findings(
+            self.state, self._evaluation, self._catalogue, self._settings, now=now
+        )
+        if remembered:
+            self._remembered, self._is_continuing = remembered, True
+        else:
+            self.state = self._apply_evaluation(self.state, now=now)
+            self.complete.set()
         self._on_change()
         self._call_followers()
 
@@ -193,7 +236,9 @@ class Announcements:
         """
         Forget all episodes: this process no longer leads, and its successor continues them.
         """
-        self.state, self.is_complete = AnnouncementState(), False
+        self.state, self._remembered = AnnouncementState(), None
+        self._is_continuing = False
+        self.complete.clear()
         self._on_change()
         self._call_followers()
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NoReturn
 
@@ -30,6 +31,11 @@ from reporter.stages.announcing.rate_limit import WriteBackoff
 LEADERSHIP_RECHECK = timedelta(seconds=1)
 """
 Pause while the lease is neither valid at this moment nor lost.
+"""
+
+STORED_WAIT = 5.0
+"""
+Seconds for which the first list of HealthEvents is waited for.
 """
 
 logger = logging.getLogger(__name__)
@@ -73,7 +79,9 @@ class EventPublisher:
                 self._queue.forget_backoffs()
 
     async def _publish(self) -> NoReturn:
+        await self._wait_for_stored()
         await self._read_back()
+        await self._announcements.complete.wait()
         self._queue.schedule_anew()
         async with asyncio.TaskGroup() as writes:
             while True:
@@ -81,6 +89,17 @@ class EventPublisher:
                 self._announcements.new_evaluation.clear()
                 wake_at = self._start_due_writes(writes)
                 await self._wait(wake_at)
+
+    async def _wait_for_stored(self) -> None:
+        """
+        Wait for the first list of HealthEvents, but not for one that fails.
+        """
+        announcements = self._announcements
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STORED_WAIT):
+                while announcements.stored() is None:
+                    announcements.stored_changed.clear()
+                    await announcements.stored_changed.wait()
 
     async def _read_back(self) -> None:
         """

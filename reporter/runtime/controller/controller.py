@@ -198,7 +198,12 @@ class Controller:
 
     def _take_input(self) -> PassInput:
         self._changed.clear()
-        dirty = self._store.take_dirty()
+        remembered = self._announcements.take_remembered()
+        if remembered:
+            self._store.record_deleted_before(remembered.deleted)
+            merged = self.evaluation.remembered.merged(remembered)
+            self.evaluation = replace(self.evaluation, remembered=merged)
+        dirty = self._store.take_dirty() | remembered.subjects
         return PassInput(self._store.snapshot(), dirty, self._clock.now(), self._loop_time())
 
     def _run_part(

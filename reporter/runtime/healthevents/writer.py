@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
-from reporter.kube.objects.events.format import event_labels
+from reporter.kube.objects.events.format import episode_annotations, event_labels
 from reporter.kube.wire.errors import (
     Conflict,
     NotFound,
@@ -47,7 +47,13 @@ class HealthEventSink(Protocol):
     """
 
     async def create(
-        self, name: str, labels: Mapping[str, str], spec: HealthEventSpec, *, version: str
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: HealthEventSpec,
+        *,
+        version: str,
+        annotations: Mapping[str, str],
     ) -> HealthEvent: ...
 
     async def patch(self, found: HealthEvent, patch: Json, *, version: str) -> HealthEvent: ...
@@ -99,10 +105,16 @@ class HealthEventWriter:
             return StoreWriteResult.GONE
 
     async def _create(self, create: Create, version: str) -> StoreWriteResult:
-        labels = event_labels(create.episode.record)
+        record = create.episode.record
         spec = make_spec(create.episode, create.node, self._announcements.publish_context())
         try:
-            created = await self._sink.create(create.name, labels, spec, version=version)
+            created = await self._sink.create(
+                create.name,
+                event_labels(record),
+                spec,
+                version=version,
+                annotations=episode_annotations(record),
+            )
         except Conflict:
             # Deterministic names: this very episode is there, and the watch will show it.
             return StoreWriteResult.FOUND

@@ -8,11 +8,13 @@ from datetime import datetime
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import (
     Blocking,
+    ClusterStatus,
     InferenceSetStatus,
     NamespaceStatus,
     Replicas,
     StatusDocument,
 )
+from reporter.model.rollup.suppressed import Suppressed
 from reporter.runtime.status.source import StatusAnswer, Target
 
 
@@ -36,6 +38,7 @@ class Summary:
     replicas: Replicas | None = None
     blocking: Blocking | None = None
     evaluated_at: datetime | None = None
+    suppressed: tuple[Suppressed, ...] = ()
 
 
 def summarize(answer: StatusAnswer, target: Target) -> Summary:
@@ -54,7 +57,13 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
             return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
         subject = namespace.inference_sets[0]
     return Summary(
-        subject.state, subject.state, subject.available, subject.replicas, subject.blocking, at
+        subject.state,
+        subject.state,
+        subject.available,
+        subject.replicas,
+        subject.blocking,
+        at,
+        suppressed_of(subject),
     )
 
 
@@ -67,8 +76,23 @@ def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary
     states += [each.state for each in cluster.unlisted_layers if everything]
     worst = max(_judged(states), key=lambda state: state.severity)
     return Summary(
-        cluster.state, worst, blocking=cluster.blocking, evaluated_at=document.evaluated_at
+        cluster.state,
+        worst,
+        blocking=cluster.blocking,
+        evaluated_at=document.evaluated_at,
+        suppressed=cluster.suppressed,
     )
+
+
+def suppressed_of(
+    subject: ClusterStatus | NamespaceStatus | InferenceSetStatus,
+) -> tuple[Suppressed, ...]:
+    """
+    Return the suppressed findings of a subject: of a namespace, those of its harness.
+    """
+    if isinstance(subject, NamespaceStatus):
+        return subject.harness.suppressed if subject.harness is not None else ()
+    return subject.suppressed
 
 
 def _judged(states: list[State]) -> list[State]:

@@ -2,10 +2,11 @@
 Render one subject at length: what blocks it, where, what to do, and how that follows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reporter.model.rollup.silenced import SilencedBy
 from reporter.model.rollup.status import Blocking, InferenceSetStatus, Replicas
+from reporter.model.rollup.suppressed import Suppressed
 from reporter.sinks.log_format import one_line
 from reporter.sinks.tables.ages import format_age
 from reporter.sinks.tables.rows import POINTER
@@ -36,6 +37,7 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
         yield field("Not judged", f"{', '.join(each.not_judged)}: no metrics page is known")
     if each.blocking is not None:
         yield from render_blocking(each.blocking)
+    yield from render_suppressed(each.suppressed)
 
 
 def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[str]:
@@ -60,6 +62,16 @@ def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[
         yield field("Remedy", blocking.remedy)
     if blocking.via and with_chain:
         yield from _chain((*blocking.via, reason))
+
+
+def render_suppressed(findings: Iterable[Suppressed]) -> Iterator[str]:
+    """
+    Yield the lines about findings of a subject that are not announced, as they follow from others.
+    """
+    for each in findings:
+        held = ", held" if each.held else ""
+        yield field("Suppressed", f"{each.reason} ({each.code}{held}), by {', '.join(each.by)}")
+        yield field("Message", each.message)
 
 
 def _describe_silence(silenced: SilencedBy) -> str:

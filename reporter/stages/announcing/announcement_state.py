@@ -5,6 +5,7 @@ The state of announcing as values: running episodes, owed Ready Events and group
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
@@ -32,16 +33,27 @@ class Episode:
     is_unknown: bool = False
 
 
+class OwedReady(NamedTuple):
+    """
+    A Ready Event that is owed.
+
+    *due_at*: the earliest time for it. *announced_at*: the second of the last write about its subject's
+    trouble, which gives the Ready its name: of two leaders that both write it, the second finds it.
+    """
+
+    due_at: datetime
+    announced_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class AnnouncementState:
     """
     Everything that was announced and is not over.
 
-    *ready_owed*: subjects with an announced finding and no Ready Event since. The Ready is due at the
-    earliest at the given time.
+    *ready_owed*: subjects with an announced finding and no Ready Event since.
     *groups*: the Events that stand for many InferenceSets of one namespace.
     """
 
     episodes: Mapping[FindingKey, Episode] = field(default_factory=dict)
-    ready_owed: Mapping[Subject, datetime] = field(default_factory=dict)
+    ready_owed: Mapping[Subject, OwedReady] = field(default_factory=dict)
     groups: Mapping[FindingKey, EventGroup] = field(default_factory=dict)

@@ -6,10 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import msgspec
+
 from reporter.model.catalogue.entries import Catalogue
+from reporter.model.records.announced import (
+    MAX_TROUBLES,
+    Announced,
+    AnnouncedFinding,
+    AnnouncedTrouble,
+    OtherFinding,
+)
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
+from reporter.model.verdicts import InvolvedObject, ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.eligibility import ready_groups
 from reporter.stages.announcing.grouping import EventGroup, member_key
@@ -17,6 +26,20 @@ from reporter.stages.announcing.message import MessageInput, ReportedTrouble, re
 from reporter.stages.evaluation.clocks import ZERO, CauseClock
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.rank import Ranking
+from reporter.stages.text.sanitize import sanitize, truncate_bytes
+
+
+MAX_FOREIGN_BYTES = 256
+"""
+The most of a foreign text that is kept for the process that reads an Event back.
+"""
+
+
+def never_deleted(_: ObjectRef) -> bool:
+    """
+    Return False, for who knows no deleted objects.
+    """
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +47,8 @@ class EventComposer:
     """
     Everything that the content of an Event depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
+    an object existed and was deleted.
     """
 
     announcement_state: AnnouncementState
@@ -32,6 +56,7 @@ class EventComposer:
     catalogue: Catalogue
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
+    was_deleted: Callable[[ObjectRef], bool] = never_deleted
 
     def finding_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
         """
@@ -40,18 +65,23 @@ class EventComposer:
         message_input = self.message_input(key)
         message, digest = render_message(message_input), message_input.content_digest
         episode = self.announcement_state.episodes.get(key)
+        announced = self._announced(key, message_input)
         if episode is None:
-            return self._new_event(key, message, digest, now=now)
+            return replace(self._new_event(key, message, digest, now=now), announced=announced)
         if episode.uncertain:
             # The same write once more: whether the last one arrived is not known, so the count stays.
             return replace(
-                episode.event, message=message, content_digest=digest, last_timestamp=now
+                episode.event,
+                message=message,
+                content_digest=digest,
+                last_timestamp=now,
+                announced=announced,
             )
-        return episode.event.rewrite(message, digest, now=now)
+        return replace(episode.event.rewrite(message, digest, now=now), announced=announced)
 
     def ready_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
         """
-        Return the Ready Event of a subject. A Ready that was sent without an answer keeps its name.
+        Return the Ready Event of a subject; its name is that of the last write about its trouble.
         """
         sent = self.announcement_state.episodes.get(key)
         if sent is not None:
@@ -61,9 +91,11 @@ class EventComposer:
         message_input = MessageInput(
             self.catalogue[key.reason], key.subject, grouped_names=tuple(sorted(names))
         )
-        return self._new_event(
+        made = self._new_event(
             key, render_message(message_input), message_input.content_digest, now=now
         )
+        owed = self.announcement_state.ready_owed[key.subject]
+        return replace(made, episode_start=owed.announced_at)
 
     def _new_event(
         self, key: FindingKey, message: str, digest: str, *, now: datetime
@@ -85,6 +117,39 @@ class EventComposer:
     def _involved_object(self, key: FindingKey) -> InvolvedObject:
         state = self.evaluation.gate.finding_states.get(key)
         return state.involved_object if state is not None else self.involved_for(key.subject)
+
+    def _announced(self, key: FindingKey, message_input: MessageInput) -> Announced:
+        """
+        Return what the process that reads the Event back must know of it.
+        """
+        others = [
+            OtherFinding(
+                reason=each.reason, item=each.item, **msgspec.structs.asdict(self._finding(each))
+            )
+            for each in self.evaluation.ranking_of(key.subject).ranked[:MAX_TROUBLES]
+            if each != key and key not in self.announcement_state.groups
+        ]
+        finding = self._finding(key)
+        causes = {t.trouble.cause.object for f in (finding, *others) for t in f.troubles}
+        return Announced(
+            finding,
+            tuple(each for each in others if each.troubles),
+            message_input.suppressed_reasons,
+            tuple(
+                (r.resource, r.namespace, r.name) for r in sorted(causes) if self.was_deleted(r)
+            ),
+        )
+
+    def _finding(self, key: FindingKey) -> AnnouncedFinding:
+        state = self.evaluation.finding_state_of(key)
+        troubles = [clock.trouble for clock in state.announceable] if state is not None else []
+        shown = [
+            replace(t, foreign_text=truncate_bytes(sanitize(t.foreign_text), MAX_FOREIGN_BYTES))
+            for t in troubles[:MAX_TROUBLES]
+        ]
+        return AnnouncedFinding(
+            tuple(map(AnnouncedTrouble.of, shown)), more=len(troubles) - len(shown)
+        )
 
     def message_input(self, key: FindingKey) -> MessageInput:
         group = self.announcement_state.groups.get(key)
@@ -137,8 +202,24 @@ class EventComposer:
         state = self.evaluation.finding_state_of(key)
         clocks = state.announceable if state is not None else ()
         return tuple(
-            ReportedTrouble(c.trouble, self._reported_duration(key, c), c.stopped) for c in clocks
+            ReportedTrouble(
+                c.trouble, self._reported_duration(key, c), c.stopped, self._not_before(key, c)
+            )
+            for c in clocks
         )
+
+    def _not_before(self, key: FindingKey, clock: CauseClock) -> datetime | None:
+        """
+        Return when a cause that took the place of another one has served its hold.
+
+        While trouble heals, it passes through causes of a moment: no pod, once the remedy was followed.
+        What is out from now on is worse, and no such cause.
+        """
+        if clock.cause_since is None or clock.cause_since == clock.out_since:
+            return None
+        delays, holds = self.settings.delays, self.catalogue[key.reason].holds
+        hold = holds.for_kind(clock.trouble.kind, grace=delays.grace)
+        return clock.cause_since + min(hold, delays.settle)
 
     def _reported_duration(self, key: FindingKey, clock: CauseClock) -> timedelta:
         """
@@ -149,7 +230,7 @@ class EventComposer:
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
         lasted = clock.time_in_kind
-        return lasted if lasted >= holds.for_kind(clock.trouble.kind, grace=grace) else ZERO
+        return lasted if lasted >= holds.for_trouble(clock.trouble, grace=grace) else ZERO
 
     def _suppressed_keys(self, key: FindingKey, ranking: Ranking) -> list[FindingKey]:
         """

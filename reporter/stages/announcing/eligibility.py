@@ -103,8 +103,8 @@ def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) 
 
 
 def _is_outranked(key: FindingKey, evaluation: Evaluation) -> bool:
-    primary = evaluation.ranking_of(key.subject).primary
-    return bool(primary) and key not in primary
+    ranking = evaluation.ranking_of(key.subject)
+    return bool(ranking.primary) and key not in (*ranking.primary, *ranking.orthogonal)
 
 
 def due_ready_keys(
@@ -136,7 +136,7 @@ def due_ready_keys(
         FindingKey(subject, catalogue.ready_entry(subject.layer, subject.kind).reason)
         for subject in (state.ready_owed if only is None else only)
         if subject in state.ready_owed
-        and state.ready_owed[subject] <= now
+        and state.ready_owed[subject].due_at <= now
         and subject not in open_subjects
         and catalogue.ready_entry(subject.layer, subject.kind).enabled
         and not evaluation.known_subjects.is_unseen(subject)

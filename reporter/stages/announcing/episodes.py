@@ -67,7 +67,7 @@ def next_episode_deadline(
     """
     Return the next moment at which time alone ends a restored episode or makes an owed Ready due.
     """
-    deadlines = list(state.ready_owed.values())
+    deadlines = [owed.due_at for owed in state.ready_owed.values()]
     deadlines += [
         episode.restored_since + settle
         for episode in state.episodes.values()
@@ -148,6 +148,8 @@ def _is_running(
         return not _has_settled_since_restore(episode, finding, settle=settle)
     if _is_unknown(key, evaluation) or evaluation.known_subjects.is_unseen(key.subject):
         return True
+    if key.subject in evaluation.paused:
+        return False  # what was not paused with it is seen again at other replicas
     # Clear in a new process, which did not see the trouble end: it must stay clear for the settle.
     return episode.restored_since is not None and episode.restored_since > now - settle
 

@@ -8,7 +8,7 @@ then lists, then the remedy. Identifiers are never cut.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from reporter.model.catalogue.entries import CatalogueEntry
@@ -38,11 +38,13 @@ class ReportedTrouble:
 
     *lasted*: how long it lasted in its present kind; zero while within its hold.
     *is_unknown*: its object cannot be evaluated now, so it is reported as last seen.
+    *not_before*: when it may replace another cause that was announced; None if it may at once.
     """
 
     trouble: Trouble
     lasted: timedelta
     is_unknown: bool = False
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

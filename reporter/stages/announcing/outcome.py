@@ -8,7 +8,7 @@ from enum import Enum, unique
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType
 from reporter.model.records.event_record import EventRecord
-from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
+from reporter.stages.announcing.announcement_state import AnnouncementState, Episode, OwedReady
 
 
 @unique
@@ -46,8 +46,11 @@ def apply_outcome(
     )
     ready_owed = dict(state.ready_owed)
     if outcome is not WriteOutcome.DROPPED and not catalogue[key.reason].orthogonal:
-        owed_since = ready_owed.get(key.subject, record.last_timestamp)
-        ready_owed[key.subject] = max(owed_since, record.last_timestamp)
+        written, second = record.last_timestamp, record.last_timestamp.replace(microsecond=0)
+        owed = ready_owed.get(key.subject, OwedReady(written, second))
+        ready_owed[key.subject] = OwedReady(
+            max(owed.due_at, written), max(owed.announced_at, second)
+        )
     return replace(state, episodes=episodes, ready_owed=ready_owed)
 
 
@@ -66,6 +69,7 @@ def _apply_ready_outcome(
         episodes[key] = Episode(record, uncertain=True)
     else:
         episodes.pop(key, None)
-        if ready_owed.get(key.subject, record.last_timestamp) <= record.last_timestamp:
-            ready_owed.pop(key.subject, None)
+        owed = ready_owed.get(key.subject)
+        if owed is not None and owed.announced_at <= record.episode_start:
+            del ready_owed[key.subject]
     return replace(state, episodes=episodes, ready_owed=ready_owed)

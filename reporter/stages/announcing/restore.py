@@ -2,19 +2,24 @@
 Continue the episodes of a predecessor from its Events, after a restart or a change of leader.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.enums import EventType, Layer
+from reporter.model.enums import Emission, EventType, Layer, Reason
+from reporter.model.records.announced import Announced, AnnouncedFinding
 from reporter.model.records.event_record import EventRecord
-from reporter.model.subjects import Subject
-from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.announcing.announcement_state import AnnouncementState, Episode, OwedReady
+from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.grouping import EventGroup
 from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.clocks import READ_BACK_WINDOW
-from reporter.stages.evaluation.evaluation import EvaluationSettings
+from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.evaluation.remembered import Remembered, RememberedFinding
 
 
 def restore_episodes(
@@ -46,13 +51,77 @@ def restore_episodes(
             continue
         if not stays(key):
             continue  # nobody sees it end, so it expires without a Ready
-        episodes[key] = Episode(record, restored_since=since)
+        # Whether the last write was a heartbeat is not known: the least interval is kept after it.
+        rewritten_at = record.last_timestamp if record.count > 1 else None
+        episodes[key] = Episode(record, restored_since=since, rewritten_at=rewritten_at)
         if key.subject.layer is Layer.MODELDEPLOYMENT and key.subject.is_unnamed:
             # The message names three members only, so the others are not known.
             groups[key] = EventGroup(restored=True)
         if not catalogue[key.reason].orthogonal:
-            ready_owed[key.subject] = since + settings.delays.settle
+            due_at = since + settings.delays.settle
+            ready_owed[key.subject] = OwedReady(due_at, record.last_timestamp)
     return replace(state, episodes=episodes, ready_owed=ready_owed, groups=groups)
+
+
+def remember_findings(
+    state: AnnouncementState,
+    evaluation: Evaluation,
+    catalogue: Catalogue,
+    settings: EvaluationSettings,
+    *,
+    now: datetime,
+) -> Remembered:
+    """
+    Return what the Events of the restored episodes say of findings that are not over by now.
+
+    What the suffix of an Event names was not announced, or its own Event says more.
+    """
+    findings: dict[FindingKey, RememberedFinding] = {}
+    suppressing: dict[FindingKey, frozenset[Reason]] = {}
+    deleted: set[ObjectRef] = set()
+    running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
+    records = [each.event for key, each in state.episodes.items() if key in running]
+    overtaken = _overtaken(records, catalogue) if settings.emission is Emission.PRIMARY else ()
+    for record in records:
+        key, announced = record.key, record.announced or Announced(AnnouncedFinding(more=1))
+        if key not in state.groups:
+            found = _remembered(record, announced.finding)
+            findings[key] = replace(found, is_overtaken=key in overtaken)
+        if key in overtaken:
+            continue
+        for other in announced.also:
+            also = FindingKey(key.subject, other.reason, other.item)
+            findings.setdefault(also, _remembered(record, other))
+        suppressing[key] = frozenset(announced.suppressing)
+        deleted.update(announced.deleted_objects)
+    remembered = Remembered(findings, frozenset(state.groups), suppressing, frozenset(deleted))
+    return remembered.kept(stays_evaluated(catalogue, settings))
+
+
+def _overtaken(records: Iterable[EventRecord], catalogue: Catalogue) -> frozenset[FindingKey]:
+    """
+    Return the keys that were not in trouble when a finding of lower rank was announced instead.
+    """
+    ranked = [(each, catalogue[each.key.reason].rank) for each in records]
+    last: dict[Subject, list[tuple[int, datetime]]] = defaultdict(list)
+    for each, rank in ranked:
+        if rank is not None:
+            last[each.key.subject].append((rank, each.last_timestamp))
+    return frozenset(
+        each.key
+        for each, rank in ranked
+        if rank is not None
+        and any(r > rank and at > each.last_timestamp for r, at in last[each.key.subject])
+    )
+
+
+def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFinding:
+    return RememberedFinding(
+        tuple(each.trouble for each in finding.troubles),
+        record.involved_object,
+        record.episode_start,
+        is_whole=not finding.more,
+    )
 
 
 def _last_ready_by_subject(records: Iterable[EventRecord]) -> Mapping[Subject, datetime]:

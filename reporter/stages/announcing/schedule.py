@@ -16,9 +16,9 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
+from reporter.model.verdicts import InvolvedObject, ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
-from reporter.stages.announcing.compose import EventComposer
+from reporter.stages.announcing.compose import EventComposer, never_deleted
 from reporter.stages.announcing.eligibility import (
     announceable_keys,
     due_ready_keys,
@@ -89,7 +89,8 @@ class PublishContext:
     """
     Everything that the decision to write depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
+    an object existed and was deleted.
     *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
@@ -99,6 +100,7 @@ class PublishContext:
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
+    was_deleted: Callable[[ObjectRef], bool] = never_deleted
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """
@@ -146,6 +148,7 @@ class PublishContext:
             self.catalogue,
             self.settings,
             self.involved_for,
+            self.was_deleted,
         )
 
     def _due_ready_keys(self, now: datetime) -> list[FindingKey]:
@@ -193,17 +196,16 @@ class PublishContext:
         """
         event, composer = episode.event, self._composer
         heartbeat = event.last_timestamp + self._heartbeat_interval(event)
-        if not episode.muted and (
-            not event.content_digest
-            or self._is_normal_start(key, composer)
-            or event.content_digest == composer.message_input(key).content_digest
-        ):
+        message_input = composer.message_input(key)
+        is_announced = event.content_digest in ("", message_input.content_digest)
+        if not episode.muted and (is_announced or self._is_normal_start(key, composer)):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)
         # The first rewrite is not delayed, later ones keep the least interval.
-        if episode.rewritten_at is None:
-            return PendingWrite(key, event.last_timestamp, rank)
-        rewrite = episode.rewritten_at + self.settings.rewrite_interval
-        return PendingWrite(key, min(heartbeat, rewrite), rank)
+        due_at = event.last_timestamp
+        if episode.rewritten_at is not None:
+            due_at = min(heartbeat, episode.rewritten_at + self.settings.rewrite_interval)
+        holds = [] if is_announced else [each.not_before for each in message_input.troubles]
+        return PendingWrite(key, max([due_at, *filter(None, holds)]), rank)
 
     def _is_normal_start(self, key: FindingKey, composer: EventComposer) -> bool:
         """
@@ -212,10 +214,11 @@ class PublishContext:
         A component that recovers passes through starting, which is no new cause to announce.
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        hold = holds.for_kind(TroubleKind.STARTING, grace=grace)
         troubles = composer.reported_troubles(key)
         return bool(troubles) and all(
-            each.trouble.kind is TroubleKind.STARTING and each.lasted < hold for each in troubles
+            each.trouble.kind is TroubleKind.STARTING
+            and each.lasted < holds.for_trouble(each.trouble, grace=grace)
+            for each in troubles
         )
 
     def _heartbeat_interval(self, event: EventRecord) -> timedelta:

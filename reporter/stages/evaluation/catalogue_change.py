@@ -15,7 +15,7 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.gate import forget_keys
-from reporter.stages.evaluation.rank import RankingInput, rank
+from reporter.stages.evaluation.rank import rank
 from reporter.stages.evaluation.suppression import Suppressions
 
 
@@ -48,15 +48,17 @@ def change_catalogue(
         if (entry := catalogue.entries.get(reason)) is not None and entry.is_evaluated
     )
     gate = msgspec.structs.replace(gate, evaluated_reasons=evaluated)
-    suppressions = _kept_suppressions(before.suppressions, stays)
-    return replace(
+    after = replace(
         before,
         gate=gate,
-        suppressions=suppressions,
+        suppressions=_kept_suppressions(before.suppressions, stays),
+        notes={key: notes for key, notes in before.notes.items() if stays(key)},
+        remembered=before.remembered.kept(stays),
+    )
+    return replace(
+        after,
         rankings=rank(
-            RankingInput(
-                gate.finding_states, suppressions.suppressed_by, before.silences.silenced
-            ),
+            after.ranking_input,
             catalogue,
             settle=settings.delays.settle,
             before={},
@@ -64,7 +66,6 @@ def change_catalogue(
         ),
         # Other reasons may exist now, so each silence is checked anew.
         silences=replace(before.silences, checked={}),
-        notes={key: notes for key, notes in before.notes.items() if stays(key)},
     )
 
 

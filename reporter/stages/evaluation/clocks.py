@@ -46,6 +46,8 @@ class CauseClock(Struct, frozen=True, gc=False):
     *time_in_others*: the same for the other kinds it had.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
+    *found_at*: when it did. *out_since*: since when the component has been out; None while it is not.
+    *cause_since*: since when its present cause is seen without a pause, if that is not all the time.
     *stopped_since*: since when the object cannot be evaluated, although others of its key can;
     nothing changes meanwhile. None if it can.
     """
@@ -56,6 +58,9 @@ class CauseClock(Struct, frozen=True, gc=False):
     time_in_others: tuple[tuple[TroubleKind, timedelta], ...] = ()
     clear_for: timedelta = ZERO
     past_hold: bool = False
+    found_at: datetime | None = None
+    out_since: datetime | None = None
+    cause_since: datetime | None = None
     stopped_since: datetime | None = None
 
     @property
@@ -66,11 +71,20 @@ class CauseClock(Struct, frozen=True, gc=False):
     def object(self) -> ObjectRef:
         return self.trouble.cause.object
 
-    def with_active_trouble(self, trouble: Trouble) -> "CauseClock":
+    def with_active_trouble(self, trouble: Trouble, *, now: datetime) -> "CauseClock":
         """
         Return the clock of the trouble as seen now, perhaps with another kind than before.
         """
-        active = replace(self, trouble=trouble, active=True, clear_for=ZERO, stopped_since=None)
+        is_same = self.active and trouble.cause == self.trouble.cause
+        active = replace(
+            self,
+            trouble=trouble,
+            active=True,
+            clear_for=ZERO,
+            stopped_since=None,
+            out_since=(self.out_since or now) if trouble.is_out else None,
+            cause_since=self.cause_since if is_same else now,
+        )
         if trouble.kind is self.trouble.kind:
             return active
         times = {**dict(self.time_in_others), self.trouble.kind: self.time_in_kind}
@@ -139,6 +153,16 @@ class FindingState(Struct, frozen=True, gc=False):
         The clocks of troubles that exist now and outlived their hold.
         """
         return tuple(clock for clock in self.clocks if clock.active and clock.past_hold)
+
+    @property
+    def shown_clocks(self) -> tuple[CauseClock, ...]:
+        """
+        The clocks that stand for the finding: of what is announceable, else of what exists, else all.
+        """
+        if len(self.clocks) == 1:
+            return self.clocks  # an outage makes ten thousand of these
+        active = tuple([clock for clock in self.clocks if clock.active])
+        return self.announceable or active or self.clocks
 
     @property
     def past_hold(self) -> bool:

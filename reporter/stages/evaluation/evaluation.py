@@ -10,7 +10,8 @@ from reporter.model.enums import Emission, Reason, SuppressionMode
 from reporter.model.silences import NO_SILENCES, Silence, Silences
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
-from reporter.stages.evaluation.rank import Ranking
+from reporter.stages.evaluation.rank import Ranking, RankingInput
+from reporter.stages.evaluation.remembered import NOTHING_REMEMBERED, Remembered
 from reporter.stages.evaluation.suppression import NO_SUPPRESSIONS, Suppressions
 from reporter.stages.snapshot.subjects import Subjects
 
@@ -44,6 +45,7 @@ class Evaluation:
     *evaluated_at*: the moment of the pass; None before the first one.
     *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
     *silences*: those that are written, and the keys that they silence.
+    *remembered*: what Events that were read back say of subjects that no pass has looked at since.
     """
 
     gate: Gate = EMPTY_GATE
@@ -55,10 +57,20 @@ class Evaluation:
     evaluated_at: datetime | None = None
     notes: Mapping[FindingKey, tuple[str, ...]] = field(default_factory=dict)
     silences: Silences = NO_SILENCES
+    remembered: Remembered = NOTHING_REMEMBERED
 
     @property
     def subjects(self) -> frozenset[Subject]:
         return self.known_subjects.all
+
+    @property
+    def ranking_input(self) -> RankingInput:
+        return RankingInput(
+            self.gate.finding_states,
+            self.suppressions.suppressed_by,
+            self.silences.silenced,
+            self.evaluated_at,
+        )
 
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
         """

@@ -237,12 +237,14 @@ def _activate(
     for trouble in verdict.troubles:
         ref = trouble.cause.object
         known = known_clocks.get(ref)
+        if known is None and not trouble.begins:
+            continue
         clock = (
             rules.resumed(known, now=now)
             if known is not None
             else rules.start_clock(trouble, now=now, previous_unknown=previous_unknown)
         )
-        clocks[ref] = clock.with_active_trouble(trouble)
+        clocks[ref] = clock.with_active_trouble(trouble, now=now)
     after = replace(before, clocks=tuple(clocks.values()), involved_object=verdict.involved_object)
     return rules.apply_delays(after, now=now)
 
@@ -287,7 +289,7 @@ def _activate_none(state: FindingState, *, now: datetime, rules: HoldRules) -> F
 
 
 def _deactivate(clock: CauseClock) -> CauseClock:
-    return replace(clock, active=False) if clock.active else clock
+    return replace(clock, active=False, out_since=None) if clock.active else clock
 
 
 def _stop(clock: CauseClock, *, now: datetime) -> CauseClock:

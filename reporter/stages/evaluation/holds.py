@@ -64,23 +64,33 @@ class HoldRules:
         Not for an Unknown key, whose state stays as it is.
         """
         clocks = [
-            replace(
-                clock,
-                # Once past its hold, trouble stays so until it settles, whatever its kind becomes:
-                # a crashing pod that starts anew has not recovered.
-                past_hold=clock.past_hold
-                or (clock.active and not clock.stopped and self.hold_left(clock, now=now) <= ZERO),
-            )
+            self._found(clock, now=now)
             for clock in state.clocks
             if clock.active or clock.stopped or clock.clear_for < self.settle(clock)
         ]
         return replace(state, clocks=tuple(clocks)) if clocks else None
+
+    def _found(self, clock: CauseClock, *, now: datetime) -> CauseClock:
+        """
+        Return the clock, past its hold if that is over.
+
+        Once past its hold, trouble stays so until it settles, whatever its kind becomes: a crashing pod
+        that starts anew has not recovered.
+        """
+        if clock.past_hold and clock.found_at is not None:
+            return clock
+        left = self.hold_left(clock, now=now)
+        if not clock.past_hold and not (clock.active and not clock.stopped and left <= ZERO):
+            return clock
+        return replace(clock, past_hold=True, found_at=now + min(left, ZERO))
 
     def hold_left(self, clock: CauseClock, *, now: datetime) -> timedelta:
         """
         Return the rest of the hold; zero or less once it is over.
         """
         left, created_at = self.hold(clock) - clock.time_in_kind, clock.trouble.object_created_at
+        if clock.trouble.not_before is not None:
+            left = max(left, clock.trouble.not_before - now)
         if self._grace > ZERO and created_at is not None:
             # The later of grace and hold, never their sum. An object that claims to be created in
             # the future, by the clock of another machine, counts as created now.
@@ -91,7 +101,7 @@ class HoldRules:
         """
         Return the whole hold. A missing object has no age, so it must be missing for the grace.
         """
-        hold = self.entry.holds.for_kind(clock.trouble.kind, grace=self.delays.grace)
+        hold = self.entry.holds.for_trouble(clock.trouble, grace=self.delays.grace)
         return max(hold, self._grace) if clock.trouble.object_created_at is None else hold
 
     @property
@@ -115,7 +125,9 @@ class HoldRules:
         # A process that has just started did not see the trouble begin, so it believes the
         # condition's transition time, if that is sane. Later, the moment of seeing counts.
         if self.is_first_evaluation and since is not None and EARLIEST_TIME < since <= now:
-            return replace(clock, time_in_kind=now - since)
+            return replace(clock, time_in_kind=now - since, out_since=since)
+        if self.is_first_evaluation:
+            clock = replace(clock, out_since=EARLIEST_TIME)
         # Components that went down together with the API server need a moment to recover. What a
         # human declared (hold zero) does not recover by itself and is not held.
         if (
@@ -168,7 +180,7 @@ class HoldRules:
         # May be negative, for a hold that is shorter than the settle.
         latest = self.hold(clock) - self.delays.settle
         counted = min(clock.time_in_kind, latest)
-        return replace(clock, time_in_kind=counted, past_hold=False)
+        return replace(clock, time_in_kind=counted, past_hold=False, found_at=None)
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
         """

@@ -134,10 +134,17 @@ def run_probe(
 ) -> Sequence[Verdict]:
     """
     Return the verdicts of a probe, and Clear for *keys* without one; Unknown where a gap decides.
+
+    Where the reason as a whole is Unknown, so is every item without a verdict.
     """
     verdicts = list(probe.evaluate(snapshot, request))
     if keys:
-        verdicts += map(Clear, keys - {verdict.key for verdict in verdicts})
+        whole = request.key()
+        unknown = next((v for v in verdicts if isinstance(v, Unknown) and v.key == whole), None)
+        verdicts += [
+            Unknown(key, unknown.why, unknown.is_brief) if unknown is not None else Clear(key)
+            for key in keys - {verdict.key for verdict in verdicts}
+        ]
     gaps = _take_gaps(snapshot)
     return [_with_gaps(verdict, gaps) for verdict in verdicts] if gaps else verdicts
 

@@ -3,19 +3,21 @@ Rank the findings of a subject and choose the primary one, which is announced.
 
 Candidates are findings that are not suppressed. A finding that has been clear for the settle neither
 outranks others nor is named, although a longer settle of its own may still keep its episode open. A
-silenced finding is named, and is not the primary one: otherwise it would hide those of lower rank.
+finding that is silenced, or has been Unknown for the settle, is named, and is not the primary one while
+another is: it cannot be announced, so it would hide those of lower rank.
 """
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.evaluation.clocks import FindingState
+from reporter.stages.evaluation.diff import changed_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,9 @@ class Ranking:
     """
     The order of the candidates of one subject.
 
-    *primary*: the keys of the highest-ranked reason that is not silenced. Several only for missing
-    CRDs, which have one key each; none if all are silenced.
+    *primary*: the keys of the highest-ranked reason that is neither silenced nor Unknown for the
+    settle; if there is none, of the first that is not silenced. Several only for missing CRDs, which
+    have one key each; none if all are silenced.
     *ranked*: all candidates that have a rank, highest first.
     *orthogonal*: all candidates without a rank, which are announced on their own.
     """
@@ -56,12 +59,28 @@ class Ranking:
 
 class RankingInput(NamedTuple):
     """
-    The findings of a pass, and which of them are suppressed or silenced.
+    The findings of a pass at *as_of*, and which of them are suppressed or silenced.
     """
 
     finding_states: Mapping[FindingKey, FindingState]
-    suppressed: Container[FindingKey]
-    silenced: Container[FindingKey]
+    suppressed: Mapping[FindingKey, object]
+    silenced: Mapping[FindingKey, object]
+    as_of: datetime | None
+
+    def changed_keys(self, before: "RankingInput", *, settle: timedelta) -> set[FindingKey]:
+        """
+        Return the keys that may rank otherwise than *before*.
+        """
+        changed = changed_keys(before.finding_states, self.finding_states)
+        changed |= before.suppressed.keys() ^ self.suppressed.keys()
+        changed |= before.silenced.keys() ^ self.silenced.keys()
+        return changed | {
+            key
+            for key, state in self.finding_states.items()
+            if state.why_unknown
+            and _is_long_unknown(state, settle=settle, now=self.as_of)
+            and not _is_long_unknown(state, settle=settle, now=before.as_of)
+        }
 
 
 def rank(
@@ -89,8 +108,14 @@ def rank(
         ):
             candidates[key.subject].append(key)
     unchanged = {subject: each for subject, each in before.items() if subject not in subjects}
+    unknown = {
+        key
+        for keys in candidates.values()
+        for key in keys
+        if _is_long_unknown(given.finding_states[key], settle=settle, now=given.as_of)
+    }
     return unchanged | {
-        subject: _rank_subject(keys, catalogue, given.silenced)
+        subject: _rank_subject(keys, catalogue, silenced=given.silenced, unknown=unknown)
         for subject, keys in candidates.items()
     }
 
@@ -102,15 +127,40 @@ def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
     return state.past_hold and (bool(state.announceable) or state.clear_for < settle)
 
 
+def next_rank_deadline(
+    finding_states: Mapping[FindingKey, FindingState], *, settle: timedelta, now: datetime
+) -> datetime | None:
+    """
+    Return the next moment at which a finding has been Unknown for the settle.
+    """
+    unknown = (state.unknown_since for state in finding_states.values())
+    moments = (since + settle for since in unknown if since is not None)
+    return min((moment for moment in moments if moment > now), default=None)
+
+
+def _is_long_unknown(state: FindingState, *, settle: timedelta, now: datetime | None) -> bool:
+    """
+    Return whether a finding has been Unknown for longer than a status is usually stale.
+    """
+    since = state.unknown_since
+    return since is not None and now is not None and now - since >= settle
+
+
 def _rank_subject(
-    keys: Iterable[FindingKey], catalogue: Catalogue, silenced: Container[FindingKey]
+    keys: Iterable[FindingKey],
+    catalogue: Catalogue,
+    *,
+    silenced: Container[FindingKey],
+    unknown: Container[FindingKey],
 ) -> Ranking:
     def order(key: FindingKey) -> tuple[int, FindingKey]:
         return (catalogue[key.reason].rank or 0, key)
 
     ordered = sorted(keys, key=order)
     ranked = tuple(key for key in ordered if not catalogue[key.reason].orthogonal)
-    first = next((key.reason for key in ranked if key not in silenced), None)
+    voiced = [key for key in ranked if key not in silenced]
+    first = next((key.reason for key in voiced if key not in unknown), None)
+    first = first or next((key.reason for key in voiced), None)
     primary = tuple(key for key in ranked if key.reason == first)
     if primary == ranked:
         primary = ranked  # one tuple for both: an outage makes ten thousand rankings

@@ -2,7 +2,8 @@
 Suppress what merely follows from an upstream that is out.
 
 A source suppresses while it is out, also during its own hold, and stops once it has not been out for
-the settle. A source that is Unknown keeps what it did before. A suppressed source still suppresses.
+the settle. A source that is Unknown keeps what it did before, for as long as its last Event lives. A
+suppressed source still suppresses.
 """
 
 from collections import defaultdict
@@ -12,9 +13,15 @@ from datetime import datetime, timedelta
 
 from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
-from reporter.model.kinds.core.nodes import NODES
 from reporter.model.subjects import FindingKey
-from reporter.stages.evaluation.clocks import ZERO, FindingState, Gate
+from reporter.model.text.times import EARLIEST_TIME
+from reporter.stages.evaluation.clocks import (
+    READ_BACK_WINDOW,
+    ZERO,
+    FindingState,
+    Gate,
+)
+from reporter.stages.evaluation.explanation import explaining_sources, lost_nodes, runs_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +30,34 @@ class Outage:
     A source that suppresses.
 
     *as_of*: the moment up to which *recovered_for* is accounted.
-    *is_out*: the source was seen out at that moment.
+    *began_at*: when the source went out; EARLIEST_TIME if that is not known.
+    *is_out*: the source was seen out at the moment *as_of*.
     *recovered_for*: how long the source was seen not to be out.
-    *is_unknown*: the source could not be evaluated at that moment.
-    *nodes*: the Nodes that are out, if it is about Nodes: it suppresses only what runs on them.
+    *unknown_since*: since when the source could not be evaluated at that moment; None if it could.
+    *nodes*: the Nodes that are out, as `lost_nodes` returns them.
     """
 
     as_of: datetime
+    began_at: datetime = EARLIEST_TIME
     is_out: bool = True
     recovered_for: timedelta = ZERO
-    is_unknown: bool = False
-    nodes: frozenset[str] = frozenset()
+    unknown_since: datetime | None = None
+    nodes: frozenset[str] | None = None
 
-    def explains(self, state: FindingState | None) -> bool:
+    @property
+    def is_unknown(self) -> bool:
+        return self.unknown_since is not None
+
+    @property
+    def forgotten_at(self) -> datetime | None:
         """
-        Return whether a finding can follow from this source.
+        The moment at which its last Event is gone, so that nothing tells of it any more.
         """
-        if not self.nodes:
-            return True
-        troubles = state.troubles if state is not None else ()
-        return bool(troubles) and all(
-            trouble.nodes and trouble.nodes <= self.nodes for trouble in troubles
-        )
+        return self.unknown_since and self.unknown_since + READ_BACK_WINDOW
+
+    @property
+    def suppresses(self) -> bool:
+        return self.forgotten_at is None or self.as_of < self.forgotten_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,7 @@ class Suppressions:
     """
     The sources that suppress, and what they suppress.
 
-    *outages*: every source that suppresses now.
+    *outages*: every source that is out, or was within the settle.
     *suppressed_by*: every suppressed key with its sources, sorted.
     *suppresses*: every root with all keys behind it. A root is the unsuppressed source at the end of
     a chain, the only one of the chain that is announced.
@@ -67,6 +80,12 @@ class Suppressions:
         Return the keys that were suppressed and no longer are.
         """
         return frozenset(before.suppressed_by.keys() - self.suppressed_by.keys())
+
+    def with_outages(self, outages: Mapping[FindingKey, Outage]) -> "Suppressions":
+        """
+        Return these suppressions, with further sources that were out.
+        """
+        return replace(self, outages={**outages, **self.outages}) if outages else self
 
 
 NO_SUPPRESSIONS = Suppressions({}, {})
@@ -92,13 +111,16 @@ def suppress(
     )
     if not outages or mode is SuppressionMode.OFF:
         return Suppressions(outages, {}) if outages else NO_SUPPRESSIONS
-    index = _SourceIndex.build(outages, catalogue)
+    index = _SourceIndex.build([s for s, each in outages.items() if each.suppresses], catalogue)
     suppressed_by = {}
+    began_at = {source: each.began_at for source, each in outages.items()}
     for key in (*gate.finding_states, *gate.unknown_states):
         state = gate.finding_states.get(key)
         sources = index.sources_of(key)
-        if sources and any(outages[source].nodes for source in sources):
-            sources = tuple(source for source in sources if outages[source].explains(state))
+        if any(outages[each].nodes is not None for each in sources):
+            sources = tuple(each for each in sources if runs_on(state, outages[each].nodes))
+        if sources and state is not None:
+            sources = explaining_sources(key, state, sources, began_at, catalogue)
         if sources:
             suppressed_by[key] = sources
     return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
@@ -183,14 +205,26 @@ def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) 
     """
     Return the moment at which time alone lifts the next suppression.
     """
-    recovering = (
-        outage
-        for outage in suppressions.outages.values()
+    outages = suppressions.outages.values()
+    moments = [
+        outage.as_of + settle - outage.recovered_for
+        for outage in outages
         if not outage.is_out and not outage.is_unknown
-    )
-    return min(
-        (outage.as_of + settle - outage.recovered_for for outage in recovering), default=None
-    )
+    ]
+    moments += [each.forgotten_at for each in outages if each.suppresses and each.forgotten_at]
+    return min(moments, default=None)
+
+
+def suppressible_reasons(catalogue: Catalogue, mode: SuppressionMode) -> frozenset[Reason]:
+    """
+    Return the reasons that an upstream suppresses while it is out.
+    """
+    if mode is SuppressionMode.OFF:
+        return frozenset()
+    reasons = {row.target for row in catalogue.suppressions if row.enabled}
+    if catalogue.is_missing_crd_enabled and catalogue.missing_crd_reason:
+        reasons.update(each for each, crds in catalogue.required_crds_by_reason.items() if crds)
+    return frozenset(reasons)
 
 
 def _source_reasons(catalogue: Catalogue) -> frozenset[str]:
@@ -211,32 +245,37 @@ def _update_outages(
     # A held source suppresses as well: otherwise its consequences, whose holds may be shorter,
     # would be announced before their cause.
     after = {
-        key: Outage(now, nodes=_nodes_of(state))
+        key: _current_outage(before.get(key), state, now=now)
         for key, state in gate.finding_states.items()
         if key.reason in sources and any(trouble.is_out for trouble in state.troubles)
     }
     for key, outage in before.items():
         if key not in after:
-            advanced = _advance_outage(outage, is_unknown=_is_unknown(gate, key), now=now)
+            advanced = _advance_outage(outage, unknown_since=_unknown_since(gate, key), now=now)
             if advanced.recovered_for < settle:
                 after[key] = advanced
     return after
 
 
-def _nodes_of(state: FindingState) -> frozenset[str]:
+def _current_outage(before: Outage | None, state: FindingState, *, now: datetime) -> Outage:
     """
-    Return the Nodes that a finding is about. A workload that runs on lost ones is about itself.
+    Return the outage of a source that is out, or was when it became Unknown.
     """
-    about = (each for each in state.troubles if each.cause.object.resource == NODES.group_resource)
-    return frozenset[str]().union(*(trouble.nodes for trouble in about))
+    since = [clock.out_since for clock in state.clocks if clock.out_since is not None]
+    began_at = before.began_at if before is not None else min(since, default=now)
+    return Outage(
+        now, began_at, unknown_since=state.unknown_since, nodes=lost_nodes(state.troubles)
+    )
 
 
-def _is_unknown(gate: Gate, key: FindingKey) -> bool:
-    state = gate.finding_states.get(key)
-    return key in gate.unknown_states or (state is not None and bool(state.why_unknown))
+def _unknown_since(gate: Gate, key: FindingKey) -> datetime | None:
+    state = gate.finding_states.get(key) or gate.unknown_states.get(key)
+    if state is None or isinstance(state, FindingState):
+        return state and state.unknown_since
+    return state.since
 
 
-def _advance_outage(outage: Outage, *, is_unknown: bool, now: datetime) -> Outage:
+def _advance_outage(outage: Outage, *, unknown_since: datetime | None, now: datetime) -> Outage:
     """
     Advance an outage whose source is not seen out at *now*.
 
@@ -245,6 +284,9 @@ def _advance_outage(outage: Outage, *, is_unknown: bool, now: datetime) -> Outag
     recovering = not outage.is_out and not outage.is_unknown
     elapsed = max(now - outage.as_of, ZERO) if recovering else ZERO
     after = replace(
-        outage, as_of=now, recovered_for=outage.recovered_for + elapsed, is_unknown=is_unknown
+        outage,
+        as_of=now,
+        recovered_for=outage.recovered_for + elapsed,
+        unknown_since=unknown_since,
     )
-    return after if is_unknown else replace(after, is_out=False)
+    return after if after.is_unknown else replace(after, is_out=False)

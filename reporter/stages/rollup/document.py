@@ -2,7 +2,6 @@
 Render the roll-up as published: texts, ages and sums, of as much of it as was asked for.
 """
 
-import dataclasses
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
@@ -26,13 +25,6 @@ from reporter.model.rollup.status import (
     StatusDocument,
 )
 from reporter.model.subjects import Subject
-from reporter.stages.announcing.message import (
-    MessageInput,
-    ReportedTrouble,
-    fill_remedy,
-    render_message,
-)
-from reporter.stages.evaluation.clocks import ZERO
 from reporter.stages.rollup.records import (
     Blocker,
     NamespaceRecord,
@@ -44,6 +36,7 @@ from reporter.stages.rollup.records import (
 from reporter.stages.rollup.rules import RollUpRules
 from reporter.stages.rollup.subjects.standings import NOT_EVALUATED
 from reporter.stages.rollup.subjects.totals import RankedCause, rank_causes
+from reporter.stages.rollup.texts import describe_suppressed, render_texts
 from reporter.stages.rollup.unlisted import unlisted_blocking, unlisted_namespaces
 
 
@@ -94,6 +87,7 @@ class StatusView:
             uid=rollup.cluster.uid,
             last_known=standing.last_known,
             blocking=self.blocking(standing),
+            suppressed=describe_suppressed(standing.suppressed, self.rules),
             components=rollup.cluster.components,
             counts=ClusterCounts(
                 namespaces=Counts.of(rollup.namespace_counts),
@@ -213,6 +207,7 @@ class StatusView:
             replicas=facts.replicas if facts is not None else None,
             not_judged=record.not_judged,
             blocking=self.blocking(standing),
+            suppressed=describe_suppressed(standing.suppressed, self.rules),
         )
 
     def _harness(self, record: NamespaceRecord) -> HarnessStatus | None:
@@ -220,7 +215,10 @@ class StatusView:
         if record.is_bare:
             return None
         return HarnessStatus(
-            state=harness.state, last_known=harness.last_known, blocking=self.blocking(harness)
+            state=harness.state,
+            last_known=harness.last_known,
+            blocking=self.blocking(harness),
+            suppressed=describe_suppressed(harness.suppressed, self.rules),
         )
 
     # ------------------------------------------------------------ what blocks
@@ -258,11 +256,7 @@ class StatusView:
             return blocker.why, ""
         if not blocker.troubles:
             return "", ""
-        entry = self.rules.entry(blocker.key)
-        troubles = tuple(ReportedTrouble(each, ZERO) for each in blocker.troubles)
-        first = min(troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
-        whole = MessageInput(entry, blocker.key.subject, troubles)
-        return _message(whole), fill_remedy(whole, first)
+        return render_texts(blocker.key, blocker.troubles, self.rules)
 
 
 def _contributing(cause: RankedCause) -> Contributing:
@@ -273,14 +267,6 @@ def _contributing(cause: RankedCause) -> Contributing:
         pointer=cause.key.is_pointer,
         subjects=cause.subjects,
     )
-
-
-def _message(whole: MessageInput) -> str:
-    """
-    Render the text without the remedy, which has a key of its own.
-    """
-    entry = dataclasses.replace(whole.entry, remedies={})
-    return render_message(dataclasses.replace(whole, entry=entry))
 
 
 def _state_of_group(milder_than_failed: int) -> State:

@@ -61,17 +61,30 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
         return bool(self.via)
 
 
+class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    A finding that only follows from the reasons *by*, with the troubles that its text is rendered from.
+    """
+
+    key: FindingKey
+    by: tuple[Reason, ...]
+    troubles: tuple[Trouble, ...]
+    held: bool = False
+
+
 class Standing(Struct, frozen=True, kw_only=True, gc=False):
     """
     The state of one subject.
 
     *since*: when this process saw the state begin. *last_known*: the state before an Unknown one.
+    *suppressed*: findings of its own, the most important first, whatever blocks it.
     """
 
     state: State
     since: datetime
     last_known: State | None = None
     blocker: Blocker | None = None
+    suppressed: tuple[SuppressedFinding, ...] = ()
 
 
 class SetFacts(Struct, frozen=True, kw_only=True, gc=False):

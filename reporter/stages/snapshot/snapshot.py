@@ -16,6 +16,7 @@ from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.metrics.scrapes import Gist, KeptHistory
 from reporter.model.observations import (
+    CRDS_RESOURCE,
     WATCH_LOSS_TOLERANCE,
     CRDPresence,
     NotServed,
@@ -86,6 +87,15 @@ class Snapshot:
     store_rejections: Mapping[StoreLimit, int] = field(default_factory=dict)
     silence_file: SilenceFile = NO_SILENCE_FILE
     subject_definitions: SubjectDefinitions = NO_SUBJECTS
+
+    def was_deleted(self, ref: ObjectRef) -> bool:
+        """
+        Return whether an object existed and was deleted; of a CRD, whether it was served.
+        """
+        presence = self.presences.get(ref.name) if ref.resource == CRDS_RESOURCE else None
+        return ref in self.deleted_uids or (
+            presence is not None and not presence.versions and bool(presence.ever_served)
+        )
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.

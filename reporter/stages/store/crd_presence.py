@@ -5,12 +5,16 @@ One discovery that lacks a resource proves nothing: the API server may just be s
 counts once a second discovery, at least ten seconds later, agrees.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.observations import CRDPresence, DiscoveryResult
+from reporter.model.observations import (
+    FORGOTTEN_VERSION,
+    CRDPresence,
+    DiscoveryResult,
+)
 
 
 LOSS_CONFIRMED_AFTER = timedelta(seconds=10)
@@ -30,6 +34,17 @@ class CRDPresences:
         """
         known = self.by_resource
         self.by_resource = {crd: known.get(crd, CRDPresence()) for crd in crds}
+
+    def remember_served(self, served: Container[str]) -> None:
+        """
+        Remember of CRDs that a predecessor of this process saw them served.
+        """
+        self.by_resource = {
+            crd: replace(each, ever_served=each.ever_served | {FORGOTTEN_VERSION})
+            if crd in served
+            else each
+            for crd, each in self.by_resource.items()
+        }
 
     def record(self, result: DiscoveryResult | None, why: str, *, now: datetime) -> bool:
         """

@@ -20,6 +20,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
+from reporter.stages.store.deleted_before import record_deleted_before
 from reporter.stages.store.dirty import DirtySubjects
 from reporter.stages.store.history.history import ObjectHistory
 from reporter.stages.store.reports import Reports
@@ -243,6 +244,10 @@ class Store:
         self._deleted_uids = None
         return True
 
+    def record_deleted_before(self, refs: frozenset[ObjectRef]) -> None:
+        record_deleted_before(self._tables, self._presences, refs)
+        self._deleted_uids = None
+
     def get_pod(self, namespace: str, name: str) -> Pod | None:
         found = find_object(self._tables, PODS, (namespace, name))
         return found if isinstance(found, Pod) else None
@@ -275,13 +280,14 @@ class Store:
         return self._presences.has_unconfirmed_loss
 
     def snapshot(self) -> Snapshot:
+        uids = self._deleted_uids = self._deleted_uids or collect_deleted_uids(self._tables)
         return Snapshot(
             tables={
                 kind.table: self._tables[kind.table].snapshot(self._watch_states.of(kind))
                 for kind in self.kinds
             },
             presences=self._presences.by_resource,
-            deleted_uids=self._collect_deleted_uids(),
+            deleted_uids=uids,
             undecodable=self._undecodable.snapshot(),
             scrape_histories=self.samples.snapshot(),
             provisioning_errors=self._history.provisioning_errors.snapshot(),
@@ -292,9 +298,3 @@ class Store:
             silence_file=self._reports.silence_file,
             subject_definitions=self._definitions,
         )
-
-    def _collect_deleted_uids(self) -> dict[ObjectRef, str]:
-        # Cached until a deletion, as a pass over one subject must not pay for thousands of them.
-        if self._deleted_uids is None:
-            self._deleted_uids = collect_deleted_uids(self._tables)
-        return self._deleted_uids

@@ -37,7 +37,7 @@ def story_workspace(
     """
     Build a Workspace from conditions as ``Reason: message``, which is False.
 
-    A condition that is not given is ``ready``; one that is ``none`` is absent.
+    A condition that is not given is ``ready``, which may have a message too; one that is ``none`` is absent.
     *before*: the conditions so far. lastTransitionTime changes only with the status.
     """
     if "of" not in words:
@@ -65,7 +65,7 @@ def _conditions(
         if text == "none":
             continue
         reason, _, message = text.partition(": ")
-        status, reason = SERVING_CONDITIONS[kind] if text == "ready" else ("False", reason)
+        status, reason = SERVING_CONDITIONS[kind] if reason == "ready" else ("False", reason)
         old = known.get(kind)
         since = old.last_transition_time if old is not None and old.status == status else now
         yield build_observed_condition(kind, status, reason, message, since)

@@ -35,6 +35,9 @@ SERIES = {
     "corrupted": ("vllm:corrupted_requests_total", ""),
     "http": ("http_requests_total", f'{CHAT},status="2xx"'),
     "http-errors": ("http_requests_total", f'{CHAT},status="5xx"'),
+    "refused": ("http_requests_total", f'{CHAT},status="4xx"'),
+    "tokenize": ("http_requests_total", 'handler="/tokenize",method="POST",status="2xx"'),
+    "lora": ("http_requests_total", 'handler="/v1/load_lora_adapter",method="POST",status="2xx"'),
     "health": ("http_requests_total", 'handler="/health",method="GET",status="2xx"'),
     "rejected": ("kaito_ratelimit_rejected_total", ""),
 }

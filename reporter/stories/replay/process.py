@@ -2,20 +2,23 @@
 The replay of one process: evaluation and announcing, with a virtual clock.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Self
 
 from reporter.model.catalogue.entries import Catalogue
+from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import restore_episodes
+from reporter.stages.announcing.restore import remember_findings, restore_episodes
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.stages.healthevents.stored_episodes import stored_episodes, with_stored
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.store.store import Store
@@ -33,6 +36,7 @@ class ReplayedProcess:
 
     *evaluating_since*: when the process began to evaluate.
     *announcing*: the process leads. *write_outcome*: the outcome of every write.
+    *stored*: returns the HealthEvents in the cluster.
     """
 
     catalogue: Catalogue
@@ -45,6 +49,7 @@ class ReplayedProcess:
     writes: list[EventRecord] = field(default_factory=list)
     announcing: bool = True
     write_outcome: WriteOutcome = WriteOutcome.WRITTEN
+    stored: Callable[[], Iterable[HealthEvent]] = tuple
 
     evaluator: Evaluator = field(init=False)
     store: Store = field(init=False)
@@ -93,7 +98,12 @@ class ReplayedProcess:
     @property
     def context(self) -> PublishContext:
         return PublishContext(
-            self.announcement_state, self.evaluation, self.catalogue, self.settings, involved_for
+            self.announcement_state,
+            self.evaluation,
+            self.catalogue,
+            self.settings,
+            involved_for,
+            was_deleted=self.snapshot.was_deleted,
         )
 
     def run_pass(self) -> Self:
@@ -156,10 +166,15 @@ class ReplayedProcess:
         self.announcing = True
         self.announcement_state = restore_episodes(
             AnnouncementState(),
-            last.values(),
+            with_stored(last.values(), stored_episodes(self.stored(), now=self.now)),
             self.catalogue,
             self.settings,
             now=self.now,
             since=self.evaluating_since,
         )
+        remembered = remember_findings(
+            self.announcement_state, self.evaluation, self.catalogue, self.settings, now=self.now
+        )
+        self.store.record_deleted_before(remembered.deleted)
+        self.evaluation = replace(self.evaluation, remembered=remembered)
         return self.run_pass()

@@ -7,10 +7,14 @@ from typing import Any, Self
 
 import msgspec
 
+from reporter.kube.objects.events.format import episode_annotations
 from reporter.kube.objects.events.names import health_event_name
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
-from reporter.model.kinds.productionstack.health_events import HealthEvent, HealthEventSpec
-from reporter.model.kinds.productionstack.status_object import VersionedMetadata
+from reporter.model.kinds.productionstack.health_events import (
+    HealthEvent,
+    HealthEventMetadata,
+    HealthEventSpec,
+)
 from reporter.stages.healthevents.content import make_spec, make_status_patch
 from reporter.stages.healthevents.ends import Ends
 from reporter.stages.healthevents.plan import Plan, PlanInput, make_plan
@@ -55,6 +59,7 @@ class ReplayedStore:
         """
         self.replay, self.memory = replay, PlanMemory()
         self._wanted = WantedCache(self._name_of)
+        replay.stored = lambda: tuple(self.held.values())
 
     def plan(self) -> Plan:
         context = self.replay.context
@@ -95,25 +100,30 @@ class ReplayedStore:
         context = self.replay.context
         for create in plan.creates:
             spec = make_spec(create.episode, create.node, context)
-            self.held[create.name] = _stored(create.name, _as_read(spec))
+            annotations = episode_annotations(create.episode.record)
+            self.held[create.name] = _stored(create.name, _as_read(spec), annotations)
         for patch in plan.patches:
             name = patch.found.metadata.name
             status: Any = make_status_patch(patch, context)["status"]
             after = apply_merge_patch(self.held[name].status, status)
-            self.held[name] = _stored(name, self.held[name].spec, **after)
+            annotations = self.held[name].metadata.annotations or {}
+            self.held[name] = _stored(name, self.held[name].spec, annotations, **after)
         for each in plan.deletes:
             del self.held[each.metadata.name]
 
 
-def _stored(name: str, spec: HealthEventSpec, **status: Any) -> HealthEvent:
+def _stored(
+    name: str, spec: HealthEventSpec, annotations: dict[str, str], **status: Any
+) -> HealthEvent:
     """
     Return an object as the API server delivers it: Active, unless *status* says otherwise.
     """
     return HealthEvent(
-        metadata=VersionedMetadata(
+        metadata=HealthEventMetadata(
             name=name,
             namespace=NAMESPACE,
             uid=f"uid-{name}",
+            annotations=annotations,
             resource_version=str(next(_VERSIONS)),
         ),
         spec=spec,

@@ -216,6 +216,8 @@ class PublisherFixture:
         try:
             async with asyncio.timeout(within):
                 while not condition():
+                    if self.announcements.has_remembered:
+                        self.run_pass()
                     assert self.task is None or not self.task.done(), "the publisher ended"
                     await asyncio.sleep(0.01)
         except TimeoutError:
@@ -244,6 +246,8 @@ class PublisherFixture:
         still = 0
         async with asyncio.timeout(60):
             while still < 6:
+                if self.announcements.has_remembered:
+                    self.run_pass()
                 before = self.writes, self.requests("GET"), +self.results
                 await asyncio.sleep(0.02)
                 same = before == (self.writes, self.requests("GET"), +self.results)

@@ -98,14 +98,23 @@ class EventClient:
         The field selector and the pages make the API server read from etcd, so call this rarely.
         """
         found: list[EventRecord] = []
+        unclear: list[msgspec.Raw] = []
         foreign: list[ForeignEvent] = []
         for kind in INVOLVED_KINDS:
             async for raw in self._list_raw(f"involvedObject.kind={kind}"):
                 event = decode_event(raw, possible_keys)
                 if isinstance(event, EventRecord):
                     found.append(event)
-                elif event.has_our_source:
-                    foreign.append(event)
+                else:
+                    unclear.append(raw)
+        # A Ready is named after the last write about the trouble that it ends.
+        episodes = {record.last_timestamp for record in found}
+        for raw in unclear:
+            event = decode_event(raw, possible_keys, episodes)
+            if isinstance(event, EventRecord):
+                found.append(event)
+            elif event.has_our_source:
+                foreign.append(event)
         if foreign:
             _log_foreign_events(foreign)
         return tuple(found)

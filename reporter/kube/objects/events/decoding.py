@@ -5,7 +5,7 @@ Admission may remove labels and annotations or change the source. The name still
 subject, the reason and the episode, so an Event counts as ours if its name matches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from reporter.kube.objects.events.format import (
 from reporter.kube.objects.events.names import episode_hash, event_name
 from reporter.kube.wire.decoding import decode_json
 from reporter.model.enums import EventType, Layer, Owner, Reason
+from reporter.model.records.announced import ANNOUNCED_ANNOTATION, decode_announced
 from reporter.model.records.event_record import EventRecord, PossibleKeys, StrippedEvent, no_keys
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.text.times import parse_time
@@ -45,10 +46,14 @@ class ForeignEvent:
 
 
 def decode_event(
-    raw: bytes | msgspec.Raw, possible_keys: PossibleKeys = no_keys
+    raw: bytes | msgspec.Raw,
+    possible_keys: PossibleKeys = no_keys,
+    possible_episodes: Collection[datetime] = (),
 ) -> EventRecord | ForeignEvent:
     """
     Decode an Event. *possible_keys* is asked for an Event that does not say what it is about.
+
+    *possible_episodes*: when the episode of one that does not say it may have begun.
 
     The Go reporter writes Events with the same source, but under other names.
     """
@@ -57,7 +62,7 @@ def decode_event(
         event = decode_json(_EVENT_DECODER, raw)
         name = event.metadata.name
         has_our_source = event.source is not None and event.source.component == PROGRAM_NAME
-        return _to_record(event, possible_keys)
+        return _to_record(event, possible_keys, possible_episodes)
     except (msgspec.DecodeError, ValueError, OverflowError, OSError) as err:
         return ForeignEvent(name, str(err), has_our_source)
 
@@ -98,11 +103,13 @@ _OWNERS = {each.value: each for each in Owner}
 _SUBJECT_DECODER = msgspec.json.Decoder(SubjectAnnotation)
 
 
-def _to_record(event: _CoreEvent, possible_keys: PossibleKeys) -> EventRecord:
+def _to_record(
+    event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
+) -> EventRecord:
     """
     Raises ValueError with the reason for an Event that is not ours.
     """
-    key, episode = _identify(event, possible_keys)
+    key, episode = _identify(event, possible_keys, possible_episodes)
     first = parse_time(event.event_time) or episode
     record = EventRecord(
         key=key,
@@ -121,18 +128,23 @@ def _to_record(event: _CoreEvent, possible_keys: PossibleKeys) -> EventRecord:
         first_timestamp=first,
         last_timestamp=parse_time(event.last_timestamp) or first.replace(microsecond=0),
         owner=_OWNERS.get((event.metadata.labels or {}).get(OWNER_LABEL) or ""),
+        announced=decode_announced(event.metadata.annotations, ANNOUNCED_ANNOTATION),
     )
     if event_name(record) != event.metadata.name:
         raise ValueError(OTHER_NAME)
     return record
 
 
-def _identify(event: _CoreEvent, possible_keys: PossibleKeys) -> tuple[FindingKey, datetime]:
+def _identify(
+    event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
+) -> tuple[FindingKey, datetime]:
     """
     Return the key and the episode that give this Event its name.
     """
     identity = event.metadata.name.rpartition(".")[2]
     episodes = set(_possible_episodes(event))
+    if event.type == EventType.NORMAL:
+        episodes.update(possible_episodes)
     why = OTHER_NAME
     annotations = event.metadata.annotations or {}
     try:

@@ -6,6 +6,7 @@ Events understand the result: it has eventTime and the older timestamps, and fro
 on the series as well. Core/v1 does not check that these agree.
 """
 
+import dataclasses
 import json
 
 import msgspec
@@ -19,6 +20,7 @@ from reporter.kube.objects.events.names import (
 )
 from reporter.kube.wire.decoding import Json
 from reporter.model.kinds.productionstack.health_events import MANAGED_BY_LABEL
+from reporter.model.records.announced import ANNOUNCED_ANNOTATION, encode_announced
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import Subject
 from reporter.model.text.times import format_micro_time, format_time
@@ -140,6 +142,18 @@ def _name_labels(subject: Subject) -> dict[str, str]:
     return {"kind": subject.kind, "name": subject.object_name}
 
 
+def episode_annotations(record: EventRecord) -> dict[str, str]:
+    """
+    Return the annotations of a HealthEvent, by which another process continues the episode.
+    """
+    if record.announced is None:
+        return {}
+    involved = msgspec.structs.replace(
+        record.announced, involved=dataclasses.astuple(record.involved_object)
+    )
+    return {ANNOUNCED_ANNOTATION: encode_announced(involved)}
+
+
 def _annotations(record: EventRecord) -> dict[str, str]:
     subject = record.key.subject
     written = SubjectAnnotation(
@@ -149,10 +163,13 @@ def _annotations(record: EventRecord) -> dict[str, str]:
         reason=record.key.reason,
         item=record.key.item,
     )
-    return {
+    annotations = {
         SUBJECT_ANNOTATION: json.dumps(msgspec.to_builtins(written), sort_keys=True),
         DIGEST_ANNOTATION: record.content_digest,
     }
+    if record.announced is not None:
+        annotations[ANNOUNCED_ANNOTATION] = encode_announced(record.announced)
+    return annotations
 
 
 def _truncate_instance(instance: str) -> str:

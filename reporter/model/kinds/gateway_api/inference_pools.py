@@ -25,6 +25,7 @@ class EndpointPickerPort(ApiStruct, frozen=True):
 
 class EndpointPickerReference(ApiStruct, frozen=True):
     name: str
+    group: str | None = None
     kind: str | None = None
     port: EndpointPickerPort | None = None
 

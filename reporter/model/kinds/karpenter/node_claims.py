@@ -39,23 +39,33 @@ class NodeClaim(ApiObject, frozen=True):
         """
         The Workspace that the claim is for, ("", "") if it names none.
         """
-        for namespace, name in (KARPENTER_WORKSPACE_LABELS, GPU_PROVISIONER_WORKSPACE_LABELS):
-            if self.metadata.label(name):
-                return self.metadata.label(namespace), self.metadata.label(name)
-        return "", ""
+        return workspace_named_by(self)
 
 
-def index_keys(claim: NodeClaim) -> tuple[str, ...]:
-    namespace, name = claim.workspace
+def workspace_named_by(about: ApiObject) -> NamespacedName:
+    """
+    Return the Workspace that an object is for by its labels, ("", "") if they name none.
+    """
+    for namespace, name in (KARPENTER_WORKSPACE_LABELS, GPU_PROVISIONER_WORKSPACE_LABELS):
+        if about.metadata.label(name):
+            return about.metadata.label(namespace), about.metadata.label(name)
+    return "", ""
+
+
+def index_keys(about: ApiObject) -> tuple[str, ...]:
+    """
+    Index a NodeClaim or a NodePool by its Workspace.
+    """
+    namespace, name = workspace_named_by(about)
     return (workspace_key(namespace, name),) if name else ()
 
 
-def affects(claim: NodeClaim) -> tuple[Subject, ...]:
+def affects(about: ApiObject) -> tuple[Subject, ...]:
     """
-    Return the model that the claim names; without a name, every model of the Workspace's namespace.
+    Return the model that the object names; without a name, every model of the Workspace's namespace.
     """
-    namespace, name = claim.workspace
-    inference_set = claim.metadata.label(NODE_CLAIM_INFERENCE_SET_LABEL)
+    namespace, name = workspace_named_by(about)
+    inference_set = about.metadata.label(NODE_CLAIM_INFERENCE_SET_LABEL)
     return (Subject(Layer.MODELDEPLOYMENT, namespace, inference_set),) if name else ()
 
 

@@ -8,8 +8,16 @@ from reporter.model.kinds.base.keys import inference_set_key
 from reporter.model.kinds.base.objects import AnnotatedMetadata, ApiObject
 from reporter.model.kinds.base.ownership import model_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.keda.scaling_target import ScalingSpec
+from reporter.model.kinds.keda.scaling_target import INFERENCE_SET_KIND, ScalingSpec
 from reporter.model.subjects import Subject
+
+
+class ScaledObjectSpec(ScalingSpec, frozen=True):
+    """
+    *polling_interval*: the seconds between two questions to the scaler.
+    """
+
+    polling_interval: int | None = None
 
 
 class ScaledObjectStatus(ApiStruct, frozen=True):
@@ -27,21 +35,29 @@ class ScaledObject(ApiObject, frozen=True):
     """
 
     metadata: AnnotatedMetadata
-    spec: ScalingSpec = ScalingSpec()
+    spec: ScaledObjectSpec = ScaledObjectSpec()
     status: ScaledObjectStatus = ScaledObjectStatus()
 
 
 def index_keys(scaled_object: ScaledObject) -> tuple[str, ...]:
     """
-    Index a ScaledObject by the InferenceSet that it scales.
+    Index a ScaledObject by the InferenceSet that it scales, and by the one that owns it.
     """
-    name = scaled_object.spec.inference_set
-    return (inference_set_key(scaled_object.metadata.namespace, name),) if name else ()
+    namespace = scaled_object.metadata.namespace
+    return tuple([inference_set_key(namespace, name) for name in _models_of(scaled_object)])
 
 
 def affects(scaled_object: ScaledObject) -> tuple[Subject, ...]:
-    name = scaled_object.spec.inference_set
-    return (model_of(scaled_object, name),) if name else ()
+    return tuple([model_of(scaled_object, name) for name in _models_of(scaled_object)])
+
+
+def _models_of(scaled_object: ScaledObject) -> list[str]:
+    """
+    Return the InferenceSets that it scales or belongs to, which are the same but for a mistake.
+    """
+    owners = scaled_object.metadata.owner_references or ()
+    owned_by = {each.name for each in owners if each.kind == INFERENCE_SET_KIND}
+    return sorted({*owned_by, scaled_object.spec.inference_set} - {""})
 
 
 SCALED_OBJECTS = ResourceKind(

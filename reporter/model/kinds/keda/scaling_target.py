@@ -5,6 +5,9 @@ The spec that a ScaledObject and the HorizontalPodAutoscaler that KEDA makes of 
 from reporter.model.kinds.base.api_struct import ApiStruct
 
 
+INFERENCE_SET_KIND = "InferenceSet"
+
+
 class ScaleTarget(ApiStruct, frozen=True):
     kind: str | None = ""
     name: str = ""
@@ -19,4 +22,4 @@ class ScalingSpec(ApiStruct, frozen=True):
         The name of the scaled InferenceSet, "" if the target is of another kind.
         """
         target = self.scale_target_ref
-        return target.name if target is not None and target.kind == "InferenceSet" else ""
+        return target.name if target is not None and target.kind == INFERENCE_SET_KIND else ""

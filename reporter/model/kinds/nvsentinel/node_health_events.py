@@ -17,10 +17,10 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_events import (
     MANAGED_BY_LABEL,
     Entity,
+    HealthEventMetadata,
     ProcessingStrategy,
     RecommendedAction,
 )
-from reporter.model.kinds.productionstack.status_object import VersionedMetadata
 from reporter.model.subjects import Subject
 
 
@@ -59,7 +59,7 @@ class NodeHealthEventSpec(ApiStruct, frozen=True):
 
 
 class NodeHealthEvent(ApiObject, frozen=True):
-    metadata: VersionedMetadata
+    metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 
     @property

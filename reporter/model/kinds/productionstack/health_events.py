@@ -218,12 +218,20 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
     ] = None
 
 
+class HealthEventMetadata(VersionedMetadata, frozen=True):
+    """
+    Metadata of an object whose annotations another process continues its episode from.
+    """
+
+    annotations: dict[str, str] | None = None
+
+
 class HealthEvent(ApiObject, frozen=True):
     """
     *status*: as it is in the cluster, with what other controllers have written.
     """
 
-    metadata: VersionedMetadata
+    metadata: HealthEventMetadata
     spec: HealthEventSpec
     status: dict[str, Any] | None = None
 

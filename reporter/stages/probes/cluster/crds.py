@@ -12,7 +12,7 @@ from msgspec import Struct
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.model.observations import CRDPresence
+from reporter.model.observations import CRDS_RESOURCE, CRDPresence
 from reporter.model.verdicts import (
     Active,
     Cause,
@@ -88,11 +88,6 @@ def _is_served(presence: CRDPresence, required: RequiredCRD) -> bool:
 
 
 def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
-    was_served = bool(
-        presence.ever_served & set(required.versions)
-        if required.versions
-        else presence.ever_served
-    )
     if presence.versions:
         code = "VersionNotServed"
         state = (
@@ -104,7 +99,9 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
         state = "was removed" if presence.ever_served else "is not installed"
     return Trouble(
         cause=Cause(_crd_ref(required), code),
-        kind=TroubleKind.LOST if was_served else TroubleKind.DECLARED,
+        kind=(
+            TroubleKind.LOST if presence.was_served(required.versions) else TroubleKind.DECLARED
+        ),
         is_out=True,
         since=presence.since,
         message_fields={"object": f"CRD {required.crd}", "state": state, "chart": required.chart},
@@ -112,7 +109,7 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
 
 
 def _crd_ref(required: RequiredCRD) -> ObjectRef:
-    return ObjectRef("customresourcedefinitions.apiextensions.k8s.io", "", required.crd)
+    return ObjectRef(CRDS_RESOURCE, "", required.crd)
 
 
 PROBE = Probe(

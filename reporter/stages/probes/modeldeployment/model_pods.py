@@ -2,21 +2,24 @@
 Probe for replicas of an InferenceSet whose model pods do not serve.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Annotated
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
-from reporter.model.kinds.base.conditions import find_condition
+from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.nodes import NODES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
-from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.conditions import check_observed_generation, transition_time
 from reporter.stages.resources.kaito.inference_sets import (
@@ -48,11 +51,21 @@ The reason of InferenceSetReady=False for an error of KAITO's own; the next reco
 """
 
 
+class ModelPodsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    The seconds for which KAITO may lack a Workspace, or state an error that it tries to get over.
+    """
+
+    workspace_seconds: Annotated[int, Meta(ge=0, le=86400)] = 180
+    error_seconds: Annotated[int, Meta(ge=0, le=86400)] = 90
+
+
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request.subject))]
+    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))]
 
 
-def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject, parameters = request.subject, request.parameters
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:
         return []
@@ -66,11 +79,17 @@ def _check_replicas(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResul
         return []
     serving = len(replicas) - len(failing)
     of_set = ServingReplicas.of(workspaces, serving, inference_set.desired_replicas)
+    error_hold = timedelta(seconds=parameters.error_seconds)
     in_set = [
         replace(each, of_set=of_set, failures=_find_failures(snapshot, each)) for each in failing
     ]
-    results = [blame_nodes(evaluate_replica(each), each, lost) for each in in_set]
-    return [*results, _missing_workspaces_trouble(inference_set, len(replicas), of_set)]
+    results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
+    missing = _missing_workspaces_trouble(inference_set, len(replicas), of_set)
+    if missing is not None and missing.kind is TroubleKind.STARTING:
+        missing = dataclasses.replace(
+            missing, hold=timedelta(seconds=parameters.workspace_seconds)
+        )
+    return [*results, missing]
 
 
 def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, FailedPods]:
@@ -108,7 +127,7 @@ def _missing_workspaces_trouble(
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
         is_out=of_set.is_out,
         object_created_at=meta.creation_timestamp,
-        since=transition_time(not_ready, meta) if not_ready else None,
+        since=_missing_since(inference_set, not_ready),
         message_fields={
             "object": "KAITO",
             "state": f"has made {existing}/{inference_set.desired_replicas} Workspaces",
@@ -119,10 +138,22 @@ def _missing_workspaces_trouble(
     )
 
 
+def _missing_since(inference_set: InferenceSet, not_ready: Condition | None) -> datetime | None:
+    """
+    Return since when Workspaces are missing: the creation, if KAITO has written no status at all.
+
+    It writes none while an admission webhook refuses the first Workspace.
+    """
+    meta = inference_set.metadata
+    if not_ready is not None:
+        return transition_time(not_ready, meta)
+    return None if inference_set.status.conditions else meta.creation_timestamp
+
+
 PROBE = Probe(
     ProbeSpec(
         name="model-pods",
-        parameters_type=NoParameters,
+        parameters_type=ModelPodsParameters,
         message_fields=frozenset({"extent", "object", "state", "pods"}),
         cause_codes=frozenset(
             {
@@ -138,11 +169,13 @@ PROBE = Probe(
                 "ContainerNotReady",
                 "Lost",
                 "Workspace",
+                "ReconcileError",
                 "NoWorkspace",
                 "Missing",
                 NODE_NOT_READY,
             }
         ),
+        own_causes=frozenset({"Crash", "OutOfMemory", "ImagePull", "Config", "StartError"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NODES, NAMESPACES),
         required_crds=lambda _: frozenset(

@@ -18,6 +18,7 @@ from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES, Workspace
 from reporter.model.kinds.karpenter.node_claims import NODE_CLAIMS, NodeClaim
+from reporter.model.kinds.karpenter.node_pools import NODE_POOLS, NodePool
 from reporter.model.verdicts import Cause, Trouble, Verdict
 from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.stages.resources.check_result import (
@@ -42,13 +43,16 @@ from reporter.stages.resources.kaito.inference_sets import (
 )
 from reporter.stages.resources.kaito.node_claims import (
     LIFECYCLE_CONDITIONS,
+    REGISTRATION_HEALTHY,
     StuckNodeClaim,
+    find_pool_error,
     find_stuck_claim,
     has_launched_machines,
 )
 from reporter.stages.resources.kaito.nodes import (
     NODE_CLAIM_READY,
     NODES_READY,
+    classify_error,
     find_workspace_error,
 )
 from reporter.stages.resources.kaito.replica_nodes import lost_nodes_of
@@ -127,7 +131,8 @@ def _evaluate_replica(
     """
     workspace = replica.workspace
     claims = _find_node_claims(snapshot, request, workspace)
-    error = _unresolved_error(replica, snapshot.provisioning_error(workspace), claims)
+    known = snapshot.provisioning_error(workspace) or _pool_error(snapshot, request, workspace)
+    error = _unresolved_error(replica, known, claims)
     result = _evaluate_workspace(replica, error)
     stuck = find_stuck_claim(claims)
     if stuck is None or result is None:
@@ -135,7 +140,7 @@ def _evaluate_replica(
     claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
     if stuck.has_error and not is_condition_true(claim_ready):
         # Karpenter writes the claim, whatever KAITO has not looked at yet.
-        trouble = _waiting_trouble(workspace, _error_code(stuck.pending), stuck.pending, "")
+        trouble = _waiting_trouble(workspace, classify_error(stuck.pending), stuck.pending, "")
         since = stuck.pending.last_transition_time
         return _with_claim(replace(trouble, kind=TroubleKind.FAILED, since=since), stuck)
     if isinstance(result, Inconclusive) or result.kind is not TroubleKind.STARTING:
@@ -149,11 +154,11 @@ def _unresolved_error(
     """
     Return the last error unless it is overcome: all machines are launched.
 
-    An error that only a claim stated is also overcome when the replica serves.
+    An error that only a claim or its pool stated is also overcome when the replica serves.
     """
     if error is None:
         return None
-    is_from_claim = error.type in LIFECYCLE_CONDITIONS
+    is_from_claim = error.type in {*LIFECYCLE_CONDITIONS, REGISTRATION_HEALTHY}
     is_launched = has_launched_machines(claims, replica.workspace.status.target_node_count)
     return None if is_launched or (is_from_claim and replica.is_serving) else error
 
@@ -167,11 +172,23 @@ def _find_node_claims(
     return snapshot.by_index(NODE_CLAIMS, NodeClaim, key)
 
 
+def _pool_error(
+    snapshot: Snapshot, request: ProbeRequest, workspace: Workspace
+) -> Condition | None:
+    """
+    Return why the NodePool of a Workspace gets no nodes; nothing if NodePools are not read.
+    """
+    if not snapshot.has_synced(NODE_POOLS) or NODE_POOLS.resource in request.unwatched:
+        return None
+    key = workspace_key(workspace.metadata.namespace, workspace.metadata.name)
+    return find_pool_error(snapshot.by_index(NODE_POOLS, NodePool, key))
+
+
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
     """
-    Return a Workspace's trouble in the words of a NodeClaim.
+    Return a Workspace's trouble in the words of a NodeClaim, one of many that come and go.
     """
-    about = f"NodeClaim {claim.name} of {trouble.message_fields['object']}"
+    about = f"a NodeClaim of {trouble.message_fields['object']}"
     return replace(
         trouble,
         message_fields={
@@ -227,7 +244,7 @@ def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -
     if current.type == NODE_CLAIM_READY and is_earlier:
         state = f"{describe_condition(current)[:-1]}, before that {reason_text(error)})"
     return replace(
-        _waiting_trouble(workspace, _error_code(error), current, state),
+        _waiting_trouble(workspace, classify_error(error), current, state),
         kind=TroubleKind.FAILED,
         foreign_text=error.message or "",
     )
@@ -251,25 +268,6 @@ def _cause(workspace: Workspace, code: str) -> Cause:
     return Cause(workspace_ref(workspace), code)
 
 
-def _error_code(error: Condition) -> str:
-    """
-    Classify an error by its reason, or by its message if the reason is the general LaunchFailed.
-
-    The reasons are Karpenter's and those of its provider for Azure, such as SubscriptionQuotaReached,
-    SKUNotAvailable and ZonalAllocationFailure.
-    """
-    reason = (error.reason or "").lower()
-    text = (error.message or "").lower() if reason == "launchfailed" else ""
-    if "quota" in reason or "quota" in text:
-        return "Quota"
-    if "instancetype" in reason:
-        return "InstanceType"
-    words = ("allocationfailure", "skunotavailable", "capacity")
-    if any(word in reason for word in words) or "unavailable" in text or "capacity" in text:
-        return "Capacity"
-    return "NodeClaimFailed"
-
-
 PROBE = Probe(
     ProbeSpec(
         name="provisioning",
@@ -288,13 +286,14 @@ PROBE = Probe(
                 NODE_LOST,
             }
         ),
+        own_causes=frozenset({"Quota", "Capacity", "InstanceType"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
         ),
         pauses_at_zero_replicas=True,
-        kinds_by_source={DetailSource.KARPENTER: (NODE_CLAIMS,)},
+        kinds_by_source={DetailSource.KARPENTER: (NODE_CLAIMS, NODE_POOLS)},
     ),
     evaluate,
 )

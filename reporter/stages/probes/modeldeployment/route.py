@@ -18,6 +18,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.core.services import SERVICES
 from reporter.model.kinds.gateway_api.gateway_classes import GATEWAY_CLASSES
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
@@ -43,7 +44,12 @@ from reporter.stages.resources.gateway.parents import (
     select_parent_status,
 )
 from reporter.stages.resources.gateway.pools import evaluate_pool
-from reporter.stages.resources.gateway.route_status import evaluate_route_status, routing_trouble
+from reporter.stages.resources.gateway.route_status import (
+    PICKER_INVALID,
+    PICKER_NOT_FOUND,
+    evaluate_route_status,
+    routing_trouble,
+)
 from reporter.stages.resources.gateway.routes import (
     find_pools,
     find_routes,
@@ -76,7 +82,7 @@ def _check_routing(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult
     if any(isinstance(each, Trouble) for each in results) or not routes:
         return _limit_to_objects(results, routes, pools)
     pods = find_model_pods(snapshot, subject)
-    results += [evaluate_pool(pool, routes, pods) for pool in pools]
+    results += [evaluate_pool(snapshot, pool, routes, pods) for pool in pools]
     return _limit_to_objects(results, routes, pools)
 
 
@@ -215,13 +221,13 @@ PROBE = Probe(
                 "PoolNotFound",
                 "PoolNotAccepted",
                 "SelectsNothing",
-                "PickerNotFound",
-                "PickerInvalid",
+                PICKER_NOT_FOUND,
+                PICKER_INVALID,
                 "Unseen",
             }
         ),
         required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
-        consulted_kinds=(DEPLOYMENTS,),
+        consulted_kinds=(DEPLOYMENTS, SERVICES),
         optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
         required_crds=lambda _: frozenset(
             {

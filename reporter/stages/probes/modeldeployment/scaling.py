@@ -7,15 +7,19 @@ the HorizontalPodAutoscaler behind it.
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
+from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS, InferenceSet
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.kinds.keda.horizontal_pod_autoscalers import HORIZONTAL_POD_AUTOSCALERS
 from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS
 from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.stages.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.stages.probes.probe import Probe, ProbeRequest
 from reporter.stages.resources.check_result import CheckResult, to_verdict
 from reporter.stages.resources.detail import with_detail
 from reporter.stages.resources.kaito.inference_sets import find_workspaces, get_inference_set
@@ -28,6 +32,8 @@ from reporter.stages.resources.scaling.autoscaling import (
     AUTOSCALING_CODES,
     find_autoscaling_troubles,
 )
+from reporter.stages.resources.scaling.warm_up import ScalerPlace
+from reporter.stages.resources.workloads.components import ComponentSpec
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
@@ -35,6 +41,14 @@ MAX_LISTED_PROBLEMS = 3
 """
 Number of annotation problems that one message lists.
 """
+
+
+class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    The Deployment that reads the models' metrics for KEDA.
+    """
+
+    scaler: ComponentSpec
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -54,7 +68,8 @@ def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     if trouble is not None:
         # The scaler ignores invalid annotations, so KEDA's state belongs to older ones.
         return [trouble]
-    detail = find_autoscaling_troubles(snapshot, inference_set, unwatched)
+    scaler = ScalerPlace(request.parameters.scaler, request.flags)
+    detail = find_autoscaling_troubles(snapshot, inference_set, unwatched, scaler)
     return with_detail([], detail, unwatched=unwatched.get(SCALED_OBJECTS.resource, ""))
 
 
@@ -79,11 +94,11 @@ def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Tro
 PROBE = Probe(
     ProbeSpec(
         name="scaling",
-        parameters_type=NoParameters,
+        parameters_type=ScalingParameters,
         message_fields=frozenset({"state"}),
         cause_codes=frozenset({*AnnotationCode, *AUTOSCALING_CODES}),
         required_kinds=(INFERENCE_SETS,),
-        consulted_kinds=(WORKSPACES,),
+        consulted_kinds=(WORKSPACES, DEPLOYMENTS, PODS),
         optional_kinds=(NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},

@@ -10,11 +10,14 @@ from typing import TypeAlias
 @dataclass(frozen=True, slots=True)
 class EngineTrouble:
     """
-    One engine with trouble. *code*: of the cause. *numbers*: those that the message gives.
+    One engine with trouble.
+
+    *code*: of the cause. *numbers*: those that the message gives. *begins*: as of a trouble.
     """
 
     code: str
     numbers: Mapping[str, float]
+    begins: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ def gist_of(outcome: EngineOutcome) -> str:
     Return what of an outcome changes a verdict; its numbers do not.
     """
     match outcome:
-        case EngineTrouble(code):
-            return code
+        case EngineTrouble(code, _, begins):
+            return code if begins else f"{code} if it has begun"
         case EngineUnknown(why, _):
             return why
         case None:

@@ -4,6 +4,7 @@ Tell whether an engine that works has more requests than it can take.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from reporter.model.metrics.columns import Column
 from reporter.stages.resources.engines.families import EngineColumns
@@ -28,12 +29,14 @@ class SaturationRules:
     The rules by which a KV cache is full.
 
     *window*: seconds for which the usage must be no less than *min_usage*, with requests waiting.
-    *progress_window*: seconds within which the engine must have made progress.
+    *end_share*: the part of that bound below which it ends, so that numbers around the bound are one
+    episode. *progress_window*: seconds within which the engine must have made progress.
     """
 
     columns: EngineColumns
     window: float
     min_usage: float
+    end_share: float
     progress_window: float
 
     @property
@@ -49,13 +52,15 @@ class QueueRules:
     The rules by which a queue is too long.
 
     *window*: seconds for which at least *min_waiting* requests must wait, and *min_ratio* times those
-    that run. *progress_window*: as above.
+    that run, and within which the queue must not have become shorter. *end_share*, of both bounds, and
+    *progress_window*: as above.
     """
 
     columns: EngineColumns
     window: float
     min_waiting: float
     min_ratio: float
+    end_share: float
     progress_window: float
 
     @property
@@ -66,39 +71,64 @@ class QueueRules:
 def evaluate_saturation(engine: EngineView, rules: SaturationRules) -> EngineOutcome:
     columns = rules.columns
 
-    def is_full(page: Mapping[Column, float]) -> bool:
+    def is_full(share: float, page: Mapping[Column, float]) -> bool:
         usage, waiting = page.get(columns.kv_cache_usage, 0.0), page.get(columns.waiting, 0.0)
-        return usage >= rules.min_usage and waiting > 0
+        return usage >= share * rules.min_usage and waiting > 0
 
     usage, waiting = engine.value(columns.kv_cache_usage), engine.value(columns.waiting)
     if usage is None or waiting is None:
         return NO_USAGE if usage is None else NO_REQUESTS
-    full = _sustained_at_work(engine, rules, is_full)
-    if isinstance(full, EngineUnknown) or full.seconds < rules.window:
-        return _not_yet(full)
-    running = engine.value(columns.running) or 0.0
-    numbers = {"usage": usage, "running": running, "waiting": waiting, "lasted": full.seconds}
-    return EngineTrouble(SATURATED, numbers)
+    numbers = {"usage": usage, "running": engine.value(columns.running) or 0.0, "waiting": waiting}
+    return _between_bounds(engine, rules, is_full, EngineTrouble(SATURATED, numbers))
 
 
 def evaluate_queue(engine: EngineView, rules: QueueRules) -> EngineOutcome:
     columns = rules.columns
 
-    def is_long(page: Mapping[Column, float]) -> bool:
+    def is_long(share: float, page: Mapping[Column, float]) -> bool:
         running, waiting = page.get(columns.running, 0.0), page.get(columns.waiting, 0.0)
-        return waiting >= max(rules.min_waiting, rules.min_ratio * running)
+        return waiting >= share * max(rules.min_waiting, rules.min_ratio * running)
 
     waiting = engine.value(columns.waiting)
     if waiting is None:
         return NO_REQUESTS
-    long = _sustained_at_work(engine, rules, is_long)
-    if isinstance(long, EngineUnknown) or long.seconds < rules.window:
-        return _not_yet(long)
-    if waiting < (engine.value_before(columns.waiting, rules.window) or 0.0):
+    numbers = {"running": engine.value(columns.running) or 0.0, "waiting": waiting}
+    got_shorter = waiting < (engine.value_before(columns.waiting, rules.window) or 0.0)
+    trouble = EngineTrouble(GROWING, numbers, begins=not got_shorter)
+    return _between_bounds(engine, rules, is_long, trouble)
+
+
+def _between_bounds(
+    engine: EngineView,
+    rules: SaturationRules | QueueRules,
+    holds: Callable[[float, Mapping[Column, float]], bool],
+    trouble: EngineTrouble,
+) -> EngineOutcome:
+    """
+    Return the trouble, which begins after the window and then goes on until it is below a lower bound.
+
+    *holds*: whether a page shows it, given the share of the bounds. *trouble*: if it may begin now.
+    """
+    found = _sustained_at_work(engine, rules, partial(holds, 1.0))
+    if isinstance(found, EngineUnknown):
+        return found
+    if found.seconds < rules.window and not found.began_seen:
+        return NOT_LONG_ENOUGH
+    begins = trouble.begins and found.seconds >= rules.window
+    if not begins and not _goes_on(engine, rules, partial(holds, rules.end_share)):
         return None
-    running = engine.value(columns.running) or 0.0
-    numbers = {"running": running, "waiting": waiting, "lasted": long.seconds}
-    return EngineTrouble(GROWING, numbers)
+    # What goes on has lasted for the window, whatever is kept of it.
+    lasted = max(found.seconds, rules.window)
+    return EngineTrouble(trouble.code, {**trouble.numbers, "lasted": lasted}, begins)
+
+
+def _goes_on(
+    engine: EngineView,
+    rules: SaturationRules | QueueRules,
+    holds: Callable[[Mapping[Column, float]], bool],
+) -> bool:
+    idle_for = engine.now - engine.last_change(rules.columns.progress)
+    return idle_for < rules.progress_window and engine.holds(holds)
 
 
 def _sustained_at_work(
@@ -111,17 +141,11 @@ def _sustained_at_work(
 
     The gauges of another one are left over from aborted requests, or it sleeps, or it is stalled.
     """
-    progress = rules.columns.progress
+    columns = rules.columns
     found = engine.sustained(holds)
     if not found.seconds:
         return found
-    if all(engine.value(each) is None for each in progress):
+    if all(engine.value(each) is None for each in columns.counters):
         return NO_PROGRESS_COUNTERS
-    worked = engine.now - engine.working_since(progress, rules.progress_window)
+    worked = engine.now - engine.working_since(columns.progress, rules.progress_window)
     return found if found.seconds <= worked else Sustained(worked, began_seen=True)
-
-
-def _not_yet(found: Sustained | EngineUnknown) -> EngineOutcome:
-    if isinstance(found, EngineUnknown):
-        return found
-    return None if found.began_seen else NOT_LONG_ENOUGH

@@ -36,9 +36,12 @@ class PreemptionRules(_ShareRules):
     """
     The rules by which too many requests are preempted.
 
-    *window*: in seconds. *max_share*: of the finished requests, at least *min_requests*; it must be
-    exceeded in both halves of the window.
+    *window*: in seconds. *max_share*: of the finished requests; it must be exceeded in both halves of
+    the window. *min_requests*, *min_preemptions*: one of these must have been seen, as in a storm nearly
+    nothing may finish.
     """
+
+    min_preemptions: float
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
@@ -78,7 +81,8 @@ def evaluate_preemptions(engine: EngineView, rules: PreemptionRules) -> EngineOu
 
 def _is_storm(half: tuple[float, ...], rules: PreemptionRules) -> bool:
     preempted, finished = half
-    return finished >= rules.min_requests / 2 and preempted > rules.max_share * finished
+    enough = finished >= rules.min_requests / 2 or preempted >= rules.min_preemptions / 2
+    return enough and preempted > rules.max_share * finished
 
 
 def evaluate_errors(engine: EngineView, rules: ErrorRules) -> EngineOutcome:

@@ -2,13 +2,14 @@
 Tell whether an engine has requests and makes no progress.
 
 An engine that hangs still answers its health checks, since another process of the pod serves them.
-The page shows it: requests are running or waiting, and no counter of steps, tokens or finished
-requests moves. A long prefill moves the steps, a request of an hour the tokens.
+The page shows it: requests are running or waiting, and nothing that its steps change does. A step
+moves a counter, or the usage of the KV cache while it only prefills.
 
-The gauges of vLLM change with its steps only. After all requests were aborted at once they may keep
-their last values, so an engine whose gauges and traffic stand still may just be idle. It counts as
-stalled after a longer window, with a code of its own. The HTTP server counts a request when it ends,
-so those that were aborted may be counted on a page after that of the last step.
+The gauges of vLLM change with its steps only. After all requests were aborted at once they keep
+their last values, so an engine whose gauges and traffic stand still may just be idle, which is no
+stall: it is not known. vLLM 0.9.1 to 0.10.1 tells no number at all from a step without a token, so
+there a long prefill looks the same. The HTTP server counts a request when it ends, so those that
+were aborted may be counted on a page after that of the last step.
 """
 
 from dataclasses import dataclass
@@ -25,8 +26,12 @@ from reporter.stages.resources.engines.outcome import (
 from reporter.stages.resources.engines.view import EngineView
 
 
-STALLED, NO_TRAFFIC = "Stalled", "NoTraffic"
+STALLED = "Stalled"
 NO_COUNTERS = EngineUnknown("its page has no counter of steps or generated tokens")
+MAY_BE_IDLE = EngineUnknown(
+    "it makes no progress and no new requests are seen, so those that its page tells may be left"
+    " over from aborted ones"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +40,13 @@ class StallRules:
     The rules by which an engine is stalled.
 
     *window*: seconds without progress after which an engine is stalled. *min_pages*: pages that must
-    show it. *no_traffic_window*: the same where nothing shows that there are requests. *late*: the
-    seconds after the last step within which requests that ended with it may yet be counted.
+    show it. *late*: the seconds after the last step within which requests that ended with it may yet
+    be counted.
     """
 
     columns: EngineColumns
     window: float
     min_pages: int
-    no_traffic_window: float
     late: float
 
     @property
@@ -66,13 +70,13 @@ def evaluate_stall(engine: EngineView, rules: StallRules) -> EngineOutcome:
     stopped = engine.last_change(columns.progress)
     since = max(stopped, _busy_since(engine, columns))
     lasted = engine.now - since
-    traffic = not running or _has_traffic(engine, rules, stopped=stopped)
-    window = rules.window if traffic else max(rules.window, rules.no_traffic_window)
-    if lasted >= window and engine.pages_since(since) >= rules.min_pages:
+    if lasted >= rules.window and engine.pages_since(since) >= rules.min_pages:
+        if not _has_traffic(engine, rules, stopped=stopped):
+            return MAY_BE_IDLE
         numbers = {"lasted": lasted, "running": running or 0.0, "waiting": waiting or 0.0}
-        return EngineTrouble(STALLED if traffic else NO_TRAFFIC, numbers)
+        return EngineTrouble(STALLED, numbers)
     # An earlier page shows that it worked or was idle, so it is well until the window is full.
-    worked = since > engine.series.first_at or engine.has_increased(columns.progress)
+    worked = since > engine.series.first_at or engine.has_changed(columns.progress)
     return None if worked else NOT_LONG_ENOUGH
 
 

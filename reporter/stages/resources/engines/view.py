@@ -81,6 +81,13 @@ class EngineView(Struct, frozen=True, gc=False):
     def pages_since(self, moment: float) -> int:
         return sum(at >= moment for at in self.series.times)
 
+    def holds(self, condition: Callable[[Mapping[Column, float]], bool]) -> bool:
+        """
+        Return whether a condition holds on the newest page.
+        """
+        _, newest = next(self._pages_back())
+        return condition(newest)
+
     def sustained(self, holds: Callable[[Mapping[Column, float]], bool]) -> Sustained:
         """
         Return how long a condition has held; it reads the numbers of a page, absent ones left out.
@@ -125,12 +132,13 @@ class EngineView(Struct, frozen=True, gc=False):
         found = (newest[i] - before[i] for i in map(self.positions.__getitem__, columns))
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
 
-    def has_increased(self, columns: Iterable[Column]) -> bool:
+    def has_changed(self, columns: Iterable[Column]) -> bool:
         """
-        Return whether one of these is higher than on the oldest page, also after gaps.
+        Return whether one of these is another than on the oldest page, also after gaps.
         """
         oldest, newest = self.series.rows[0], self.series.rows[-1]
-        return any(newest[i] > oldest[i] for i in map(self.positions.__getitem__, columns))
+        indexes = map(self.positions.__getitem__, columns)
+        return any(not _is_same(newest[i], oldest[i]) for i in indexes)
 
     def _row_before(self, seconds: float) -> tuple[float, "array[float]"]:
         oldest = self.series.times[0], self.series.rows[0]

@@ -20,6 +20,12 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 ISTIO_CONTROLLER = "istio.io/gateway-controller"
 
+ISTIO_GATEWAY_GROUP = "networking.istio.io"
+"""
+The group that Istio gives the Gateway in its entries about InferencePools: that of its own kind Gateway
+(pilot/pkg/config/kube/gateway/inferencepool_collection.go, ``gvk.Gateway.Group``).
+"""
+
 ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
 """
 The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway.
@@ -68,8 +74,12 @@ def find_parent_statuses(
         if (ref := each.parent_ref).name == gateway[1]
         and (ref.namespace or namespace) == gateway[0]
         and (ref.section_name, ref.port) == listener
-        and is_gateway_parent(ref)
+        and (is_gateway_parent(ref) or _is_gateway_of_istio(ref))
     ]
+
+
+def _is_gateway_of_istio(ref: ParentReference) -> bool:
+    return ref.group == ISTIO_GATEWAY_GROUP and ref.kind == GATEWAYS.kind
 
 
 def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:

@@ -1,32 +1,45 @@
 """
-Trouble of an InferencePool: what its Gateways' controllers report, and a selector without pods.
+Trouble of an InferencePool: its Gateways' reports, a selector without pods, a picker without Service.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.core.services import SERVICES, Service
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
-from reporter.model.verdicts import Trouble
-from reporter.stages.resources.check_result import CheckResult, first_trouble
+from reporter.model.verdicts import ObjectRef, Trouble
+from reporter.stages.resources.check_result import CheckResult, check_decoded, first_trouble
+from reporter.stages.resources.existence import absence_of
 from reporter.stages.resources.gateway.parents import (
     ParentControllers,
     find_parent_statuses,
     select_parent_status,
 )
-from reporter.stages.resources.gateway.route_status import evaluate_pool_status, routing_trouble
+from reporter.stages.resources.gateway.route_status import (
+    PICKER_NOT_FOUND,
+    evaluate_pool_status,
+    picker_service,
+    routing_trouble,
+)
 from reporter.stages.resources.kaito.inference_sets import is_leader_pod, without_leftover_pods
 from reporter.stages.resources.workloads.pods import is_leftover_pod
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def evaluate_pool(
-    pool: InferencePool, routes: Iterable[tuple[HTTPRoute, ParentControllers]], pods: Sequence[Pod]
+    snapshot: Snapshot,
+    pool: InferencePool,
+    routes: Iterable[tuple[HTTPRoute, ParentControllers]],
+    pods: Sequence[Pod],
 ) -> CheckResult | None:
     """
-    Return the first trouble of a pool, with the status entries before the selector.
+    Return the first trouble of a pool, with the status entries before the selector and the picker.
 
-    A selector without pods needs no controller to confirm it, so it counts beside an old status.
+    A selector without pods and a picker that does not exist need no controller to confirm them, so
+    they count beside an old status.
     *routes*: the routes to the pool with their parents. *pods*: all pods of the InferenceSet.
     """
     results = []
@@ -37,7 +50,31 @@ def evaluate_pool(
             entries = find_parent_statuses(pool.status, pool.metadata.namespace, gateway)
             entry = select_parent_status(entries, controller_name)
             results.append(evaluate_pool_status(pool, entry, parent.name))
-    return first_trouble(*results, _selector_trouble(pool, pods))
+    found = first_trouble(*results, _selector_trouble(pool, pods))
+    # Last, so that Services that cannot be read hide no other trouble.
+    return found if isinstance(found, Trouble) else _picker_trouble(snapshot, pool) or found
+
+
+def _picker_trouble(snapshot: Snapshot, pool: InferencePool) -> CheckResult | None:
+    """
+    Return the trouble of a pool whose endpoint picker's Service does not exist.
+
+    Istio looks for it only when the pool or a route changes, so its status is wrong both ways: a
+    Service that was deleted is resolved, and one that came after its pool is not found
+    (pilot/pkg/config/kube/gateway/inferencepool_collection.go reads Services without subscribing).
+    """
+    name = picker_service(pool)
+    if not name:
+        return None
+    namespace = pool.metadata.namespace
+    undecodable = check_decoded(snapshot, SERVICES, namespace, name)
+    if undecodable or snapshot.get(SERVICES, Service, namespace, name) is not None:
+        return undecodable
+    absence = absence_of(snapshot, ObjectRef(SERVICES.group_resource, namespace, name))
+    state = f"has as its endpoint picker Service {name}, which {absence.describe()}"
+    trouble = routing_trouble(INFERENCE_POOLS, pool, PICKER_NOT_FOUND, absence.trouble_kind, state)
+    # The startup grace counts from when the Service went missing, not from the pool's creation.
+    return replace(trouble, object_created_at=None)
 
 
 def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:

@@ -42,7 +42,12 @@ SERVICE = "Service"
 The kind that an endpointPickerRef has by default.
 """
 
-NOT_FOUND = re.compile("not found|does not exist", re.IGNORECASE)
+PICKER_NOT_FOUND, PICKER_INVALID = "PickerNotFound", "PickerInvalid"
+
+NOT_FOUND_BY_ISTIO = "Referenced ExtensionRef not found"
+"""
+The beginning of Istio's message about a Service that did not exist when it last looked at the pool.
+"""
 
 
 def evaluate_route_status(
@@ -121,31 +126,36 @@ def _unresolved_pool_trouble(pool: InferencePool, resolved: Condition | None) ->
         return None
     code, state = "PoolNotAccepted", "does not resolve"
     if resolved.reason in PICKER_REASONS:
-        code, state = _describe_picker(pool, resolved)
+        if picker_service(pool) and (resolved.message or "").startswith(NOT_FOUND_BY_ISTIO):
+            # Istio does not look again when the Service comes; the Service itself is read.
+            return None
+        code, state = PICKER_INVALID, _describe_picker(pool)
     state = f"{state} ({reason_text(resolved)})"
     return routing_trouble(INFERENCE_POOLS, pool, code, TroubleKind.FAILED, state, resolved)
 
 
-def _describe_picker(pool: InferencePool, resolved: Condition) -> tuple[str, str]:
+def _describe_picker(pool: InferencePool) -> str:
     """
-    Return cause code and message of a pool whose endpoint picker does not resolve.
+    Return the message of a pool whose endpoint picker does not resolve.
 
     Istio gives one reason for a Service that does not exist, for a kind that it does not support and
     for a reference without a name (pilot/pkg/config/kube/gateway/inferencepool_collection.go).
     """
     picker = pool.spec.endpoint_picker_ref
     if picker is None or not picker.name:
-        return "PickerInvalid", "names no endpoint picker"
+        return "names no endpoint picker"
     kind = truncate_bytes(sanitize(picker.kind or SERVICE), MAX_REASON_BYTES)
-    if kind == SERVICE and NOT_FOUND.search(resolved.message or ""):
-        return (
-            "PickerNotFound",
-            f"has as its endpoint picker Service {picker.name}, which does not exist",
-        )
-    return (
-        "PickerInvalid",
-        f"has as its endpoint picker {kind} {picker.name}, which does not resolve",
-    )
+    return f"has as its endpoint picker {kind} {picker.name}, which does not resolve"
+
+
+def picker_service(pool: InferencePool) -> str:
+    """
+    Return the name of the Service that is a pool's endpoint picker, "" if it names none.
+    """
+    picker = pool.spec.endpoint_picker_ref
+    if picker is None or picker.group or (picker.kind or SERVICE) != SERVICE:
+        return ""
+    return picker.name
 
 
 def _accepted_and_resolved(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.karpenter.node_claims import NodeClaim
+from reporter.model.kinds.karpenter.node_pools import NodePool
 from reporter.stages.resources.conditions import check_observed_generation, is_condition_true
 from reporter.stages.resources.existence import exclude_deleting
 from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS
@@ -18,6 +19,10 @@ from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS
 
 LAUNCHED = "Launched"
 LIFECYCLE_CONDITIONS = (LAUNCHED, "Registered", "Initialized")
+REGISTRATION_HEALTHY = "NodeRegistrationHealthy"
+"""
+The condition of a NodePool that keeps reason and message of nodes that are not created.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,20 @@ def find_claim_error(claim: NodeClaim) -> Condition | None:
     """
     pending = _pending_condition(claim) if exclude_deleting_claims([claim]) else None
     return pending if pending is not None and _is_error(pending) else None
+
+
+def find_pool_error(pools: Iterable[NodePool]) -> Condition | None:
+    """
+    Return why NodePools get no nodes, as Karpenter states after several attempts.
+
+    Claims may not live long enough to be asked (karpenter, pkg/controllers/nodeclaim/lifecycle).
+    """
+    for pool in exclude_deleting(pools):
+        healthy = find_condition(pool.status.conditions, REGISTRATION_HEALTHY)
+        if healthy is not None and healthy.status == "False":
+            stale = check_observed_generation(healthy, pool.metadata, "NodePool")
+            return None if stale else healthy
+    return None
 
 
 def has_launched_machines(claims: Iterable[NodeClaim], nodes: int) -> bool:

@@ -7,6 +7,8 @@ claim and another one follows, so the reason alternates between the error and wa
 time moves with the status only and does not show this.
 """
 
+import re
+
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.stages.resources.conditions import is_condition_true
@@ -105,3 +107,32 @@ def nodes_ready(workspace: Workspace) -> bool:
     if nodes is not None and nodes.status != "True":
         return False
     return is_condition_true(claim_ready) or (claim_ready is None and bool(conditions))
+
+
+WORDS_OF_CODES = {
+    "Quota": re.compile("quota", re.IGNORECASE),
+    "Capacity": re.compile(
+        r"allocation ?fail|unable to allocate resources|sku ?(is )?(not ?|un)available"
+        r"|capacity|unavailable during launch",
+        re.IGNORECASE,
+    ),
+    "InstanceType": re.compile("instancetype", re.IGNORECASE),
+}
+"""
+The words by which errors of nodes are told apart: of the reason, else of the message.
+
+Karpenter's reason is mostly the general LaunchFailed or CreateInstanceFailed. SubscriptionQuotaReached,
+SKUNotAvailable and ZonalAllocationFailure are what its provider for Azure notes in a cache, and no
+reasons of conditions (karpenter-provider-azure, pkg/providers/instance/offerings).
+"""
+
+
+def classify_error(error: Condition) -> str:
+    """
+    Return the cause code of an error of nodes.
+    """
+    for text in (error.reason or "", error.message or ""):
+        for code, words in WORDS_OF_CODES.items():
+            if words.search(text):
+                return code
+    return "NodeClaimFailed"

@@ -9,9 +9,11 @@ True while pods crash.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
+from reporter.model.kinds.kaito.workspaces import Workspace
 from reporter.model.verdicts import Trouble
 from reporter.stages.resources.check_result import CheckResult
 from reporter.stages.resources.conditions import (
@@ -63,9 +65,18 @@ They count only where no pod is seen, as the pods state the same earlier and mor
 NODE_PRESSURE_REASONS = frozenset({"NodeDiskPressure", "NodeMemoryPressure"})
 
 
-def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
+RECONCILE_ERROR = "(last reconcile error: "
+"""
+The error of its last reconciliation, which KAITO adds to the messages of all conditions of a Workspace,
+also of those that are True. A message may be cut before the bracket.
+"""
+
+
+def evaluate_replica(replica: ModelReplica, error_hold: timedelta) -> CheckResult | None:
     """
     Return why a replica does not serve; None for a replica that serves or waits for a node.
+
+    *error_hold*: how long KAITO may try to get over an error of its own.
     """
     if replica.is_serving:
         return None
@@ -80,6 +91,9 @@ def evaluate_replica(replica: ModelReplica) -> CheckResult | None:
         if problems
         else _missing_pods_trouble(replica, is_changing=stated is not None)
     )
+    error = _reconcile_error(replica.workspace) if stated is None else ""
+    if error and (not problems or trouble.kind is TroubleKind.STARTING):
+        trouble = _with_reconcile_error(replica, trouble, error, error_hold)
     # The pods' own status, and their absence, are facts whatever KAITO has not looked at yet.
     return _unless_awaiting_node(replica, trouble)
 
@@ -141,6 +155,32 @@ def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
     return with_condition(trouble, condition, replica.workspace.metadata)
 
 
+def _reconcile_error(workspace: Workspace) -> str:
+    """
+    Return the error that keeps KAITO from reconciling a Workspace, "" if it states none.
+    """
+    messages = (each.message or "" for each in workspace.status.conditions or ())
+    found = (message.partition(RECONCILE_ERROR)[2] for message in messages)
+    return next((error.strip().removesuffix(")") for error in found if error), "")
+
+
+def _with_reconcile_error(
+    replica: ModelReplica, trouble: Trouble, error: str, error_hold: timedelta
+) -> Trouble:
+    """
+    Return the trouble of a replica with KAITO's own error as its cause.
+
+    A healthy start never states one. It may pass, as that of a webhook does which is not ready.
+    """
+    stated = replica_trouble(replica, "ReconcileError", trouble.kind)
+    return replace(
+        stated,
+        hold=error_hold if trouble.kind is TroubleKind.STARTING else None,
+        message_fields={**stated.message_fields, "state": "cannot be reconciled by KAITO"},
+        foreign_text=error,
+    )
+
+
 # ---------------------------------------------------------------- missing pods
 
 
@@ -170,7 +210,9 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
         state += f", the old one is being replaced{_describe_leftover(replica)}"
     since = workspace.metadata.creation_timestamp
     if inference is not None:
-        since = transition_time(inference, workspace.metadata)
+        # Since when it has been True says nothing about pods that are missing now.
+        is_ready = is_condition_true(inference)
+        since = None if is_ready else transition_time(inference, workspace.metadata)
     return replace(
         trouble,
         since=None if is_lost else since,

@@ -7,6 +7,7 @@ normal until the model is ready.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
@@ -22,12 +23,14 @@ from reporter.model.kinds.keda.scaled_objects import SCALED_OBJECTS, ScaledObjec
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.stages.resources.conditions import describe_condition, is_condition_true
-from reporter.stages.resources.existence import absence_of, is_deleting
+from reporter.stages.resources.existence import absence_of, exclude_deleting, is_deleting
 from reporter.stages.resources.scaling.annotations import is_auto_provision_enabled
+from reporter.stages.resources.scaling.warm_up import ScalerPlace, warm_from
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
 SCALED_OBJECT_NOT_FOUND, SCALED_OBJECT_REJECTED = "ScaledObjectNotFound", "ScaledObjectRejected"
+WRONG_TARGET = "WrongTarget"
 TRIGGER_ERROR, METRICS_UNAVAILABLE, SCALE_FAILED = (
     "TriggerError",
     "MetricsUnavailable",
@@ -37,11 +40,13 @@ AUTOSCALING_CODES = frozenset(
     {
         SCALED_OBJECT_NOT_FOUND,
         SCALED_OBJECT_REJECTED,
+        WRONG_TARGET,
         TRIGGER_ERROR,
         METRICS_UNAVAILABLE,
         SCALE_FAILED,
     }
 )
+WITHOUT_METRICS_CODES = frozenset({TRIGGER_ERROR, METRICS_UNAVAILABLE})
 PAUSED_ANNOTATIONS = ("autoscaling.keda.sh/paused", "autoscaling.keda.sh/paused-replicas")
 BENIGN_REASONS = frozenset(
     {"ScalingDisabled", "BackoffBoth", "BackoffDownscale", "BackoffUpscale"}
@@ -52,7 +57,10 @@ Reasons of an HPA's False conditions that are normal: zero replicas, or a scalin
 
 
 def find_autoscaling_troubles(
-    snapshot: Snapshot, inference_set: InferenceSet, unwatched: Mapping[str, str]
+    snapshot: Snapshot,
+    inference_set: InferenceSet,
+    unwatched: Mapping[str, str],
+    scaler: ScalerPlace,
 ) -> Iterable[CheckResult | None]:
     """
     Check what scales an InferenceSet; nothing if ScaledObjects are not watched.
@@ -62,18 +70,51 @@ def find_autoscaling_troubles(
     if not snapshot.has_synced(SCALED_OBJECTS):
         return
     meta = inference_set.metadata
-    scaled_objects = snapshot.by_index(
+    found = snapshot.by_index(
         SCALED_OBJECTS, ScaledObject, inference_set_key(meta.namespace, meta.name)
     )
+    scaled_objects = [each for each in found if each.spec.inference_set == meta.name]
     if not scaled_objects:
-        yield check_decoded(
-            snapshot, SCALED_OBJECTS, meta.namespace, meta.name
-        ) or _missing_scaled_object_trouble(snapshot, inference_set)
+        owned = exclude_deleting(found)
+        yield check_decoded(snapshot, SCALED_OBJECTS, meta.namespace, meta.name) or (
+            _wrong_target_trouble(owned[0], inference_set)
+            if owned
+            else _missing_scaled_object_trouble(snapshot, inference_set)
+        )
     for each in scaled_objects:
         if not is_deleting(each) and not _is_paused(each):
-            yield _scaled_object_trouble(each, inference_set) or _autoscaler_trouble(
+            result = _scaled_object_trouble(each, inference_set) or _autoscaler_trouble(
                 snapshot, each, inference_set, unwatched
             )
+            if isinstance(result, Trouble) and result.cause.code in WITHOUT_METRICS_CODES:
+                warm = warm_from(snapshot, inference_set, each, scaler)
+                result = replace(result, not_before=warm)
+            yield result
+
+
+def _wrong_target_trouble(
+    scaled_object: ScaledObject, inference_set: InferenceSet
+) -> Trouble | None:
+    """
+    Return the trouble of a ScaledObject that belongs to an InferenceSet and scales something else.
+
+    keda-kaito-scaler does not set its target right again.
+    """
+    if not is_auto_provision_enabled(inference_set.metadata.annotations or {}):
+        return None
+    meta, target = scaled_object.metadata, scaled_object.spec.scale_target_ref
+    scales = f"scales {target.kind or 'Deployment'} {target.name}" if target else "has no target"
+    ready = find_condition(scaled_object.status.conditions, "Ready")
+    is_refused = ready is not None and ready.status == "False"
+    return Trouble(
+        cause=Cause(
+            ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name), WRONG_TARGET
+        ),
+        kind=TroubleKind.FAILED,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"state": f"ScaledObject {meta.name} of this model {scales} instead of it"},
+        foreign_text=(ready.message or "") if ready is not None and is_refused else "",
+    )
 
 
 def _missing_scaled_object_trouble(

@@ -9,6 +9,7 @@ may be reported.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -30,6 +31,12 @@ Limit of a quoted name or value in bytes.
 
 METRIC_TYPES = ("gauge", "histogram")
 WINDOW_FIELD = "metriccachewindow"
+DEFAULT_WINDOW, MAX_WINDOW = 300, 86_400
+"""
+The seconds that a histogram has without the field (keda-kaito-scaler, pkg/scaler), and the most that
+are believed.
+"""
+
 NULL_TAG = "tag:yaml.org,2002:null"
 MERGE_TAG = "tag:yaml.org,2002:merge"
 NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -58,6 +65,25 @@ def find_metric_problems(text: str) -> tuple[str, ...]:
         return tuple(_list_problems(root))
     except (yaml.YAMLError, RecursionError) as err:
         return (_describe_yaml_error(err),)
+
+
+@lru_cache(maxsize=4096)
+def longest_cache_window(text: str) -> timedelta:
+    """
+    Return the longest time over which the scaler averages a metric; zero if it averages none.
+    """
+    if len(text) > MAX_PARSED_CHARS or find_metric_problems(text):
+        return timedelta(0)
+    root = next(yaml.compose_all(text, Loader=Loader), None)
+    entries = root.value if isinstance(root, yaml.SequenceNode) else ()
+    fields = [_fields(each) for each in entries if isinstance(each, yaml.MappingNode)]
+    windows = (_parse_number(each.get(WINDOW_FIELD)) for each in fields if _is_averaged(each))
+    seconds = max((DEFAULT_WINDOW if each is None else each for each in windows), default=0)
+    return timedelta(seconds=min(seconds, MAX_WINDOW))
+
+
+def _is_averaged(fields: Mapping[str, yaml.Node]) -> bool:
+    return _scalar_text(fields.get("type")) == "histogram"
 
 
 def _describe_yaml_error(err: Exception) -> str:

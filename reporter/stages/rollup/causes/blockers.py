@@ -13,7 +13,7 @@ from reporter.model.subjects import FindingKey
 from reporter.stages.evaluation.clocks import CauseClock, FindingState
 from reporter.stages.rollup.causes.findings import is_last_seen, judged_clocks
 from reporter.stages.rollup.causes.since import Since, kind_since, since_of
-from reporter.stages.rollup.records import Blocker
+from reporter.stages.rollup.records import Blocker, SuppressedFinding
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 
 
@@ -61,6 +61,23 @@ class BlockerFinder:
         """
         found = map(self.find, keys)
         return next((each for each in found if each.silence is None), self.find(keys[0]))
+
+    def find_suppressed(self, keys: Sequence[FindingKey]) -> tuple[SuppressedFinding, ...]:
+        """
+        Return those of the findings that are suppressed, each with the trouble that it has itself.
+        """
+        suppressed_by = self._evaluation.suppressions.suppressed_by
+        states = self._evaluation.gate.finding_states
+        return tuple(
+            SuppressedFinding(
+                key=key,
+                by=tuple(dict.fromkeys(each.reason for each in suppressed_by[key])),
+                troubles=tuple(clock.trouble for clock in judged_clocks(states[key])),
+                held=not states[key].announceable,
+            )
+            for key in keys
+            if key in suppressed_by and judged_clocks(states[key])
+        )
 
     def without_finding(self, layer: Layer, code: str, why: str, *, since: datetime) -> Blocker:
         """
@@ -120,7 +137,7 @@ class BlockerFinder:
         clock = min(clocks, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         trouble, held = clock.trouble, not state.announceable
         since = since_of(key, state, clock, self._episodes, started=self._started, now=now)
-        window = rules.finding_window(key)
+        window = trouble.hold or rules.finding_window(key)
         is_starting = trouble.kind is TroubleKind.STARTING
         # What starts anew after trouble of another kind may take its time again.
         begun = _begun(since, kind_since(state, clock)) if is_starting else since.moment

@@ -21,6 +21,7 @@ class SubjectFindings(NamedTuple):
     *settling*: trouble that is absent, but has not settled.
     *unread*: nothing is known of it, as it needs metrics pages. As for a Ready Event, that alone
     makes no subject Unknown whose objects are all known.
+    *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or announced.
     """
 
     failed: tuple[FindingKey, ...] = ()
@@ -28,6 +29,7 @@ class SubjectFindings(NamedTuple):
     held: tuple[FindingKey, ...] = ()
     settling: tuple[FindingKey, ...] = ()
     unread: tuple[FindingKey, ...] = ()
+    last_failed: tuple[FindingKey, ...] = ()
 
 
 NO_FINDINGS = SubjectFindings()
@@ -60,6 +62,8 @@ def _sort_findings(
     lists: dict[str, list[FindingKey]] = {name: [] for name in found._fields}
     for key in sorted(keys, key=order):
         lists[_class_of(key, evaluation, rules)].append(key)
+    states = evaluation.gate.finding_states
+    lists["last_failed"] = [k for k in lists["unknown"] if k in states and states[k].announceable]
     return SubjectFindings(**{name: tuple(each) for name, each in lists.items()})
 
 

@@ -6,7 +6,7 @@ of an object count, which some conditions carry in place of a time: an old objec
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from reporter.model.rollup.states import SinceFrom
@@ -14,6 +14,13 @@ from reporter.model.subjects import FindingKey
 from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import Trouble
 from reporter.stages.evaluation.clocks import ZERO, CauseClock, FindingState
+
+
+RENEWED = timedelta(seconds=30)
+"""
+The time by which a writer must date trouble later than it was seen, for that to be another attempt: the
+clocks of two machines may differ a little.
+"""
 
 
 class Since(NamedTuple):
@@ -39,10 +46,12 @@ def since_of(
     *started*: when this process began to see. The clocks of what it saw first start at any time of a
     writer, the age of the object included.
     """
-    written = clock.trouble.since
-    if written is not None and is_sane(written, clock.trouble, now=now):
+    written, episode = clock.trouble.since, episodes.get(key)
+    seen = max(clock.cause_since or seen_since(state, clock), min(started, now))
+    # Trouble that is written anew again and again, by one NodeClaim after the other, is older.
+    is_renewed = written is not None and written - seen > RENEWED
+    if written is not None and not is_renewed and is_sane(written, clock.trouble, now=now):
         return Since(written, SinceFrom.WRITER)
-    seen, episode = max(seen_since(state, clock), min(started, now)), episodes.get(key)
     if episode is not None and episode < seen:
         return Since(episode, SinceFrom.EPISODE)
     return Since(seen, SinceFrom.PROCESS)

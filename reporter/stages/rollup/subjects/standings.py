@@ -64,6 +64,9 @@ def make_standing(
     """
     state = _state_of(found, facts)
     standing = enter_state(before, state, now=now)
+    if state is State.UNKNOWN and found.last_failed:
+        # Also in a process that has not seen the trouble, which a predecessor announced.
+        standing = replace(standing, last_known=State.FAILED)
     keys = {
         State.FAILED: found.failed,
         State.UNKNOWN: found.unknown,
@@ -76,7 +79,8 @@ def make_standing(
     elif remark is not None:
         since = _remarked_since(before, standing, now=now)
         blocker = blockers.without_finding(subject.layer, remark.code, remark.why, since=since)
-    after = replace(standing, blocker=blocker)
+    shown = () if state is State.TERMINATING else (*found.failed, *found.held)
+    after = replace(standing, blocker=blocker, suppressed=blockers.find_suppressed(shown))
     return before if before is not None and after == before else after
 
 

@@ -130,6 +130,7 @@ CASES = [
     a_case("pods", ["model=team-a/qwen"], {MODEL}, label="a model pod", labels=BY_KAITO),
     a_case("pods", [], {MODEL}, label="an endpoint picker", labels=BY_POOL),
     a_case("pods", [], {HARNESS}, label="the data plane of a Gateway", labels=BY_GATEWAY),
+    a_case("services", [], set(), label="those that pools name, by their index"),
     a_case(
         "gatewayclasses",
         [],
@@ -169,6 +170,14 @@ CASES = [
     ),
     a_case("scaledobjects", [], set(), label="another target", spec=scales("Deployment")),
     a_case(
+        "scaledobjects",
+        ["model=team-a/qwen"],
+        {MODEL},
+        label="another target, and the model that owns it",
+        spec=scales("Deployment"),
+        owners=(OwnerReference(kind="InferenceSet", name="qwen", controller=True),),
+    ),
+    a_case(
         "horizontalpodautoscalers",
         [],
         {MODEL},
@@ -193,6 +202,14 @@ CASES = [
         labels=FOR_WORKSPACE_OF_GPU_PROVISIONER,
     ),
     a_case("nodeclaims", [], set(), label="of no Workspace", namespace="", labels=OF_MODEL),
+    a_case(
+        "nodepools",
+        ["workspace=team-a/qwen-7rk2p"],
+        {MODEL},
+        label="the model that it names",
+        namespace="",
+        labels={**FOR_WORKSPACE, **OF_MODEL},
+    ),
     a_case("jobs", ["team-a/"], {CLUSTER_SUBJECT, HARNESS}, label="of no model", labels=CHECK),
     a_case(
         "jobs",

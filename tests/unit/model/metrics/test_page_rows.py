@@ -20,7 +20,8 @@ def a_sample(value: float, name: str = "n", **labels: str) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("combine", "expected"), [(Combine.COUNTER, 8), (Combine.GAUGE, 5), (Combine.SHARE, 5)]
+    ("combine", "expected"),
+    [(Combine.COUNTER, 8), (Combine.GAUGE, 5), (Combine.SHARE, 5), (Combine.SUM, 8)],
 )
 def test_processes_count_together_and_report_the_same_gauge(combine, expected):
     samples = (a_sample(3, pid="57"), a_sample(5, pid="211"))
@@ -64,11 +65,11 @@ def test_of_a_histogram_the_count_is_read():
 
 def test_series_that_are_left_out_count_as_zero():
     column = Column(
-        ("n",), Combine.COUNTER, only=("status", "5"), ignored=("handler", frozenset({"/x"}))
+        ("n",), Combine.COUNTER, only=("status", ("5",)), among=("handler", frozenset({"/x"}))
     )
-    good, bad = a_sample(7, status="2xx"), a_sample(2, status="500")
+    good, bad = (a_sample(n, status=each, handler="/x") for n, each in ((7, "2xx"), (2, "500")))
     assert reduced(column, good) == {"": 0}
-    assert reduced(column, good, bad, a_sample(4, status="5xx", handler="/x")) == {"": 2}
+    assert reduced(column, good, bad, a_sample(4, status="5xx", handler="/y")) == {"": 2}
 
 
 def test_a_family_that_is_missing_or_not_a_number_has_no_number():

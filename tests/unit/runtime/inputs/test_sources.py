@@ -17,7 +17,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 ADDED = {
     DetailSource.KEDA: {"scaledobjects.keda.sh", "horizontalpodautoscalers.autoscaling"},
-    DetailSource.KARPENTER: {"nodeclaims.karpenter.sh"},
+    DetailSource.KARPENTER: {"nodeclaims.karpenter.sh", "nodepools.karpenter.sh"},
     DetailSource.ISTIO: {"authorizationpolicies.security.istio.io", "configmaps istio"},
     DetailSource.JOBS: {"jobs.batch"},
 }
@@ -88,4 +88,8 @@ def test_the_presence_of_built_in_kinds_is_not_tracked():
     more = crds_to_track(DEFAULT_CATALOGUE, SPECS, DetailSource) - crds_to_track(
         DEFAULT_CATALOGUE, SPECS
     )
-    assert more == {"nodeclaims.karpenter.sh", "authorizationpolicies.security.istio.io"}
+    assert more == {
+        "nodeclaims.karpenter.sh",
+        "nodepools.karpenter.sh",
+        "authorizationpolicies.security.istio.io",
+    }

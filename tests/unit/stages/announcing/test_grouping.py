@@ -2,6 +2,7 @@
 Groups: one Event for many InferenceSets of one namespace.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 
 from reporter.model.enums import Layer, TroubleKind
@@ -207,11 +208,18 @@ def test_a_restored_group_that_is_over_does_not_announce_two_that_fail_later():
 
 
 def test_a_group_that_is_suppressed_for_a_while_goes_on_afterwards():
-    subjects, kaito = sets(12), a_key("clusterKaito")
-    replay = team_replay(*subjects).set_verdicts(*all_of(subjects)).advance(5)
-    replay.set_verdicts(an_active_verdict(kaito, a_trouble("kaito", is_out=True))).advance(120)
-    assert replay.new_writes == [f"{PODS.reason} x1", "clusterKaito x1"]
-    replay.set_clear(kaito).advance(100)
+    subjects, missing = sets(12), a_key("clusterCRD", item="crd-0")
+    # A missing CRD suppresses what was there before as well.
+    catalogue = replace(
+        a_catalogue(*MODELS, an_entry("clusterCRD", 10)),
+        missing_crd_reason=missing.reason,
+        required_crds_by_reason={PODS.reason: frozenset({"crd-0"})},
+    )
+    replay = Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, *subjects}))
+    replay.set_verdicts(*all_of(subjects)).advance(5)
+    replay.set_verdicts(out(missing, "crd-0")).advance(120)
+    assert replay.new_writes == [f"{PODS.reason} x1", "clusterCRD x1"]
+    replay.set_clear(missing).advance(100)
     assert replay.new_writes == ["clusterReady x1", f"{PODS.reason} x2"]
     assert len({r.episode_start for r in replay.writes if r.key.reason == PODS.reason}) == 1
 

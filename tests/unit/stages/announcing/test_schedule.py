@@ -102,7 +102,44 @@ def test_a_start_beside_trouble_that_lasts_is_a_change_of_cause():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR, one, two)).advance(5)
     start = a_trouble("two", TroubleKind.STARTING, code="Other")
     assert replay.new_writes == ["clusterBBR x1"]
-    assert replay.set_verdicts(an_active_verdict(BBR, one, start)).new_writes == ["clusterBBR x2"]
+    assert replay.set_verdicts(an_active_verdict(BBR, one, start)).advance(29).new_writes == []
+    assert replay.advance(1).new_writes == ["clusterBBR x2"]
+
+
+def test_another_cause_of_the_same_object_serves_a_short_hold_before_the_text_changes():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    lost = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST, code="Other"))
+    assert replay.set_verdicts(lost).advance(29).new_writes == ["clusterBBR x1"]
+    assert replay.advance(1).new_writes == ["clusterBBR x2"]
+
+
+def test_what_is_out_from_now_on_changes_the_text_at_once():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    worse = a_trouble(kind=TroubleKind.LOST, code="Other", is_out=True)
+    replay.set_verdicts(an_active_verdict(BBR, worse))
+    assert replay.new_writes == ["clusterBBR x1", "clusterBBR x2"]
+
+
+def test_a_cause_of_a_moment_changes_no_text():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    replay.set_verdicts(an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST, code="Other")))
+    replay.advance(20).set_verdicts(an_active_verdict(BBR)).advance(100)
+    assert replay.new_writes == ["clusterBBR x1"]
+
+
+def test_no_heartbeat_puts_a_cause_of_a_moment_into_the_text():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR))
+    heartbeat = replay.context.pending_write(BBR, now=replay.now).due_at
+    replay.advance(heartbeat - replay.now - timedelta(seconds=10))
+    lost = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST, code="Other"))
+    assert replay.set_verdicts(lost).advance(29).new_writes == ["clusterBBR x1"]
+    assert replay.advance(1).new_writes == ["clusterBBR x2"]
+
+
+def test_what_somebody_declares_changes_the_text_at_once():
+    replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(100)
+    replay.set_verdicts(an_active_verdict(BBR, a_trouble(code="ScaledToZero")))
+    assert replay.new_writes == ["clusterBBR x1", "clusterBBR x2"]
 
 
 def test_each_pending_write_is_named_once_and_those_that_are_due_come_first():

@@ -220,3 +220,28 @@ def test_an_unfinished_hold_goes_on_after_unknown_of_any_length(unknown):
     left = 10 if unknown <= 30 else 30
     assert not replay.advance(seconds(20 + unknown + left - 1)).past_hold
     assert replay.advance(seconds(20 + unknown + left)).past_hold
+
+
+def test_trouble_that_only_goes_on_begins_no_finding():
+    going_on = a_trouble(begins=False)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, going_on))
+    assert replay.advance(seconds(3600)).finding_state is None
+
+
+def test_trouble_that_has_begun_goes_on_until_it_has_settled():
+    beginning, going_on = a_trouble(), a_trouble(begins=False)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, beginning))
+    replay.observe(seconds(60), an_active_verdict(KEY, going_on))
+    assert replay.advance(seconds(3600)).past_hold
+    replay.observe(seconds(3600), Clear(KEY)).observe(
+        seconds(3620), an_active_verdict(KEY, going_on)
+    )
+    assert replay.advance(seconds(7200)).finding_state.troubles
+    replay.observe(seconds(7200), Clear(KEY)).advance(seconds(7230))
+    assert replay.observe(seconds(7231), an_active_verdict(KEY, going_on)).finding_state is None
+
+
+def test_trouble_of_another_object_that_only_goes_on_is_left_out():
+    beginning, other = a_trouble(), a_trouble("other", begins=False)
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, beginning, other))
+    assert replay.finding_state.troubles == (beginning,)

@@ -2,6 +2,8 @@
 Holds, the startup grace and settling.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from reporter.model.enums import TroubleKind
@@ -40,6 +42,22 @@ def test_each_kind_of_trouble_has_its_hold(kind, hold):
     if hold:
         assert not replay.advance(seconds(hold - 0.001)).past_hold
     assert replay.advance(seconds(hold)).past_hold
+
+
+def test_a_probe_may_know_a_hold_better_than_the_kind():
+    trouble = replace(a_trouble(kind=TroubleKind.STARTING), hold=seconds(90))
+    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    assert not replay.advance(seconds(89)).past_hold
+    assert replay.advance(seconds(90)).past_hold
+
+
+def test_trouble_that_counts_from_a_moment_on_waits_for_it_and_no_longer_than_for_its_hold():
+    for moment, end in ((300, 300), (10, 30)):
+        trouble = replace(a_trouble(kind=TroubleKind.LOST), not_before=NOON + seconds(moment))
+        replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+        assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(end)
+        assert not replay.advance(seconds(end - 1)).past_hold
+        assert replay.advance(seconds(end)).past_hold
 
 
 def test_the_next_deadline_is_the_end_of_the_hold():

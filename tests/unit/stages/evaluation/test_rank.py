@@ -116,3 +116,28 @@ def test_a_change_of_one_subject_keeps_the_ranking_of_the_others():
 def test_a_subject_with_one_reason_has_one_tuple_of_keys():
     ranking = cluster_replay().set_verdicts(an_active_verdict(BBR)).evaluation.rankings
     assert ranking[CLUSTER_SUBJECT].primary is ranking[CLUSTER_SUBJECT].ranked
+
+
+def test_an_unknown_finding_hides_none_of_lower_rank_and_takes_its_place_back_as_one_episode():
+    replay = cluster_replay().set_verdicts(an_active_verdict(ISTIO), an_active_verdict(BBR))
+    assert replay.advance(100).new_writes == ["clusterIstio x1"]
+    replay.set_unknown(ISTIO)
+    assert replay.advance(29).new_writes == []
+    assert replay.advance(1).new_writes == ["clusterBBR x1"]
+    assert replay.last_message.endswith(" (also: clusterIstio)")
+    assert replay.state(ISTIO) == "unknown"
+    replay.set_verdicts(an_active_verdict(ISTIO))
+    assert (replay.new_writes, replay.state(BBR)) == (["clusterIstio x2"], "outranked")
+
+
+def test_the_only_finding_keeps_its_place_while_it_is_unknown():
+    replay = cluster_replay().set_verdicts(an_active_verdict(ISTIO)).advance(100)
+    replay.set_unknown(ISTIO).advance(100).set_verdicts(an_active_verdict(ISTIO))
+    assert replay.new_writes == ["clusterIstio x1"]
+
+
+def test_a_finding_that_was_never_announced_hides_none_once_it_is_unknown():
+    replay = cluster_replay()
+    replay.verdicts = {ISTIO: an_active_verdict(ISTIO, a_trouble(kind=TroubleKind.LOST))}
+    replay.run_pass().advance(29).set_unknown(ISTIO).set_verdicts(an_active_verdict(BBR))
+    assert replay.new_writes == ["clusterBBR x1"]

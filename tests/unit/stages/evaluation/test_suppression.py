@@ -9,6 +9,7 @@ from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import Emission, Layer, SuppressionMode, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
+from reporter.stages.evaluation.clocks import ZERO
 from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.evaluation.suppression import next_suppression_deadline
 from tests.support.builders import (
@@ -86,27 +87,32 @@ def test_downstream_that_recovered_meanwhile_is_not_announced():
     assert replay.new_writes == ["clusterKaito x1", "clusterReady x1"]
 
 
-def test_downstream_announced_before_upstream_went_out_continues_its_episode():
-    replay = (
-        stack_replay()
-        .set_verdicts(an_active_verdict(PODS))
-        .advance(10)
-        .set_verdicts(out(KAITO, "kaito"))
-        .advance(100)
-    )
-    replay.set_clear(KAITO).advance(40)
-    counts = [(r.key.reason, r.count) for r in replay.writes]
-    assert counts[-1] == ("inferencesetPods", 2)
-    assert len({r.episode_start for r in replay.writes if r.key == PODS}) == 1
-
-
 def test_an_upstream_that_became_unknown_goes_on_suppressing():
     replay = (
         stack_replay()
         .set_verdicts(out(KAITO, "kaito"), an_active_verdict(PODS))
         .set_unknown(KAITO)
     )
-    assert replay.advance(timedelta(hours=2)).state(PODS) == "suppressed"
+    assert replay.advance(timedelta(minutes=59, seconds=59)).state(PODS) == "suppressed"
+
+
+def test_an_upstream_that_is_unknown_for_longer_than_its_event_lives_suppresses_no_more():
+    replay = stack_replay().set_verdicts(out(KAITO), an_active_verdict(PODS)).set_unknown(KAITO)
+    replay.advance(timedelta(hours=1))
+    assert replay.state(PODS) == "held"
+    assert replay.advance(30).new_writes == ["clusterKaito x1", "inferencesetPods x1"]
+    # It has been out all along, and what follows from it is again told by its own Event.
+    assert replay.set_verdicts(out(KAITO)).state(PODS) == "suppressed"
+
+
+def test_the_moment_at_which_an_unknown_upstream_lets_go_is_known():
+    replay = stack_replay().set_verdicts(out(KAITO)).set_unknown(KAITO)
+    deadline = replay.now + timedelta(hours=1)
+    suppressions = replay.evaluation.suppressions
+    assert next_suppression_deadline(suppressions, settle=ZERO) == deadline
+    suppressions = replay.advance(timedelta(hours=1)).evaluation.suppressions
+    assert next_suppression_deadline(suppressions, settle=ZERO) is None
+    assert suppressions.outages[KAITO].is_out
 
 
 def test_unknown_time_of_an_upstream_lifts_no_suppression():

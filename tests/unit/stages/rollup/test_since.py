@@ -22,9 +22,9 @@ SEEN = NOON - MINUTE
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO):
+def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO, cause_since=None):
     trouble = a_trouble(since=written)
-    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True)
+    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True, cause_since=cause_since)
     state = FindingState((clock,), INVOLVED, NOON)
     episodes = {KAITO: episode} if episode else {}
     return since_of(KAITO, state, clock, episodes, started=started, now=NOON)
@@ -37,6 +37,20 @@ def test_a_sane_time_of_the_writer_counts():
 @pytest.mark.parametrize("written", [None, EPOCH, NOON + SECOND, LONG_AGO])
 def test_no_time_1970_the_future_and_the_age_of_the_object_do_not_count(written):
     assert since(written) == (SEEN, SinceFrom.PROCESS)
+
+
+def test_trouble_that_is_written_anew_by_one_object_after_the_other_is_older():
+    assert since(NOON - MINUTE, counted=HOUR) == (NOON - HOUR, SinceFrom.PROCESS)
+    assert since(NOON - MINUTE, NOON - 2 * HOUR, counted=HOUR) == (
+        NOON - 2 * HOUR,
+        SinceFrom.EPISODE,
+    )
+    assert since(NOON - HOUR + 30 * SECOND, counted=HOUR)[1] is SinceFrom.WRITER
+
+
+def test_another_code_of_the_same_object_is_younger():
+    assert since(NOON - MINUTE, counted=HOUR, cause_since=NOON - MINUTE)[1] is SinceFrom.WRITER
+    assert since(None, counted=HOUR, cause_since=NOON - MINUTE) == (SEEN, SinceFrom.PROCESS)
 
 
 def test_an_episode_from_before_this_process_counts():

@@ -8,7 +8,7 @@ from reporter.model.observations import WatchLost
 from reporter.model.rollup.states import State
 from reporter.stages.rollup.fold import SETS_PER_BATCH, fold, fold_steps
 from reporter.stages.rollup.records import RollUp
-from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, line_of, stack_after, view_of
+from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, line_of, stack_after, view_of
 
 
 QWEN = "team-m/qwen"
@@ -44,7 +44,7 @@ TABLE = [
     (BAD_IMAGE, "team-m", "Failed unavailable 0/1: inferencesetModelPodsNotReady ImagePull user"),
     (BAD_IMAGE, "cluster", "Current"),
     (
-        {**BAD_IMAGE, "Deployment kaito-system/kaito-workspace": {"replicas": 0}},
+        {**LOST, "Deployment kaito-system/kaito-workspace": {"replicas": 0}},
         QWEN,
         f"Failed unavailable 0/1: {KAITO_OUT} via inferencesetModelPodsNotReady",
     ),

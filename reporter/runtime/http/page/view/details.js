@@ -39,6 +39,7 @@ export class Details {
       el("dl", {}, facts(subject)),
       blocking ? el("h4", {}, "What blocks") : "",
       blocking ? el("dl", {}, describeBlocking(blocking, receivedAt)) : "",
+      suppressed(data.suppressed ?? []),
       this.via(blocking?.via ?? []),
       this.contributing(data.contributing ?? [], data.contributingCount ?? 0),
     ];
@@ -61,6 +62,14 @@ export class Details {
     const title = plural(Math.max(count, causes.length), "further cause");
     return this.folds.make("contributing", title, draw);
   }
+}
+
+// Findings of the subject itself that are not announced, as they follow from others.
+function suppressed(findings) {
+  if (!findings.length) return "";
+  const item = ({ reason, message, by }) =>
+    el("li", {}, code(reason), ` suppressed by ${by.join(", ")}: `, message);
+  return [el("h4", {}, "Suppressed"), el("ul", {}, findings.map(item))];
 }
 
 const AGES = new Set(["inStateSeconds", "heardSecondsAgo", "evaluatedAt", "skewSeconds"]);

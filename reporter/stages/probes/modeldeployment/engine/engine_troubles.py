@@ -111,6 +111,7 @@ def _pod_trouble(found: PodEngines, text: TroubleText, extent: Extent | None) ->
         # The window is the hold.
         kind=TroubleKind.LOST,
         is_out=extent is not None and extent.is_out,
+        begins=any(each.begins for each in troubled.values()),
         object_created_at=meta.creation_timestamp,
         message_fields={
             **text.fields,
@@ -122,7 +123,11 @@ def _pod_trouble(found: PodEngines, text: TroubleText, extent: Extent | None) ->
 
 
 def _troubled(pod: PodEngines) -> Mapping[str, EngineTrouble]:
-    return {name: each for name, each in pod.outcomes if isinstance(each, EngineTrouble)}
+    """
+    Return the engines of which trouble begins, if there are any: of others it may never have begun.
+    """
+    found = {name: each for name, each in pod.outcomes if isinstance(each, EngineTrouble)}
+    return {name: each for name, each in found.items() if each.begins} or found
 
 
 def _combined(name: str, troubled: Iterable[EngineTrouble]) -> float:

@@ -22,14 +22,23 @@ from reporter.stages.text.phrases import human_duration
 
 
 class SaturationParameters(EngineParameters, frozen=True, kw_only=True):
+    """
+    *end_share*: of *min_usage*.
+    """
+
     window_seconds: Seconds = 300
     min_usage: Share = 0.95
+    end_share: Share = 0.9
     progress_window_seconds: Seconds = 120
 
 
 def _rules(columns: EngineColumns, given: SaturationParameters, _: float) -> SaturationRules:
     return SaturationRules(
-        columns, given.window_seconds, given.min_usage, given.progress_window_seconds
+        columns,
+        given.window_seconds,
+        given.min_usage,
+        given.end_share,
+        given.progress_window_seconds,
     )
 
 

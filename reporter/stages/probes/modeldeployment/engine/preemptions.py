@@ -20,16 +20,26 @@ from reporter.stages.resources.engines.rates import (
 
 class PreemptionParameters(EngineParameters, frozen=True, kw_only=True):
     """
-    *max_share*: preemptions of finished requests; above 1 if a request is preempted more than once.
+    The parameters of a storm.
+
+    *min_requests*, *min_preemptions*: one of these is enough. *max_share*: preemptions of finished
+    requests; above 1 if a request is preempted more than once.
     """
 
     window_seconds: Seconds = 300
     min_requests: Count = 10
+    min_preemptions: Count = 30
     max_share: Count = 0.2
 
 
 def _rules(columns: EngineColumns, given: PreemptionParameters, _: float) -> PreemptionRules:
-    return PreemptionRules(columns, given.window_seconds, given.min_requests, given.max_share)
+    return PreemptionRules(
+        columns,
+        given.window_seconds,
+        given.min_requests,
+        given.max_share,
+        given.min_preemptions,
+    )
 
 
 def _describe(_: str, numbers: Mapping[str, float]) -> str:

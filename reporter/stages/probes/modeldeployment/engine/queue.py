@@ -12,6 +12,7 @@ from reporter.stages.probes.modeldeployment.engine.engine_check import (
     Count,
     EngineParameters,
     Seconds,
+    Share,
 )
 from reporter.stages.probes.modeldeployment.engine.engine_probe import EngineProbe
 from reporter.stages.probes.probe import ProbeRequest
@@ -25,12 +26,13 @@ from reporter.stages.text.phrases import human_duration
 
 class QueueParameters(EngineParameters, frozen=True, kw_only=True):
     """
-    *min_ratio*: requests that wait for each that runs.
+    *min_ratio*: requests that wait for each that runs. *end_share*: of both bounds.
     """
 
     window_seconds: Seconds = 300
     min_waiting: Count = 10
     min_ratio: Count = 2
+    end_share: Share = 0.5
     progress_window_seconds: Seconds = 120
 
 
@@ -40,6 +42,7 @@ def _rules(columns: EngineColumns, given: QueueParameters, _: float) -> QueueRul
         given.window_seconds,
         given.min_waiting,
         given.min_ratio,
+        given.end_share,
         given.progress_window_seconds,
     )
 

@@ -2,6 +2,8 @@
 The verdicts about model pods that do not exist or report nothing, from KAITO's conditions.
 """
 
+from datetime import timedelta
+
 import pytest
 
 from reporter.model.enums import TroubleKind
@@ -13,6 +15,7 @@ from tests.support.model_builders import (
     WAITING_CONDITIONS,
     a_model,
     a_model_pod,
+    a_set,
     a_workspace,
     lost,
     never_ready,
@@ -140,3 +143,55 @@ def test_pods_and_their_absence_count_although_kaito_is_behind():
     loop = a_model_pod(**{**LOOP, **lost(NOON)})
     assert only_trouble(verdict_of(REASON, *a_model(made, loop))).kind is TroubleKind.FAILED
     assert isinstance(verdict_of(REASON, *a_model(made)), Clear)
+
+
+RECONCILE = " (last reconcile error: no such instance type (Standard_NC9999))"
+
+
+def erring(message: str, **changes):
+    """
+    Build a Workspace whose conditions are True but for the pods, each with an error of KAITO.
+    """
+    stated = {kind: (*words, message) for kind, words in SERVING_CONDITIONS.items()}
+    waiting = ("False", "WorkspaceInferenceStatusPending", f"not ready{message}")
+    return a_workspace(changed_conditions={**stated, "InferenceReady": waiting}, **changes)
+
+
+@pytest.mark.parametrize("message", [RECONCILE, RECONCILE[:-1]], ids=["whole", "cut"])
+def test_an_error_of_kaito_itself_is_quoted_and_held_for_a_moment_only(message):
+    verdict = verdict_of(REASON, *a_model(erring(message), without=[Pod]))
+    found = only_trouble(verdict)
+    assert (found.kind, found.cause.code, found.hold, found.since) == (
+        TroubleKind.STARTING,
+        "ReconcileError",
+        timedelta(seconds=90),
+        None,
+    )
+    assert rendered_message(verdict) == (
+        "Workspace qwen-7rk2p cannot be reconciled by KAITO:"
+        f" no such instance type (Standard_NC9999{')' if message == RECONCILE else ''}."
+    )
+
+
+def test_an_error_of_kaito_explains_pods_that_start_and_none_that_crash_or_serve():
+    starts = a_model(erring(RECONCILE), a_model_pod(**never_ready(NOON)))
+    assert only_trouble(verdict_of(REASON, *starts)).cause.code == "ReconcileError"
+    crashes = a_model(erring(RECONCILE), a_model_pod(**{**LOOP, **never_ready(NOON)}))
+    assert only_trouble(verdict_of(REASON, *crashes)).cause.code == "Crash"
+    assert isinstance(verdict_of(REASON, *a_model(erring(RECONCILE))), Clear)
+
+
+def test_an_error_of_kaito_about_pods_that_were_there_is_held_as_their_loss():
+    lost_pods = a_model(erring(RECONCILE, state="NotReady"), without=[Pod])
+    found = only_trouble(verdict_of(REASON, *lost_pods))
+    assert (found.kind, found.cause.code, found.hold) == (TroubleKind.LOST, "ReconcileError", None)
+
+
+def test_workspaces_of_a_set_without_any_status_are_missing_since_its_creation():
+    objects = a_model(a_set(created_at=NOON), without=[type(a_workspace()), Pod])
+    found = only_trouble(verdict_of(REASON, *objects))
+    assert (found.cause.code, found.since, found.hold) == (
+        "NoWorkspace",
+        NOON,
+        timedelta(minutes=3),
+    )

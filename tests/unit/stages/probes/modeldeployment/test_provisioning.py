@@ -106,12 +106,21 @@ def test_what_a_cloud_refuses_is_a_hard_error(reason, code):
     assert (found.kind, found.cause.code, found.foreign_text) == (TroubleKind.FAILED, code, "why")
 
 
-@pytest.mark.parametrize(("text", "code"), [(UNAVAILABLE, "Capacity"), (QUOTA, "Quota")])
-def test_a_failed_launch_is_reported_by_its_text(text, code):
-    assert (
-        only_trouble(verdict_of(REASON, *starting(claims("LaunchFailed", text)))).cause.code
-        == code
-    )
+@pytest.mark.parametrize("reason", ["LaunchFailed", "CreateInstanceFailed"])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (UNAVAILABLE, "Capacity"),
+        (QUOTA, "Quota"),
+        ("the requested SKU is unavailable for instance type", "Capacity"),
+        ("unable to allocate resources in the selected zone (1)", "Capacity"),
+        ("the client does not have authorization to perform the action", "NodeClaimFailed"),
+        ("the service is unavailable", "NodeClaimFailed"),
+    ],
+)
+def test_a_failed_launch_is_reported_by_its_text(reason, text, code):
+    found = only_trouble(verdict_of(REASON, *starting(claims(reason, text))))
+    assert found.cause.code == code
 
 
 def test_the_message_names_workspace_condition_and_error():

@@ -26,7 +26,7 @@ from tests.support.model_builders import (
 )
 from tests.support.model_verdicts import rendered_message
 from tests.support.probe_verdicts import only_trouble
-from tests.support.source_builders import a_claim, a_store, verdict_of
+from tests.support.source_builders import a_claim, a_pool, a_store, verdict_of
 
 
 REASON = "inferencesetInfraProvisioningFailed"
@@ -57,7 +57,7 @@ def test_a_refusal_is_reported_before_kaito_copies_it_and_of_the_same_object_as_
     assert (found.kind, found.cause.code, found.since) == (TroubleKind.FAILED, "Quota", NOON)
     assert found.cause.object == only_trouble(after).cause.object
     assert rendered_message(before) == (
-        "GPU nodes are not provisioned: NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p"
+        "GPU nodes are not provisioned: a NodeClaim of Workspace qwen-7rk2p"
         f" Launched=Unknown (SubscriptionQuotaReached): {QUOTA}."
     )
 
@@ -74,7 +74,7 @@ def test_a_node_on_its_way_is_reported_by_the_step_that_it_waits_for_and_waits_a
     )
     assert found.message_fields == {
         "extent": "",
-        "object": "NodeClaim qwen-7rk2p-x4b of Workspace qwen-7rk2p",
+        "object": "a NodeClaim of Workspace qwen-7rk2p",
         "state": "Registered=Unknown (NodeNotFound)",
     }
     assert found.foreign_text == "Node not registered"
@@ -93,7 +93,12 @@ def test_a_refusal_is_reported_as_well_if_the_claim_was_listed_first():
 
 def test_of_two_claims_the_refused_one_is_reported():
     found = only_trouble(verdict(a_claim(LAUNCHED, NOT_REGISTERED), a_claim(REFUSED, name="z")))
-    assert found.message_fields["object"].startswith("NodeClaim z of")
+    assert found.message_fields["state"] == "Launched=Unknown (SubscriptionQuotaReached)"
+
+
+def test_the_text_is_the_same_with_each_new_claim():
+    first, second = (only_trouble(verdict(a_claim(REFUSED, name=name))) for name in "ab")
+    assert first == second
 
 
 AS_WITHOUT = {
@@ -210,3 +215,38 @@ def test_a_refusal_counts_although_kaito_has_not_looked_at_a_newer_spec():
     objects = a_store(a_team(), a_set(), old, POD, a_claim(REFUSED, AWAITS))
     found = only_trouble(verdict_of(REASON, SUBJECT, objects, ()))
     assert (found.kind, found.cause.code) == (TroubleKind.FAILED, "Quota")
+
+
+def unhealthy(reason="CreateInstanceFailed", text=QUOTA, **changes):
+    condition = a_condition("NodeRegistrationHealthy", "False", reason, text, NOON)
+    return a_pool(condition, **changes)
+
+
+def test_what_the_pool_keeps_is_reported_while_its_claims_come_and_go():
+    found = verdict(unhealthy(), a_claim(AWAITS))
+    assert (only_trouble(found).kind, only_trouble(found).cause.code) == (
+        TroubleKind.FAILED,
+        "Quota",
+    )
+    assert rendered_message(found) == (
+        "GPU nodes are not provisioned: Workspace qwen-7rk2p NodeClaimReady=False"
+        f" (NodeClaimNotReady, before that CreateInstanceFailed): {QUOTA}."
+    )
+
+
+OVERCOME = {
+    "a machine is launched": [unhealthy(), a_claim(LAUNCHED, NOT_REGISTERED)],
+    "the pool of another Workspace": [unhealthy(of="other")],
+    "a pool on its way out": [unhealthy(deleted=NOON)],
+    "a pool that has a new spec": [unhealthy(generation=2, observed=1)],
+    "a pool that is well": [a_pool(a_condition("NodeRegistrationHealthy", "True"))],
+}
+
+
+@pytest.mark.parametrize("objects", OVERCOME.values(), ids=OVERCOME.keys())
+def test_what_a_pool_stated_before_is_no_refusal(objects):
+    assert only_trouble(verdict(*objects)).kind is TroubleKind.STARTING
+
+
+def test_an_unhealthy_pool_under_ready_pods_is_in_nobodys_way():
+    assert isinstance(verdict(unhealthy(), pod=a_model_pod()), Clear)

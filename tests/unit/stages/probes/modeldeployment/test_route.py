@@ -10,10 +10,7 @@ from reporter.model.kinds.core.pods import Pod
 from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass
 from reporter.model.kinds.gateway_api.gateways import Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTPRoute
-from reporter.model.kinds.gateway_api.inference_pools import (
-    EndpointPickerReference,
-    InferencePool,
-)
+from reporter.model.kinds.gateway_api.inference_pools import InferencePool
 from reporter.model.verdicts import Clear
 from tests.support.builders import NOON, an_observed_condition
 from tests.support.model_builders import (
@@ -32,6 +29,7 @@ from tests.support.model_builders import (
     a_route,
     a_set,
     an_entry,
+    an_entry_of_istio,
     never_ready,
 )
 from tests.support.model_verdicts import rendered_message, verdict_of
@@ -41,12 +39,6 @@ from tests.support.probe_verdicts import only_trouble
 REASON = "inferencesetRouteNotReady"
 REFUSED = an_observed_condition("Accepted", "False", "NotAllowedByListeners", "not allowed", NOON)
 UNRESOLVED = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "not enabled", NOON)
-NO_PICKER = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidExtensionRef", "not found", NOON
-)
-NO_NAME = an_observed_condition(
-    "ResolvedRefs", "False", "InvalidExtensionRef", "ExtensionRef not defined", NOON
-)
 NO_KIND = an_observed_condition(
     "ResolvedRefs",
     "False",
@@ -95,15 +87,13 @@ CLEAR = {
     "a fresh pool's placeholder": a_model(a_pool(POOL, PLACEHOLDER)),
     "a pool of which nobody writes": a_model(a_pool(POOL, PLACEHOLDER)),
     "stale words about a pool and a Gateway that was": a_model(
-        a_pool(POOL, an_entry(NO_PICKER, parent=a_parent("old-gw"), controller=""))
+        a_pool(POOL, an_entry_of_istio(NO_KIND, name="old-gw"))
     ),
     "an old entry of another controller on the pool": a_model(
-        a_pool(POOL, an_entry(NO_PICKER, controller=ENVOY), an_entry(controller=""))
+        a_pool(POOL, an_entry(NO_KIND, controller=ENVOY), an_entry_of_istio())
     ),
     "a pool that waits": a_model(
-        a_pool(
-            POOL, an_entry(an_observed_condition("Accepted", "Unknown", "Pending"), controller="")
-        )
+        a_pool(POOL, an_entry_of_istio(an_observed_condition("Accepted", "Unknown", "Pending")))
     ),
     "no model pods at all": a_model(a_set(0), without=[Pod]),
     "model pods that do not run yet": a_model(
@@ -203,7 +193,10 @@ TROUBLE = {
     "the pool is refused": (
         a_model(
             a_pool(
-                POOL, an_entry(an_observed_condition("Accepted", "False", "NotSupportedByParent"))
+                POOL,
+                an_entry_of_istio(
+                    an_observed_condition("Accepted", "False", "NotSupportedByParent")
+                ),
             )
         ),
         "PoolNotAccepted",
@@ -214,59 +207,10 @@ TROUBLE = {
         ),
     ),
     "the pool does not resolve": (
-        a_model(a_pool(POOL, an_entry(UNRESOLVED, controller=""))),
+        a_model(a_pool(POOL, an_entry_of_istio(UNRESOLVED))),
         "PoolNotAccepted",
         TroubleKind.FAILED,
         "InferencePool qwen-inferencepool does not resolve (InvalidKind): not enabled",
-    ),
-    "no Service for the picker": (
-        a_model(a_pool(POOL, an_entry(NO_PICKER, controller=""))),
-        "PickerNotFound",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker Service"
-            " qwen-inferencepool-epp, which does not exist (InvalidExtensionRef): not found"
-        ),
-    ),
-    "a pool that must name a picker": (
-        a_model(
-            a_pool(
-                POOL,
-                an_entry(
-                    an_observed_condition("ResolvedRefs", "False", "EndpointPickerRefMissing")
-                ),
-                picker=None,
-            )
-        ),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        "InferencePool qwen-inferencepool names no endpoint picker (EndpointPickerRefMissing)",
-    ),
-    "a picker without a name": (
-        a_model(
-            a_pool(POOL, an_entry(NO_NAME, controller=""), picker=EndpointPickerReference(""))
-        ),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool names no endpoint picker (InvalidExtensionRef):"
-            " ExtensionRef not defined"
-        ),
-    ),
-    "a picker of a kind that Istio does not support": (
-        a_model(
-            a_pool(
-                POOL,
-                an_entry(NO_KIND, controller=""),
-                picker=EndpointPickerReference("epp", kind="ServiceImport"),
-            )
-        ),
-        "PickerInvalid",
-        TroubleKind.FAILED,
-        (
-            "InferencePool qwen-inferencepool has as its endpoint picker ServiceImport epp,"
-            " which does not resolve (InvalidExtensionRef): Unsupported ExtensionRef kind ServiceImport"
-        ),
     ),
     "the selector drifted": (
         a_model(a_pool(selects=DRIFTED)),

@@ -5,6 +5,7 @@ The objects that a route refers to: how they are found, when they are deleted or
 import pytest
 
 from reporter.model.enums import TroubleKind
+from reporter.model.kinds.core.services import SERVICES, Service
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS, Gateway
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
@@ -12,6 +13,7 @@ from reporter.model.verdicts import Unknown
 from tests.support.builders import an_observed_condition
 from tests.support.model_builders import (
     CREATED_BY,
+    EPP,
     GATEWAY,
     MODEL,
     POOL,
@@ -23,6 +25,7 @@ from tests.support.model_builders import (
     a_model_store,
     a_parent,
     a_picker,
+    a_picker_service,
     a_pool,
     a_route,
     an_entry,
@@ -46,6 +49,14 @@ DELETED = {
         InferencePool,
         a_pool(),
         "HTTPRoute qwen-route backend InferencePool qwen-inferencepool was deleted",
+    ),
+    "Service of the picker": (
+        Service,
+        a_picker_service(),
+        (
+            "InferencePool qwen-inferencepool has as its endpoint picker Service"
+            " qwen-inferencepool-epp, which was deleted"
+        ),
     ),
 }
 
@@ -99,7 +110,13 @@ def test_the_other_parent_of_a_route_is_checked_as_well():
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [(HTTP_ROUTES, ROUTE), (HTTP_ROUTES, "qwen-b"), (INFERENCE_POOLS, POOL), (GATEWAYS, GATEWAY)],
+    [
+        (HTTP_ROUTES, ROUTE),
+        (HTTP_ROUTES, "qwen-b"),
+        (INFERENCE_POOLS, POOL),
+        (GATEWAYS, GATEWAY),
+        (SERVICES, EPP),
+    ],
 )
 def test_a_reference_of_a_route_that_cannot_be_decoded_is_unknown(kind, name):
     store = a_model_store(*a_model(a_picker()))

@@ -17,6 +17,7 @@ from tests.support.model_builders import (
     a_pool,
     a_route,
     an_entry,
+    an_entry_of_istio,
 )
 from tests.support.model_verdicts import verdict_of
 from tests.support.probe_verdicts import only_trouble
@@ -54,7 +55,7 @@ def test_a_current_condition_of_a_route_counts_beside_one_of_an_older_spec():
     unresolved = an_observed_condition("ResolvedRefs", "False", "InvalidKind", "x", NOON, 2)
     route = a_route(ROUTE, an_entry(accepted, unresolved), generation=2)
     assert only_trouble(verdict_of(REASON, *a_model(route))).cause.code == "NotResolved"
-    pool = a_pool(POOL, an_entry(accepted, unresolved, controller=""), generation=2)
+    pool = a_pool(POOL, an_entry_of_istio(accepted, unresolved), generation=2)
     assert only_trouble(verdict_of(REASON, *a_model(pool))).cause.code == "PoolNotAccepted"
 
 

@@ -25,6 +25,7 @@ from tests.support.source_builders import (
 REASON = "inferencesetScalingMisconfigured"
 METRICS = "[{name: queue, type: gauge, upthreshold: 10, downthreshold: 1}]"
 SCALING = {"auto-provision": "true", "max-replicas": "4", "metrics": METRICS}
+SCALER = {"app.kubernetes.io/name": "keda-kaito-scaler"}
 CHECK_FAILED = a_condition("Ready", "False", "ScaledObjectCheckFailed", "no such scale target")
 TRIGGER_ERROR = a_condition("Ready", "False", "TriggerError", "Triggers are not working correctly")
 NO_METRIC = a_condition(

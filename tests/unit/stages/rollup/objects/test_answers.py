@@ -6,7 +6,7 @@ import pytest
 
 from reporter.model.rollup.status import Package
 from reporter.stages.rollup.objects.answers import AnswerRules, ObjectAnswer, find_answer
-from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, stack_after, view_of
+from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, stack_after, view_of
 from tests.support.status_objects import a_status_object, stack_without_pages
 
 
@@ -30,10 +30,11 @@ TABLE = [
     ({}, {"inferenceSets": ["qwen"]}, "Current", True, ""),
     (BAD_IMAGE, {}, "Failed", False, "inferencesetModelPodsNotReady"),
     (BAD_IMAGE, {"inferenceSets": ["qwen"]}, "Failed", False, "inferencesetModelPodsNotReady"),
+    ({**BAD_IMAGE, **KAITO_OUT}, {}, "Failed", False, "inferencesetModelPodsNotReady"),
     # The cause, and not what follows from it.
-    ({**BAD_IMAGE, **KAITO_OUT}, {}, "Failed", False, "clusterKaitoControllerNotReady"),
+    ({**LOST, **KAITO_OUT}, {}, "Failed", False, "clusterKaitoControllerNotReady"),
     (
-        {**BAD_IMAGE, **KAITO_OUT},
+        {**LOST, **KAITO_OUT},
         {"inferenceSets": ["qwen"]},
         "Failed",
         False,

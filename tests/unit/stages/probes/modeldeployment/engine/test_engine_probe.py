@@ -26,7 +26,7 @@ IDLE = a_page(running=0, waiting=0, steps=9)
 
 
 def rules(columns, _, max_gap):
-    return StallRules(columns, window=60, min_pages=1, no_traffic_window=60, late=max_gap)
+    return StallRules(columns, window=60, min_pages=1, late=max_gap)
 
 
 DECLARED = EngineProbe(

@@ -5,7 +5,7 @@ Engines whose KV cache is full.
 import pytest
 
 from reporter.model.verdicts import Active, Clear, Unknown
-from tests.support.engines import a_page, verdict_of_pages
+from tests.support.engines import a_page, begins, verdict_of_pages
 
 
 REASON = "inferencesetKVCacheSaturated"
@@ -27,13 +27,20 @@ def test_a_kv_cache_is_full_after_the_window():
     )
 
 
-@pytest.mark.parametrize("changed", [{"end": 300}, {"usage": 0.94}, {"waiting": 0}, {"moves": 0}])
+@pytest.mark.parametrize("changed", [{"waiting": 0}, {"moves": 0}, {"usage": 0.85}])
 def test_a_kv_cache_is_not_full_if_one_thing_lacks(changed):
     assert isinstance(verdict(**changed), Clear)
 
 
+@pytest.mark.parametrize("changed", [{"end": 300}, {"usage": 0.94}, {"usage": 0.86}])
+def test_between_the_bounds_a_full_kv_cache_goes_on_and_none_begins(changed):
+    found = verdict(**changed)
+    assert isinstance(found, Active)
+    assert not begins(found)
+
+
 def test_the_threshold_is_a_parameter():
-    assert isinstance(verdict(usage=0.8, min_usage=0.75), Active)
+    assert begins(verdict(usage=0.8, min_usage=0.75))
 
 
 def test_without_the_gauge_nothing_is_known():

@@ -30,7 +30,15 @@ def test_a_tenth_is_none_unless_the_parameter_says_so():
 
 
 def test_a_few_requests_tell_nothing():
-    assert isinstance(verdict(lambda at: at, lambda at: at / 60), Clear)
+    assert isinstance(verdict(lambda at: at / 12, lambda at: at / 60), Clear)
+
+
+def test_enough_preemptions_tell_it_although_nearly_nothing_finishes():
+    (trouble,) = verdict(lambda at: 2 * at, lambda _: 0).troubles
+    assert trouble.message_fields["state"] == (
+        "preempted requests 600 times while 0 requests finished"
+    )
+    assert isinstance(verdict(lambda at: at / 12, lambda at: at / 60, min_preemptions=20), Active)
 
 
 def test_a_storm_that_is_over_or_has_just_begun_is_none():

@@ -4,8 +4,8 @@ Engines whose queue grows.
 
 import pytest
 
-from reporter.model.verdicts import Active, Clear, Unknown
-from tests.support.engines import a_page, verdict_of_pages
+from reporter.model.verdicts import Clear, Unknown
+from tests.support.engines import a_page, begins, verdict_of_pages
 
 
 REASON = "inferencesetQueueGrowing"
@@ -36,8 +36,44 @@ def test_a_long_queue_that_does_not_fall_is_reported_with_the_replicas():
         (lambda _: 40, 4.0, 300),  # not for as long as the window
     ],
 )
-def test_other_queues_are_well(waiting, running, end):
-    assert isinstance(verdict(waiting, running, end), Clear)
+def test_with_another_queue_nothing_begins(waiting, running, end):
+    assert not begins(verdict(waiting, running, end))
+
+
+@pytest.mark.parametrize(
+    ("waiting", "running", "goes_on"),
+    [
+        (900, 4.0, True),  # it falls, and is long
+        (320, 4.0, True),
+        (319, 4.0, False),
+        (336, 21.0, True),
+        (335, 21.0, False),
+    ],
+)
+def test_between_the_bounds_a_long_queue_goes_on(waiting, running, goes_on):
+    found = verdict(lambda at: waiting - at, running)
+    assert not begins(found)
+    if not goes_on:
+        assert isinstance(found, Clear)
+    else:
+        (trouble,) = found.troubles
+        assert trouble.message_fields["state"].startswith("has had a long queue for 5m: ")
+
+
+def test_between_the_bounds_a_queue_of_an_engine_that_stands_still_is_over():
+    assert isinstance(verdict(lambda _: 6, steps=lambda at: min(at, 180)), Clear)
+    assert isinstance(verdict(lambda _: 6, end=400, end_share=0.7), Clear)
+
+
+def test_an_engine_whose_queue_grows_is_named_without_one_that_has_a_shorter_one():
+    def pages():
+        for at in range(-15, 316, 15):
+            one = a_page(running=4, waiting=40 * (at >= 0), steps=at)
+            other = a_page(running=4, waiting=6 * (at >= 0), steps=at, engine="1")
+            yield at, (*one, *other)
+
+    (trouble,) = verdict_of_pages(REASON, {"qwen-7rk2p-0": pages()}).troubles
+    assert trouble.message_fields["place"] == "engine 0 of pod qwen-7rk2p-0"
 
 
 @pytest.mark.parametrize(("begin", "end"), [(180, 400), (0, 150), (75, 210)])
@@ -45,15 +81,15 @@ def test_a_queue_of_an_engine_that_pauses_for_too_long_is_no_growing_one(begin, 
     def steps(at):
         return begin if begin <= at < end else at
 
-    assert isinstance(verdict(lambda _: 40, steps=steps), Clear)
+    assert not begins(verdict(lambda _: 40, steps=steps))
 
 
 def test_a_pause_shorter_than_the_progress_window_is_work():
     def steps(at):
         return at if at < 75 else max(at, 150)
 
-    assert isinstance(verdict(lambda _: 40, steps=steps), Active)
-    assert isinstance(verdict(lambda _: 40, steps=steps, progress_window_seconds=60), Clear)
+    assert begins(verdict(lambda _: 40, steps=steps))
+    assert not begins(verdict(lambda _: 40, steps=steps, progress_window_seconds=60))
 
 
 def test_without_a_counter_of_progress_nothing_is_known():
@@ -62,5 +98,5 @@ def test_without_a_counter_of_progress_nothing_is_known():
 
 
 def test_the_thresholds_of_a_queue_are_parameters():
-    assert isinstance(verdict(lambda _: 9, min_waiting=5), Active)
-    assert isinstance(verdict(lambda _: 10, min_ratio=3), Clear)
+    assert begins(verdict(lambda _: 9, min_waiting=5))
+    assert not begins(verdict(lambda _: 10, min_ratio=3))

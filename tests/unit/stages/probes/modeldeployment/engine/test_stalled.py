@@ -66,9 +66,17 @@ def test_one_counter_that_moves_is_progress(moving):
     assert isinstance(verdict(*pages), Clear)
 
 
-def test_without_new_traffic_it_takes_longer_and_has_a_code_of_its_own():
-    assert isinstance(verdict(*hung(end=300, grows=False)), Clear)
-    assert code_of(verdict(*hung(end=301, grows=False))) == "NoTraffic"
+@pytest.mark.parametrize("running", [0, 3])
+def test_without_new_traffic_it_may_be_idle(running):
+    def pages(end):
+        for at in range(-15, end, 15):
+            yield at, a_page(running=running, waiting=6, steps=9 - (at < 0))
+
+    assert isinstance(verdict(*pages(end=120)), Clear)
+    found = verdict(*pages(end=3600))
+    assert isinstance(found, Unknown)
+    assert not found.is_brief
+    assert "may be left over from aborted ones" in found.why
 
 
 def test_requests_that_arrive_at_the_http_server_are_traffic_and_health_checks_are_none():
@@ -77,7 +85,38 @@ def test_requests_that_arrive_at_the_http_server_are_traffic_and_health_checks_a
             yield at, (*page, a_sample("http", 10 + at, handler=handler, status="2xx"))
 
     assert code_of(verdict(*with_http("/v1/completions"))) == "Stalled"
-    assert isinstance(verdict(*with_http("/health")), Clear)
+    assert isinstance(verdict(*with_http("/health")), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("handler", "status", "counts"),
+    [
+        ("/v1/completions", "2xx", True),
+        ("/v1/completions", "5xx", True),
+        ("/v1/completions", "4xx", False),
+        ("/v1/completions", "404", False),
+        ("/tokenize", "2xx", False),
+        ("/v1/load_lora_adapter", "2xx", False),
+        ("/v1/responses/{response_id}", "2xx", False),
+        ("none", "5xx", False),
+    ],
+)
+def test_requests_that_never_reach_the_engine_are_no_traffic(handler, status, counts):
+    def pages():
+        for at, page in hung(end=135, grows=False):
+            yield at, (*page, a_sample("http", 10 + at, handler=handler, status=status))
+
+    assert isinstance(verdict(*pages()), Active if counts else Unknown)
+
+
+def test_a_change_of_the_kv_cache_is_progress():
+    def pages(moves):
+        for at, page in hung(end=600):
+            http = a_sample("http", 10 + at, handler="/v1/completions", status="2xx")
+            yield at, (*page, http, *a_page(kv=0.1 + 0.001 * min(at, moves)))
+
+    assert isinstance(verdict(*pages(moves=600)), Clear)
+    assert code_of(verdict(*pages(moves=300))) == "Stalled"
 
 
 def test_a_queue_that_nothing_takes_from_is_a_stall():
@@ -183,9 +222,10 @@ def test_engines_beyond_those_that_are_kept_are_unknown():
 def test_requests_that_are_counted_with_the_last_step_are_no_new_traffic():
     def pages(last):
         for at, page in hung(end=135, grows=False):
-            yield at, (*page, a_sample("http", min(at, last), handler="/v1/completions"))
+            counted = a_sample("http", min(at, last), handler="/v1/completions", status="2xx")
+            yield at, (*page, counted)
 
-    assert isinstance(verdict(*pages(15)), Clear)
+    assert isinstance(verdict(*pages(15)), Unknown)
     assert code_of(verdict(*pages(60))) == "Stalled"
 
 

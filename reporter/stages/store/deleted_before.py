@@ -1,0 +1,24 @@
+"""
+The deletions that a predecessor of this process saw.
+"""
+
+from collections.abc import Collection, Mapping
+
+from reporter.model.observations import CRDS_RESOURCE
+from reporter.model.verdicts import ObjectRef
+from reporter.stages.store.crd_presence import CRDPresences
+from reporter.stages.store.table import Table
+
+
+def record_deleted_before(
+    tables: Mapping[str, Table], presences: CRDPresences, refs: Collection[ObjectRef]
+) -> None:
+    """
+    Record that objects were deleted, if they still do not exist, and that CRDs were served.
+    """
+    by_resource = {table.kind.watch_name: table for table in tables.values()}
+    for ref in refs:
+        table, name = by_resource.get(ref.resource), (ref.namespace, ref.name)
+        if table is not None and table.objects.get(name) is None:
+            table.record_deletion(name, table.deleted_uids.get(ref, ""))
+    presences.remember_served({ref.name for ref in refs if ref.resource == CRDS_RESOURCE})
