@@ -27,12 +27,10 @@ PLAIN = [
 PAIRS = list(dict.fromkeys(tuple(Random(number).sample(PLAIN, 2)) for number in range(200)))
 PAGES = "what the pages of an engine showed to the predecessor is not in its Event"
 UNSEEN = {
-    "engine-page-fails": PAGES,
+    "across-upstream-flaps": "how long an outage that comes and goes was seen before is not in an Event",
+    "engine-pages-very-far-apart": PAGES,
     "engine-preemption-storm": PAGES,
-    "engine-stalled-and-flapping": PAGES,
-    "engine-stalled-and-pods-fail": PAGES,
-    "engine-stalled-kaito-out": PAGES,
-    "engine-stalled-one-of-eight": PAGES,
+    "engine-stalled-and-picker-at-zero": "since when a page was lost is not in an Event",
     "model-quota": "the error of a node that KAITO no longer states is not in the Event",
 }
 """

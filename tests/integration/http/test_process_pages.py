@@ -133,13 +133,15 @@ async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: 
         "pods": {
             "why": "may not watch pods",
             "unknown": [
+                "clusterNodesNotReady",
                 "inferencesetEngineStalled",
                 "inferencesetModelPodsNotReady",
                 "inferencesetPodRestarting",
                 "inferencesetRouteNotReady",
+                "inferencesetStatusContradicted",
                 "inferencesetWeightDownloadSlow",
             ],
-            "unknownInPart": [],
+            "unknownInPart": ["inferencesetScalingMisconfigured"],
             "lessDetail": [
                 "clusterBBRNotReady",
                 "clusterGatewayAuthNotReady",

@@ -54,7 +54,7 @@ async def test_a_subject_is_explained_from_the_symptom_to_the_root(
     server: EmbeddedServer, tmp_path: Path
 ):
     scale_to_zero(server)
-    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    waiting = {"waiting": {"reason": "ContainerCreating"}}
     server.cluster.patch(
         *MODEL_POD,
         {

@@ -6,12 +6,14 @@ them is wrong, or KAITO does not look any more.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
+from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.verdicts import Cause, Trouble, Verdict
@@ -20,6 +22,7 @@ from reporter.stages.resources.check_result import CheckResult, limit_to, to_ver
 from reporter.stages.resources.conditions import (
     check_observed_generation,
     describe_condition,
+    transition_time,
     with_condition,
 )
 from reporter.stages.resources.kaito.inference_sets import (
@@ -94,7 +97,17 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
             "pods": f"{ready} Ready",
         },
     )
-    return with_condition(trouble, inference, meta)
+    stated = with_condition(trouble, inference, meta)
+    # They disagree since the later of both: a word that the pods made true for hours is no older trouble.
+    return replace(
+        stated, since=max(filter(None, [stated.since, *_ready_since(pods)]), default=None)
+    )
+
+
+def _ready_since(pods: Iterable[Pod]) -> Iterable[datetime | None]:
+    for pod in pods:
+        ready = pod.status.condition("Ready")
+        yield ready and transition_time(ready, pod.metadata)
 
 
 PROBE = Probe(
