@@ -13,7 +13,7 @@ from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.cases.embedded_plane import EmbeddedPlane
 
 
-WITH_A_PAGE, WITH_SEVERAL_KINDS = "engine-data-parallel", "source-karpenter"
+WITH_A_PAGE, WITH_SEVERAL_KINDS = "engine-data-parallel", "source-karpenter-pool"
 
 
 @pytest.fixture(scope="module")
