@@ -99,15 +99,13 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
     )
     stated = with_condition(trouble, inference, meta)
     # They disagree since the later of both: a word that the pods made true for hours is no older trouble.
-    return replace(
-        stated, since=max(filter(None, [stated.since, *_ready_since(pods)]), default=None)
-    )
+    moments = [stated.since, *(_ready_since(pod) for pod in pods)]
+    return replace(stated, since=max(filter(None, moments), default=None))
 
 
-def _ready_since(pods: Iterable[Pod]) -> Iterable[datetime | None]:
-    for pod in pods:
-        ready = pod.status.condition("Ready")
-        yield ready and transition_time(ready, pod.metadata)
+def _ready_since(pod: Pod) -> datetime | None:
+    ready = pod.status.condition("Ready")
+    return transition_time(ready, pod.metadata) if ready is not None else None
 
 
 PROBE = Probe(
