@@ -12,6 +12,11 @@ from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+GONE_WITHIN = 120
+"""
+The API server alone waits up to 60 s for the objects of a CRD to go, and begins again when its storage
+was not ready (apiextensions-apiserver, pkg/controller/finalizer/crd_finalizer.go).
+"""
 
 
 def name(crd: Json) -> str:
@@ -60,7 +65,7 @@ def remove(client: Client, removed: str) -> None:
     path = f"{PATH}/{removed}"
     crd = client.get(path)
     client.delete(path)
-    until(lambda: not client.exists(path), within=60, what=f"{removed} is gone")
+    until(lambda: not client.exists(path), within=GONE_WITHIN, what=f"{removed} is gone")
     if any(each["served"] for each in crd["spec"]["versions"]):
         until(lambda: not served(client, crd), within=60, what=f"{removed} is not served")
 

@@ -10,11 +10,12 @@ import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.capture import States
-from e2e.chart.alerts.case_pages import story_of
+from e2e.chart.alerts.case_pages import CasePages, Story, story_of
 from e2e.chart.alerts.expected import BEFORE, FOUND, HEALTHY_YET, Alert, steady
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import Phase, series_of
 from e2e.chart.helm import Helm
+from tests.support.cases import case_catalogue
 
 
 pytestmark = pytest.mark.controlplane
@@ -118,15 +119,30 @@ def _case(at: str, *, until: str) -> Json:
     }
 
 
-@pytest.mark.parametrize(
+class _EventsExpired(CasePages):
+    """
+    A replay in which a new process finds no Events, so that it holds anew what its predecessor announced.
+    """
+
+    def take_over(self) -> "_EventsExpired":
+        self.writes.clear()
+        super().take_over()
+        return self
+
+
+ENDS = pytest.mark.parametrize(
     ("back", "until", "held", "after"),
     [("30m30s", "40m", True, 35), ("18m30s", "30m", False, 19)],
     ids=["recovers later", "recovers while it is held"],
 )
+
+
+@ENDS
 def test_it_fires_on_while_a_new_process_holds_the_finding(
     rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
 ) -> None:
-    story = story_of(_case(back, until=until))
+    case = _case(back, until=until)
+    story = Story(case_catalogue(case), _EventsExpired(case).run().minutes)
     series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
     announced = story.alerts(DELETED)
     assert [each["reason"] for each in announced] == [KAITO]
@@ -135,4 +151,22 @@ def test_it_fires_on_while_a_new_process_holds_the_finding(
     if held:
         assert story.alerts(AGAIN) == announced
         firing |= dict.fromkeys(range(DELETED, AGAIN + 1), announced)
+    assert firing_errors(rules, series, firing, tmp_path, alert=NAME) == ""
+
+
+@ENDS
+def test_it_fires_on_while_a_new_process_continues_the_finding(
+    rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
+) -> None:
+    """
+    What the Events of its predecessor tell it does not hold anew.
+    """
+    story = story_of(_case(back, until=until))
+    series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
+    announced = story.alerts(DELETED)
+    assert [each["reason"] for each in announced] == [KAITO]
+    lasts = range(DELETED, AGAIN + 1 if held else HELD + 1)
+    assert all(story.alerts(minute) == announced for minute in lasts)
+    assert story.alerts(after) == []
+    firing = dict.fromkeys(lasts, announced) | {after: []}
     assert firing_errors(rules, series, firing, tmp_path, alert=NAME) == ""

@@ -13,16 +13,13 @@ from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.sinks.metrics import Metrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
-from tests.support.rollups import show_rollup, stack_after
+from tests.support.rollups import LOST, show_rollup, stack_after
 
 
 pytestmark = pytest.mark.controlplane
 
 KAITO, BBR = "clusterKaitoControllerNotReady", "clusterBBRNotReady"
-OUT = {
-    "Deployment kaito-system/kaito-workspace": {"replicas": 0},
-    "Pod team-m/qwen-7rk2p-0": {"ready": False, "waiting": "CrashLoopBackOff", "last-exit": 1},
-}
+OUT = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}} | LOST
 BOTH_OUT = OUT | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
 SILENCE = {"reasons": [KAITO], "until": "2026-05-01T18:00:00Z"}
 OF_NAMESPACE = f'reason="{KAITO}",scope="namespace",stalled="true",workload_namespace="team-m"'

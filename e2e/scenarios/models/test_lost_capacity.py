@@ -27,14 +27,18 @@ BEATING = "--heartbeat-seconds=10"
 The flag for the count of subjects in an Event, which is updated with a heartbeat.
 """
 
+MADE_FOR = "inferenceset.kaito.sh/created-by"
+"""
+The label of what KAITO makes for a model; its picker has none.
+"""
+
 Path = str
 
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
     with ControlPlane(workload.SMALL_OPTIONS) as plane:
-        every = workload.manifests(SETS, of_a_team=SETS // len(TEAMS))
-        workload.write_all(plane, (each for each in every if not _routes(each)))
+        workload.write_all(plane, workload.manifests(SETS, of_a_team=SETS // len(TEAMS)))
         yield plane
 
 
@@ -42,8 +46,8 @@ def plane() -> Iterator[ControlPlane]:
 def test_lost_nodes_and_capacity_are_two_events_and_one_ready_for_each_namespace(
     plane: ControlPlane,
 ) -> None:
-    pods = _all(plane, "/api/v1/namespaces/{}/pods", "model-")
-    workspaces = _all(plane, "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces", "model-")
+    pods = _all(plane, "/api/v1/namespaces/{}/pods")
+    workspaces = _all(plane, "/apis/kaito.sh/v1beta1/namespaces/{}/workspaces")
     assert (len(pods), len(workspaces)) == (SETS, SETS)
     with ReporterProcess(plane, f"--settle-seconds={SETTLE}", BEATING):
         _write(plane, pods, _not_ready)
@@ -72,21 +76,12 @@ def _announced(plane: ControlPlane) -> Counter[tuple[str, str]]:
     return Counter((e.reason, e.involved[1]) for e in events.reporter_events(plane.client))
 
 
-def _routes(manifest: Json) -> bool:
-    """
-    Return whether an object only routes requests to a model; none of these is concerned.
-    """
-    name = manifest["metadata"]["name"]
-    picker = name.endswith("-epp") or "-epp-" in name
-    return picker or manifest["kind"] in {"HTTPRoute", "InferencePool"}
-
-
-def _all(plane: ControlPlane, path: str, prefix: str) -> dict[Path, Json]:
+def _all(plane: ControlPlane, path: str) -> dict[Path, Json]:
     found = ((path.format(team), each) for team in TEAMS for each in _list(plane, path, team))
     return {
         f"{collection}/{each['metadata']['name']}": each
         for collection, each in found
-        if each["metadata"]["name"].startswith(prefix)
+        if MADE_FOR in each["metadata"].get("labels", {})
     }
 
 

@@ -23,12 +23,16 @@ BEATING = "--heartbeat-seconds=10"
 The flag for the count of subjects in an Event, which is updated with a heartbeat.
 """
 
+MADE_FOR = "inferenceset.kaito.sh/created-by"
+"""
+The label of what KAITO makes for a model; its picker has none.
+"""
+
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
     with ControlPlane(workload.SMALL_OPTIONS) as plane:
-        every = workload.manifests(SETS, of_a_team=SETS)
-        workload.write_all(plane, (each for each in every if not _routes(each)))
+        workload.write_all(plane, workload.manifests(SETS, of_a_team=SETS))
         yield plane
 
 
@@ -38,7 +42,7 @@ def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_read
     plane: ControlPlane,
 ) -> None:
     pods = plane.client.list(f"/api/v1/namespaces/{TEAM}/pods")
-    models = [each for each in pods if each["metadata"]["name"].startswith("model-")]
+    models = [each for each in pods if MADE_FOR in each["metadata"].get("labels", {})]
     assert len(models) == SETS
     with ReporterProcess(plane, f"--settle-seconds={SETTLE}", BEATING):
         for pod in models:
@@ -51,17 +55,6 @@ def test_two_hundred_models_that_fail_within_a_minute_are_one_event_and_one_read
             _write(plane, pod, pod["status"])
         events.wait_for(plane.client, READY, within=60, containing="and 197 more")
         assert _announced(plane) == [("Warning", PODS), ("Normal", READY)]
-
-
-def _routes(manifest: Json) -> bool:
-    """
-    Return whether an object only routes requests to a model. There are many of these, and none is
-    concerned.
-    """
-    picker = (
-        manifest["metadata"]["name"].endswith("-epp") or "-epp-" in manifest["metadata"]["name"]
-    )
-    return picker or manifest["kind"] in {"HTTPRoute", "InferencePool"}
 
 
 def _announced(plane: ControlPlane) -> list[tuple[str, str]]:
