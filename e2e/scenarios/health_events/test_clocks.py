@@ -11,11 +11,12 @@ from e2e.controlplane import ControlPlane, until
 from e2e.faults.support.replicas import running_replica
 from e2e.faults.support.wall_clock import WallClock
 from e2e.support import events
-from e2e.support.health_events import FLAGS, until_phases
+from e2e.support.health_events import FLAGS, phases, until_phases
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
+from reporter.kube.objects.events.format import EPISODE_LABEL
 
 
 pytestmark = pytest.mark.controlplane
@@ -24,7 +25,6 @@ SLOW = 60
 HOUR = 3600
 ACTIVE = f"{INVALID_REASON} team-0/model-{{}} Active"
 CLEARED = f"{INVALID_REASON} team-0/model-{{}} Resolved Cleared"
-SUPERSEDED = f"{INVALID_REASON} team-0/model-{{}} Resolved Superseded"
 
 
 @pytest.mark.parametrize("start", [HOUR, -HOUR], ids=["ahead", "behind"])
@@ -56,23 +56,34 @@ def is_now(text: str) -> bool:
     return abs(away) < timedelta(seconds=SLOW)
 
 
-def test_trouble_that_lasts_for_an_hour_without_a_reporter_is_superseded(
+def test_trouble_that_lasts_for_an_hour_without_a_reporter_continues_its_object(
     plane: ControlPlane,
 ) -> None:
     """
-    Its Event has expired by then, which is deleted here instead.
+    Its Event has expired by then, which is deleted here instead; the object says what it said.
     """
     client = plane.client
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):
         inference_sets.misconfigure(client, 0)
         (first,) = until_phases(client, ACTIVE.format(0), within=SLOW)
+        written = events.wait_for(client, INVALID_REASON, within=SLOW)
     events.clear(client)
-    with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):
-        kept = until_phases(client, ACTIVE.format(0), SUPERSEDED.format(0), within=SLOW)
-        (running,) = (each for each in kept if each["status"]["phase"] == "Active")
-        assert running["metadata"]["uid"] != first["metadata"]["uid"]
+    with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, "--heartbeat-seconds=10") as reporter:
+        again = events.wait_for(client, INVALID_REASON, within=SLOW)
+        assert again.uid != written.uid
+        assert (again.name, again.message) == (written.name, written.message)
+        assert _episode(again) == _episode(written)
+        (running,) = until_phases(client, ACTIVE.format(0), within=SLOW)
+        assert running == first, "nothing of the object is written"
         inference_sets.repair(client, 0)
-        until_phases(client, CLEARED.format(0), SUPERSEDED.format(0), within=SLOW)
+        (over,) = until_phases(client, CLEARED.format(0), within=SLOW)
+        assert over["metadata"]["uid"] == first["metadata"]["uid"]
+        assert over["spec"] == first["spec"]
+        assert over["status"]["occurrences"] == 1
+        inference_sets.wait_for(client, inference_sets.READY_REASON, 0, within=SLOW)
+        assert _created(reporter) == 0
+    assert phases(client) == [CLEARED.format(0)]
+    assert len(events.reporter_events(client, INVALID_REASON)) == 1
 
 
 def test_reporter_that_comes_back_within_the_hour_continues_the_object(
@@ -121,6 +132,10 @@ def test_two_leaders_at_once_keep_one_object(plane: ControlPlane) -> None:
             assert _created(one, two) == 1
             assert "Traceback" not in one.log() + two.log()
     assert len(events.reporter_events(client, INVALID_REASON)) == 1
+
+
+def _episode(event: events.Event) -> str:
+    return str(event.raw["metadata"]["labels"][EPISODE_LABEL])
 
 
 def _created(*reporters: ReporterProcess) -> float:

@@ -30,6 +30,7 @@ from reporter.model.kinds.productionstack.health_events import (
     HealthEventSpec,
     HealthEventStatus,
     Phase,
+    PodsEviction,
     Quarantine,
     Resolution,
 )
@@ -138,7 +139,8 @@ def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
     plane: ControlPlane,
 ) -> None:
     path = f"{PATH}?fieldValidation=Strict"
-    every = _as_json(msgspec.structs.replace(SPEC, item="one", content_digest="ab"))
+    given = msgspec.structs.replace(SPEC, is_healthy=False, item="one", content_digest="ab")
+    every = _as_json(given)
     assert plane.client.create(path, _manifest(every))["spec"] == every
     course = HealthEventStatus(
         phase=Phase.RESOLVED,
@@ -151,6 +153,8 @@ def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
         content_digest="cd",
         silenced=SilencedBy(until=NOON, by="alice", why="moved", origin="silences.yaml:1"),
         node_quarantined=Quarantine.QUARANTINED,
+        quarantine_finish_timestamp=NOON,
+        user_pods_eviction_status=PodsEviction(status="Succeeded", message="all are gone"),
         drain_finish_timestamp=NOON,
         fault_remediated=True,
         last_remediation_timestamp=NOON,
@@ -160,10 +164,13 @@ def test_what_is_written_passes_strict_validation_and_other_fields_do_not(
     strict = f"{PATH}/strict/status?fieldValidation=Strict"
     assert plane.client.patch(strict, {"status": status})["status"] == status
     with pytest.raises(ApiError, match="unknown field") as refused:
-        plane.client.create(path, _manifest({**every, "isHealthy": False}, "odd"))
+        plane.client.create(path, _manifest({**every, "healthy": False}, "odd"))
     assert refused.value.status == 400
     with pytest.raises(ApiError) as refused:
         plane.client.patch(strict, {"status": {"state": "Active"}})
+    assert "unknown field" in refused.value.body, refused.value.body
+    with pytest.raises(ApiError) as refused:
+        plane.client.patch(strict, {"status": {"userPodsEvictionStatus": {"state": "Failed"}}})
     assert "unknown field" in refused.value.body, refused.value.body
 
 
