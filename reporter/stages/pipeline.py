@@ -186,7 +186,7 @@ class Evaluator:
         """
         Return the Evaluation after the batches so far. Yields where other tasks may run.
         """
-        delays, entry_of, now = self.settings.delays, self.catalogue.__getitem__, plan.now
+        now = plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
         continued, remembered = progress.continued.with_groups_of(
@@ -195,15 +195,8 @@ class Evaluator:
         suppressions = self._suppress(before, gate, continued, now=now)
         gate = count_announced(gate, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced
-        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
         seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
-        gate = extend_holds(
-            *(gate, seen_first - lifted),
-            now=now,
-            entry_of=entry_of,
-            delays=delays,
-            stays_found=True,
-        )
+        gate = self._hold_again(gate, lifted, seen_first - lifted, now=now)
         yield
         silences = silence_findings(
             before.silences,
@@ -236,6 +229,20 @@ class Evaluator:
             return frozenset()
         reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
         return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
+
+    def _hold_again(
+        self,
+        gate: Gate,
+        lifted: frozenset[FindingKey],
+        seen_first: frozenset[FindingKey],
+        *,
+        now: datetime,
+    ) -> Gate:
+        delays, entry_of = self.settings.delays, self.catalogue.__getitem__
+        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        return extend_holds(
+            *(gate, seen_first), now=now, entry_of=entry_of, delays=delays, stays_found=True
+        )
 
     def _suppress(
         self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime

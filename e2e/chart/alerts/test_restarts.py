@@ -159,7 +159,7 @@ def test_it_fires_on_while_a_new_process_continues_the_finding(
     rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
 ) -> None:
     """
-    What the Events of its predecessor tell it does not hold anew.
+    The process holds nothing anew that the Events of its predecessor tell.
     """
     story = story_of(_case(back, until=until))
     series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
