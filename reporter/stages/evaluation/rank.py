@@ -158,9 +158,9 @@ def _rank_subject(
 
     ordered = sorted(keys, key=order)
     ranked = tuple(key for key in ordered if not catalogue[key.reason].orthogonal)
-    voiced = [key for key in ranked if key not in silenced]
-    first = next((key.reason for key in voiced if key not in unknown), None)
-    first = first or next((key.reason for key in voiced), None)
+    not_silenced = [key for key in ranked if key not in silenced]
+    first = next((key.reason for key in not_silenced if key not in unknown), None)
+    first = first or next((key.reason for key in not_silenced), None)
     primary = tuple(key for key in ranked if key.reason == first)
     if primary == ranked:
         primary = ranked  # one tuple for both: an outage makes ten thousand rankings
