@@ -46,6 +46,11 @@ from reporter.stories.stack.healthy_stack import HEALTHY_STACK, stack_before
 OBSERVE_AFTER_LAST_STEP = timedelta(minutes=15)
 NO_HEARTBEAT = timedelta(days=2)
 DISCOVERY_INTERVAL, CONFIRM_INTERVAL = timedelta(seconds=30), timedelta(seconds=11)
+RESYNC_INTERVAL = timedelta(minutes=5)
+"""
+Time between two passes without a change or a deadline. The process has ten times as many (--resync), but
+only checks and declared reasons read the clock; with these a story has as many, at each discovery.
+"""
 
 
 class StoryReplay(ReplayedProcess):
@@ -62,7 +67,7 @@ class StoryReplay(ReplayedProcess):
         self.rollup, self.crds = RollUp(), dict(HEALTHY_STACK["crds"])
         self.statuses: dict[str, Mapping[str, str]] = {}
         self.step, self.codes = -1, AnnouncedCodes()
-        self._jumped = timedelta(0)
+        self._jumped, self._changed, self._passed_at = timedelta(0), False, START
         settings = story_settings(story)
         flags = settings.flag_texts
         without_heartbeats = replace(make_evaluation_settings(settings), heartbeat=NO_HEARTBEAT)
@@ -79,17 +84,26 @@ class StoryReplay(ReplayedProcess):
         before = stack_before(catalogues.packs_of(story))
         declared = [kind for kind in self._kinds if kind.is_declared]
         self.world = StoryObjects(declared, before.keys(), self._kinds)
+        reads_clock = bool(declared) or DetailSource.JOBS.value in flags["sources"].split(",")
+        self._resync = timedelta(0) if reads_clock else RESYNC_INTERVAL
         self._scrapes = find_scrapes(self.catalogue, SPECS, flags)
         self.store = self._empty()
         self.pages = MetricsPages(flags["weight-download-metric"], self._scrapes)
         self._interval = _seconds(flags["scrape-interval-seconds"])
         self._scrape_at = START + self._interval
+        self._discover_at = START
+        self.health_events = _health_events(self, flags)
+        self._begin(before)
+
+    def _begin(self, before: Mapping[str, Any]) -> None:
+        """
+        Run the first pass, on the stack that was there before the process.
+        """
         given = self.story.get("given", {})
         stack = apply_merge_patch(before, given.get("change", {}))
         self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
         self._apply({**given, "change": {}})
-        self._discover_at = START
-        self.health_events = _health_events(self, flags)
+        self._changed = True
         self._discover()
 
     def on_fault(self, _: ProbeRequest, err: Exception) -> None:
@@ -100,9 +114,13 @@ class StoryReplay(ReplayedProcess):
         crds = {*HEALTHY_STACK["crds"], *(kind.group_resource for kind in self.world.declared)}
         samples, subjects = SampleStore(self._scrapes), self.catalogue.subject_definitions
         store = Store(self._kinds, crds, samples, subjects=subjects)
+        store.subscribe(self._note_change)
         for kind in self._kinds:
             store.set_watch_state(kind, Watching())
         return store
+
+    def _note_change(self) -> None:
+        self._changed = True
 
     def run(self) -> Self:
         for number, step in enumerate(self.story["story"]):
@@ -120,6 +138,7 @@ class StoryReplay(ReplayedProcess):
         return self
 
     def run_pass(self) -> Self:
+        self._changed, self._passed_at = False, self.now
         super().run_pass()
         self._keep_episodes()
         self.codes.add(self.evaluation, self.announcement_state)
@@ -188,7 +207,7 @@ class StoryReplay(ReplayedProcess):
         self._scrape_at += self._interval
         if self.pages.words:
             self.pages.scrape_into(self.store, now=self.now)
-            self.run_pass()
+            self._follow_change()
 
     def _jump(self, text: str) -> None:
         """
@@ -251,7 +270,14 @@ class StoryReplay(ReplayedProcess):
         self._discover_at += (
             CONFIRM_INTERVAL if self.store.has_unconfirmed_loss else DISCOVERY_INTERVAL
         )
-        self.run_pass()
+        self._follow_change()
+
+    def _follow_change(self) -> None:
+        """
+        Run a pass if the store has changed since the last one, or that one is long ago.
+        """
+        if self._changed or self.now - self._passed_at >= self._resync:
+            self.run_pass()
 
     def _record_discovery(self) -> None:
         failing = self.discovery.get("failing")
