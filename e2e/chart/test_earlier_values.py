@@ -55,15 +55,20 @@ def _settings(deployment: Json) -> Settings:
 OWN_IMAGE = {"image.repository", "image.tag"}
 
 
-@pytest.mark.parametrize("path", [path for path, _ in _paths(VALUES) if path not in OWN_IMAGE])
+PATHS = [path for path, _ in _paths(VALUES) if path not in OWN_IMAGE]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [PATHS, *(pytest.param([each], marks=pytest.mark.slow) for each in PATHS)],
+    ids=["all", *PATHS],
+)
 def test_each_default_of_the_earlier_chart_changes_nothing_but_resources(
-    helm: Helm, path: str
+    helm: Helm, paths: list[str]
 ) -> None:
-    value = dict(_paths(VALUES))[path]
-    ours, theirs = (
-        _deployment(helm),
-        _deployment(helm, "--set-json", f"{path}={json.dumps(value)}"),
-    )
+    defaults = dict(_paths(VALUES))
+    values = [f"--set-json={each}={json.dumps(defaults[each])}" for each in paths]
+    ours, theirs = _deployment(helm), _deployment(helm, *values)
     for each in (ours, theirs):
         each["spec"]["template"]["spec"]["containers"][0].pop("resources")
     assert ours == theirs

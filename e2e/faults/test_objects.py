@@ -140,6 +140,7 @@ def _takes_anything(plane: ControlPlane) -> bool | None:
 # ---------------------------------------------------------------- huge
 
 
+@pytest.mark.slow
 def test_object_of_three_megabytes_is_read_like_any_other_and_leaves_no_memory_behind(
     plane: ControlPlane,
 ) -> None:

@@ -48,6 +48,7 @@ from reporter.model.silences import SilenceState
 from reporter.stages.probes.specs import SPECS
 from tests.integration.process.reporter_process import LEASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.sample import one_in
 from tests.support.status_objects import STATUSES
 
 
@@ -71,8 +72,14 @@ Those that no page of a state has: see test_unreadable_pages, test_silent and te
 # ---------------------------------------------------------------- each state
 
 
-@pytest.mark.parametrize("name", [each.__name__ for each in produced.ALL])
-@pytest.mark.parametrize("cluster", ["", "west"])
+STATES = [each.__name__ for each in produced.ALL]
+CLUSTERS = [
+    *(("", each) for each in STATES),
+    *one_in(8, (("west", each) for each in STATES)),
+]
+
+
+@pytest.mark.parametrize(("cluster", "name"), CLUSTERS)
 def test_each_state_fires_its_alerts_and_no_other(
     rules: Json, states: States, name: str, cluster: str, alert_errors: AlertErrors
 ) -> None:

@@ -15,6 +15,7 @@ from e2e.chart.hub.rendered import NAMESPACE, objects_of_hub
 from e2e.chart.rendering.objects import arguments_of
 from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.settings import load_settings
+from tests.support.sample import one_in
 
 
 pytestmark = pytest.mark.controlplane
@@ -49,7 +50,7 @@ def _error(helm: Helm, key: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", one_in(5, KEYS))
 def test_a_value_that_is_empty_is_its_default_or_is_named(helm: Helm, key: str) -> None:
     error = _error(helm, key)
     assert not error or (key.partition(".")[0] in error and "has no value: " in error)
@@ -78,7 +79,7 @@ def _alerts(objects: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     )
 
 
-@pytest.mark.parametrize("path", [*_leaves(VALUES)])
+@pytest.mark.parametrize("path", one_in(5, _leaves(VALUES)))
 def test_one_that_is_empty_is_named_or_runs_with_the_same_alerts(helm: Helm, path: str) -> None:
     words = (f"--set={EVERYTHING}", golden.OPERATOR)
     try:

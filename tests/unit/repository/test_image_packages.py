@@ -14,6 +14,8 @@ from runpy import run_path
 
 import pytest
 
+from tests.support.sample import one_in
+
 
 ROOT = Path(__file__).parents[3]
 DROP = ROOT / "e2e" / "image" / "drop_unused.py"
@@ -68,7 +70,7 @@ def run(packages: Path, *argv: str, **environ: str) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("module", DROPPED)
+@pytest.mark.parametrize("module", one_in(4, DROPPED))
 def test_what_is_dropped_cannot_be_imported(packages: Path, module: str):
     assert find_spec(module) is not None
     done = run(packages, "-c", f"import reporter.kube, {module}")
@@ -130,7 +132,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("pack", PACKS)
+@pytest.mark.parametrize("pack", one_in(len(PACKS), PACKS))
 def test_expressions_of_a_pack_are_evaluated_without_it(packages: Path, pack: str):
     """
     Its stories are replayed: the CEL library compiles and evaluates each expression.
@@ -141,7 +143,7 @@ def test_expressions_of_a_pack_are_evaluated_without_it(packages: Path, pack: st
     assert re.fullmatch(r"[1-9]\d* passed\n", done.stdout)
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("words", one_in(4, COMMANDS))
 def test_each_command_starts_without_it(packages: Path, words: str):
     code, text = COMMANDS[words]
     done = run(packages, "-m", "reporter.cli", *words.split(), HOME="/nowhere")
