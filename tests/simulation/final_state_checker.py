@@ -123,7 +123,9 @@ class FinalStateChecker:
         assert last is not None
         outage = truth.went_out_at(source, last, SETTLE)
         if not any(each.troubles for each in truth.intervals(key, 0.0, outage)):
-            return True
+            since = [truth.to_seconds(each.since) for each in self.active[key]]
+            # A new process believes the objects, which may say that it came first.
+            return None if any(at is not None and at < outage for at in since) else True
         writes = [w.at for w in self.delivery_checker.events.writes if w.record.key == key]
         announced = [at for at in writes if at < outage - UNCERTAIN]
         never_clear = announced and not truth.longest_clear(key, announced[-1], now)

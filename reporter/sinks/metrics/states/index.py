@@ -133,7 +133,8 @@ def count_subjects(
     """
     unlisted = {each.layer for each in evaluation.known_subjects.unknown}
     listed = (layer for layer in Layer if layer not in unlisted)
-    counts = Counter(dict.fromkeys(product(listed, (*STATE_NAMES[1:], CLEAR)), 0))
+    counts: Counter[tuple[str, str]] = Counter()
+    counts.update(dict.fromkeys(product(listed, (*STATE_NAMES[1:], CLEAR)), 0))
     for each in evaluation.subjects:
         names = states.get(each)
         state = most_important(n for n in names if n != ACTIVE) if names else CLEAR
