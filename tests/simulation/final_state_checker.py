@@ -126,10 +126,12 @@ class FinalStateChecker:
             since = [truth.to_seconds(each.since) for each in self.active[key]]
             # A new process believes the objects, which may say that it came first.
             return None if any(at is not None and at < outage for at in since) else True
-        writes = [w.at for w in self.delivery_checker.events.writes if w.record.key == key]
-        announced = [at for at in writes if at < outage - UNCERTAIN]
-        never_clear = announced and not truth.longest_clear(key, announced[-1], now)
-        return False if never_clear else None
+        checker = self.delivery_checker
+        writes = [w for w in checker.events.writes if w.record.key == key]
+        announced = [w for w in writes if w.at < outage - UNCERTAIN]
+        if not announced or checker.is_event_forgotten(announced[-1]):
+            return None
+        return None if truth.longest_clear(key, announced[-1].at, now) else False
 
     def is_open(self, keys: Iterable[FindingKey]) -> bool:
         """
