@@ -194,6 +194,19 @@ class GroundTruth:
             )
         return None, NEVER
 
+    def went_out_at(self, source: FindingKey, last: TruthInterval, settle: float) -> float:
+        """
+        Return when the outage began that lasted in an interval: it goes on over a recovery within the settle.
+        """
+        began_at = last.began_at
+        for interval in reversed(self.history[source]):
+            if interval.began_at >= began_at or not any(t.is_out for t in interval.troubles):
+                continue
+            if began_at - interval.ended_at >= settle:
+                break
+            began_at = interval.began_at
+        return began_at
+
     def quiet_reached_at(self, key: FindingKey, last: TruthInterval, seconds: float) -> float:
         """
         Return when the key had been different from that interval for so many seconds.

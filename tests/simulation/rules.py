@@ -94,5 +94,20 @@ def may_suppress(source: FindingKey, target: FindingKey) -> bool:
     )
 
 
+def needs_no_looking(source: FindingKey) -> bool:
+    """
+    Return whether a source suppresses whatever else is so: nobody can look at what it suppresses.
+    """
+    return source.reason == DEFAULT_CATALOGUE.missing_crd_reason
+
+
+def states_own_cause(key: FindingKey, trouble: Trouble) -> bool:
+    """
+    Return whether a trouble explains itself, whatever is out upstream.
+    """
+    own, code = DEFAULT_CATALOGUE[key.reason].own_causes, trouble.cause.code
+    return bool({code, code.partition(".")[2]} & own)
+
+
 def is_out(troubles: Iterable[Trouble]) -> bool:
     return any(trouble.is_out for trouble in troubles)

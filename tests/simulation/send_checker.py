@@ -23,9 +23,11 @@ from tests.simulation.rules import (
     is_out,
     kinds_of,
     may_suppress,
+    needs_no_looking,
     reads_pages,
     required_kinds,
     settle_of,
+    states_own_cause,
 )
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
@@ -131,11 +133,17 @@ class SendChecker:
         """
         Check that a trouble lasted for the hold of its kind since the key last settled.
         """
-        key, now = record.key, self.truth.clock.now
+        within = self._within_hold(replica, record.key, self.truth.clock.now)
+        assert not within, f"{record.key} is written within its hold, {within}"
+
+    def _within_hold(self, replica: Replica, key: FindingKey, at: float) -> str:
+        """
+        Return what a key lacked of its holds at a time; empty if a trouble had outlived its own.
+        """
         begin = self._last_settled_at(replica, key)
         lag = self.lag(replica, begin, key)
         spent: dict[tuple[ObjectRef, TroubleKind], float] = {}
-        for interval in self.truth.intervals(key, begin, now):
+        for interval in self.truth.intervals(key, begin, at):
             if interval.unknown and interval.ended_at - interval.began_at > LONG_UNKNOWN + lag:
                 spent = {w: min(s, _before_settle(key, w[1])) for w, s in spent.items()}
             for trouble in interval.troubles:
@@ -145,11 +153,9 @@ class SendChecker:
                 if self._is_old_enough(
                     trouble, interval, spent[which], key=key, lag=lag, known=known
                 ):
-                    return
+                    return ""
         found = {f"{ref} {kind}": round(each, 1) for (ref, kind), each in spent.items()}
-        raise AssertionError(
-            f"{key} is written within its hold, seconds with {lag:.1f} each: {found}"
-        )
+        return f"seconds with {lag:.1f} each: {found}"
 
     def _is_old_enough(
         self,
@@ -200,7 +206,7 @@ class SendChecker:
 
     def check_not_suppressed(self, replica: Replica, record: EventRecord, lag: float) -> None:
         """
-        Check that no source has been out all the time.
+        Check that no source that explains the key has been out all the time.
         """
         key, now = record.key, self.truth.clock.now
         for source in self.sources(key):
@@ -208,6 +214,7 @@ class SendChecker:
             last, recovered_for = self.truth.last_matching(source, now, is_out)
             if last is not None and (last.ended_at > now or recovered_for + 2 * lag < SETTLE):
                 out = self.was_seen_out(replica, last, lag)
+                out = out and not self.may_go_on(replica, key, source, last)
                 assert not out, f"{key} is written, and {source} is out, or was within the settle"
 
     def check_not_silenced(self, replica: Replica, record: EventRecord) -> None:
@@ -230,6 +237,7 @@ class SendChecker:
             lifts = self.truth.quiet_reached_at(source, last, SETTLE)
             near_lift = self.truth.intervals(key, lifts - lag, lifts + lag)
             hidden = self.was_seen_out(replica, last, lag) and all(s.troubles for s in near_lift)
+            hidden = hidden and not self.may_go_on(replica, key, source, last)
             early = now - SETTLE + lag <= lifts <= now + lag
             assert not (hidden and early), f"{key} is written just after {source} was out"
 
@@ -252,6 +260,22 @@ class SendChecker:
                 assert not saw, (
                     f"{key} continues, and it was clear from {interval.began_at:.0f} on"
                 )
+
+    def may_go_on(
+        self, replica: Replica, key: FindingKey, source: FindingKey, last: TruthInterval
+    ) -> bool:
+        """
+        Return whether a key may be announced while a source is out: by its own cause, or as it came first.
+        """
+        if needs_no_looking(source):
+            return False
+        now = self.truth.clock.now
+        lately = self.truth.intervals(key, now - self.lag(replica, now - 60, key), now)
+        if any(states_own_cause(key, each) for interval in lately for each in interval.troubles):
+            return True
+        lag = self.lag(replica, now - 60, source)
+        began_at = self.truth.went_out_at(source, last, SETTLE + lag)
+        return not self._within_hold(replica, key, began_at + lag)
 
     def sources(self, key: FindingKey) -> list[FindingKey]:
         return [source for source in self.truth.history if may_suppress(source, key)]

@@ -6,6 +6,7 @@ A try changes nothing that is known of a page: it only shows which path there is
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import NoReturn, Protocol
 
 from reporter.kube.scrape import limits
@@ -27,7 +28,7 @@ class DirectTries:
     """
     Tries one page for each namespace and port, another one each time.
 
-    *on_reached* is called when pods can be reached again.
+    *every*: between two looks at what is due. *on_reached* is called when pods can be reached again.
     """
 
     def __init__(
@@ -36,15 +37,16 @@ class DirectTries:
         schedule: ScrapeSchedule,
         pods: Pods,
         *,
+        every: timedelta = limits.TARGET_REFRESH_INTERVAL,
         on_reached: Callable[[], None],
     ) -> None:
         self._paths, self._schedule, self._pods = paths, schedule, pods
-        self._on_reached = on_reached
+        self._every, self._on_reached = every.total_seconds(), on_reached
         self._rounds = 0
 
     async def run(self) -> NoReturn:
         while True:
-            await asyncio.sleep(limits.TARGET_REFRESH_INTERVAL.total_seconds())
+            await asyncio.sleep(self._every)
             await self.run_due()
 
     async def run_due(self) -> None:

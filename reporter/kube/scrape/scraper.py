@@ -71,7 +71,8 @@ class ScrapeConfig:
     The configuration of scraping. *scrapes*: by the name of their history.
 
     *is_allowed*: returns whether an address may be read. *files*: how many files scraping may open.
-    *proxied_per_minute*: pages at most through the API server.
+    *proxied_per_minute*: pages at most through the API server. *try_interval*: between two tries to reach
+    the pods of a namespace again that are read so.
     """
 
     scrapes: Mapping[str, Scrape]
@@ -80,6 +81,7 @@ class ScrapeConfig:
     is_allowed: Callable[[str], bool] = is_pod_address
     files: int = limits.MAX_OPEN_PAGES
     proxied_per_minute: float = limits.PROXIED_PAGES_PER_MINUTE
+    try_interval: timedelta = limits.DIRECT_TRY_INTERVAL
 
 
 class Scraper:
@@ -142,12 +144,19 @@ class Scraper:
             DirectFetcher(is_allowed=self._config.is_allowed) as direct,
             asyncio.TaskGroup() as tasks,
         ):
-            paths = PathSelector(self._config.mode, direct, proxy, review_access=review_access)
+            paths = PathSelector(
+                self._config.mode,
+                direct,
+                proxy,
+                review_access=review_access,
+                try_interval=self._config.try_interval,
+            )
             self._paths = paths
             tries = DirectTries(
                 paths,
                 self._schedule,
                 self._store,
+                every=min(limits.TARGET_REFRESH_INTERVAL, self._config.try_interval),
                 on_reached=lambda: self._enqueue(paths, self._turns.drain_proxied()),
             )
             tasks.create_task(tries.run(), name="tries of the direct path")

@@ -51,7 +51,10 @@ class FleetNamespace(StatusStruct, frozen=True, kw_only=True):
     state: State
     blocking: FleetBlocking | None = None
     package: Package | None = None
-    inference_sets: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    inference_sets: Annotated[
+        Counts | None,
+        Meta(description="InferenceSets by state; null if their numbers are not known."),
+    ] = None
     replicas: Replicas | None = None
 
 
@@ -100,7 +103,10 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
         ),
     ] = None
     skewed: Annotated[bool, Meta(description="The skew is beyond 60 s.")] = False
-    inference_sets: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    inference_sets: Annotated[
+        Counts | None,
+        Meta(description="InferenceSets by state; null if their numbers are not known."),
+    ] = None
     replicas: Replicas | None = None
     namespaces: Annotated[
         tuple[FleetNamespace, ...],

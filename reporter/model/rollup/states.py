@@ -2,6 +2,7 @@
 The states of a roll-up, and the closed sets beside them.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum, unique
 
 from reporter.model.enums import Owner
@@ -47,6 +48,13 @@ COUNTED_STATES = (
 """
 The states that a subject which exists may have.
 """
+
+
+def is_complete(counts: Mapping[State, int]) -> bool:
+    """
+    Return whether the number of subjects of each state is known, so that the sum is the total.
+    """
+    return all(state in counts for state in COUNTED_STATES)
 
 
 @unique

@@ -180,6 +180,13 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
     def of(cls, numbers: Mapping[State, int]) -> "Counts":
         return cls(**{state.key: number for state, number in numbers.items() if number})
 
+    @classmethod
+    def as_known(cls, numbers: Mapping[State, int]) -> "Counts | None":
+        """
+        Return the counts; None if the number of no state is known.
+        """
+        return cls.of(numbers) if numbers else None
+
     def by_state(self) -> Mapping[State, int]:
         return {state: getattr(self, state.key) for state in COUNTED_STATES}
 
@@ -203,7 +210,9 @@ class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):
     ] = ()
     contributing_count: Annotated[int, Meta(description="The number of all further causes.")] = 0
     replicas: Annotated[Replicas | None, Meta(description="Sums over the InferenceSets.")] = None
-    counts: Annotated[Counts, Meta(description="InferenceSets by state.")] = Counts()
+    counts: Annotated[
+        Counts | None, Meta(description="InferenceSets by state; null if they cannot be listed.")
+    ] = None
     harness: HarnessStatus | None = None
     inference_sets: tuple[InferenceSetStatus, ...] = ()
 
@@ -223,8 +232,12 @@ class ComponentStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class ClusterCounts(StatusStruct, frozen=True, kw_only=True):
-    namespaces: Counts = Counts()
-    inference_sets: Counts = Counts()
+    """
+    The numbers of subjects by state; null where they cannot be listed.
+    """
+
+    namespaces: Counts | None = None
+    inference_sets: Counts | None = None
 
 
 class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):

@@ -82,13 +82,14 @@ class RollUpCollector(Collector):
 Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
 
 
-def _with_unlisted(counts: Mapping[State, int], cluster: ClusterRecord) -> Mapping[State, int]:
+def _with_unlisted(rollup: RollUp, cluster: ClusterRecord) -> Mapping[State, int]:
     """
     Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
     """
-    if all(each.layer is not Layer.MODELDEPLOYMENT for each in cluster.unlisted):
+    counts = rollup.known_set_counts
+    if cluster.has_all(Layer.MODELDEPLOYMENT):
         return counts
-    return {**counts, State.UNKNOWN: max(counts[State.UNKNOWN], 1)}
+    return {**counts, State.UNKNOWN: max(counts.get(State.UNKNOWN, 0), 1)}
 
 
 def _find_shown(
@@ -96,11 +97,10 @@ def _find_shown(
 ) -> Iterator[Shown]:
     if cluster is not None:
         every = [each.replicas for each in rollup.namespaces.values()]
-        yield Shown(
-            CLUSTER, "", cluster.standing, _with_unlisted(rollup.set_counts, cluster), _sum(every)
-        )
+        counts = _with_unlisted(rollup, cluster)
+        yield Shown(CLUSTER, "", cluster.standing, counts, _sum(every))
     for name, each in namespaces:
-        yield Shown(NAMESPACE, name, each.standing, each.totals.by_state, each.replicas)
+        yield Shown(NAMESPACE, name, each.standing, each.counts, each.replicas)
 
 
 def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
@@ -127,8 +127,8 @@ def _states(shown: Iterable[Shown]) -> Samples:
 
 def _counts(shown: Iterable[Shown]) -> Samples:
     for each in shown:
-        for state in COUNTED_STATES:
-            yield (each.name, state.key), each.counts[state]
+        for state, number in each.counts.items():
+            yield (each.name, state.key), number
 
 
 def _replicas(shown: Iterable[Shown]) -> Samples:

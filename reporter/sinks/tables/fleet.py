@@ -51,10 +51,12 @@ def _wide_cells(each: ClusterEntry) -> tuple[str, ...]:
     )
 
 
-def _sets(counts: Counts) -> str:
+def _sets(counts: Counts | None) -> str:
     """
     Return how many of the InferenceSets are Current.
     """
+    if counts is None:
+        return NOTHING
     every = sum(counts.by_state().values())
     return f"{counts.current}/{every}" if every else NOTHING
 

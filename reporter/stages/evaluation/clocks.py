@@ -136,9 +136,12 @@ class FindingState(Struct, frozen=True, gc=False):
         """
         Report that time alone cannot change this state.
         """
-        return bool(self.why_unknown) or all(
-            clock.stopped or (clock.active and clock.past_hold) for clock in self.clocks
-        )
+        if self.why_unknown:
+            return True
+        for clock in self.clocks:  # a plain loop: each pass asks this twice of all findings
+            if clock.stopped_since is None and not (clock.active and clock.past_hold):
+                return False
+        return True
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:

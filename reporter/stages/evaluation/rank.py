@@ -77,7 +77,7 @@ class RankingInput(NamedTuple):
         return changed | {
             key
             for key, state in self.finding_states.items()
-            if state.why_unknown
+            if state.unknown_since is not None
             and _is_long_unknown(state, settle=settle, now=self.as_of)
             and not _is_long_unknown(state, settle=settle, now=before.as_of)
         }
@@ -133,8 +133,8 @@ def next_rank_deadline(
     """
     Return the next moment at which a finding has been Unknown for the settle.
     """
-    unknown = (state.unknown_since for state in finding_states.values())
-    moments = (since + settle for since in unknown if since is not None)
+    unknown = [s.unknown_since for s in finding_states.values() if s.unknown_since is not None]
+    moments = (since + settle for since in unknown)
     return min((moment for moment in moments if moment > now), default=None)
 
 

@@ -89,8 +89,8 @@ class StatusView:
             suppressed=describe_suppressed(standing.suppressed, self.rules),
             components=rollup.cluster.components,
             counts=ClusterCounts(
-                namespaces=Counts.of(rollup.namespace_counts),
-                inference_sets=Counts.of(rollup.set_counts),
+                namespaces=Counts.as_known(rollup.known_namespace_counts),
+                inference_sets=Counts.as_known(rollup.known_set_counts),
             ),
             unlisted_layers=rollup.cluster.unlisted,
         )
@@ -132,7 +132,7 @@ class StatusView:
         record = self.rollup.namespaces.get(name)
         if record is None:
             return self._unlisted_namespace(name)
-        standing, totals = record.standing, record.totals
+        standing = record.standing
         others = rank_causes(record.groups)[1:]
         return NamespaceStatus(
             name=name,
@@ -144,7 +144,7 @@ class StatusView:
             contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
             contributing_count=len(others),
             replicas=record.replicas,
-            counts=Counts.of(totals.by_state),
+            counts=Counts.as_known(record.counts),
             harness=self._harness(record),
         )
 

@@ -189,6 +189,13 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
         )
 
 
+def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[State, int]:
+    """
+    Return the counts without the zeros that are not known, as there may be more subjects.
+    """
+    return counts if has_all else {state: number for state, number in counts.items() if number}
+
+
 Group = Mapping[str, Blocker]
 """
 Blockers by name of the subject; "" is the harness.
@@ -224,6 +231,13 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
         return self.totals.replicas if self.has_all_sets else None
 
     @property
+    def counts(self) -> Mapping[State, int]:
+        """
+        The number of sets by state, as far as it is known.
+        """
+        return counts_as_known(self.totals.by_state, has_all=not self.unlisted)
+
+    @property
     def available(self) -> bool | None:
         if self.totals.available:
             return True
@@ -244,6 +258,9 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     uid: str = ""
     components: tuple[ComponentStatus, ...] = ()
     unlisted: tuple[UnlistedLayer, ...] = ()
+
+    def has_all(self, layer: Layer) -> bool:
+        return all(each.layer is not layer for each in self.unlisted)
 
 
 NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
@@ -279,3 +296,17 @@ class RollUp:
     @property
     def evaluated_at(self) -> datetime | None:
         return self.evaluation.evaluated_at
+
+    @property
+    def known_set_counts(self) -> Mapping[State, int]:
+        """
+        The number of InferenceSets by state, as far as it is known.
+        """
+        return counts_as_known(self.set_counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
+
+    @property
+    def known_namespace_counts(self) -> Mapping[State, int]:
+        return counts_as_known(self.namespace_counts, has_all=self._has_all(Layer.MODELHARNESS))
+
+    def _has_all(self, layer: Layer) -> bool:
+        return self.cluster is not None and self.cluster.has_all(layer)

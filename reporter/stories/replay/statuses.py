@@ -18,8 +18,9 @@ def status_lines(view: StatusView) -> Mapping[str, str]:
 
 def _lines(view: StatusView) -> Iterator[tuple[str, str]]:
     cluster = view.cluster()
-    counts = cluster.counts.inference_sets.by_state().items()
-    numbers = ", ".join(f"{number} {state}" for state, number in counts if number)
+    counts = cluster.counts.inference_sets
+    by_state = counts.by_state().items() if counts is not None else ()
+    numbers = ", ".join(f"{number} {state}" for state, number in by_state if number)
     layers = "".join(f"; {each.layer} not listed" for each in cluster.unlisted_layers)
     yield "cluster", _line(cluster) + layers
     yield "counts", numbers

@@ -49,6 +49,8 @@ class ScraperFixture:
     *verdicts*: by model, after each change that causes an evaluation, if these are evaluated.
     """
 
+    scraper: Scraper
+
     def __init__(self, store, *, evaluating: bool) -> None:
         self.store = store
         self.results: Counter[str] = Counter()
@@ -95,10 +97,12 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
             mode,
             allowed,
             proxied_per_minute=how.pop("proxied_per_minute", 60 * SPEEDUP),
+            try_interval=how.pop("try_interval", INTERVAL),
         )
         targets = TargetFinder(scrapes.values(), store.snapshot)
         context = WatchContext(api, AcceleratedClock())
         scraper = Scraper(config, targets, store, context, on_result=run.counted)
+        run.scraper = scraper
         task = group.create_task(scraper.run())
         yield run, server
         task.cancel()

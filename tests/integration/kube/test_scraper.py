@@ -8,10 +8,14 @@ from datetime import timedelta
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
+from reporter.kube.scrape.path import ScrapePath
+from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.kinds.core.pods import PODS
 from reporter.settings import ScrapeMode
 from tests.integration.kube.scraper_fixture import (
+    INTERVAL,
     many_pods,
     pods_for_downloads,
     scraping,
@@ -101,6 +105,38 @@ async def test_pods_are_read_through_the_api_server(tmp_path):
         await until(lambda: run.verdict("qwen") == "qwen-0-0=Slow")
         paths = {path for _, path in server.requests}
         assert paths == {f"/api/v1/namespaces/{TEAM}/pods/qwen-0-0:{stub.port}/proxy/metrics"}
+
+
+NO_ROUTE = "255.255.255.255"
+
+
+async def test_pods_that_can_be_reached_again_are_read_directly_without_a_budget(tmp_path):
+    """
+    A page an hour passes through the API server, so that all others wait for the way back.
+    """
+    pods, stub = pods_for_downloads("slow", "fast", "dip")
+    lost = [replace(each, status=replace(each.status, pod_ip=NO_ROUTE)) for each in pods]
+    how = {"mode": ScrapeMode.AUTO, "proxied_per_minute": 1 / 60, "evaluating": False}
+    async with stub, scraping(tmp_path, *lost, port=stub.port, **how) as (run, server):
+        await until(lambda: set(run.scraper.page_ages()) == {ScrapePath.PROXY})
+        await until(lambda: any("/proxy" in path for _, path in server.requests))
+        assert run.scraper.page_ages() == {ScrapePath.PROXY: timedelta(hours=3)}
+        for pod in pods:
+            run.store.upsert(PODS, pod)
+        await until(lambda: set(stub.requested) >= {pod.status.pod_ip for pod in pods})
+        assert run.scraper.page_ages() == {ScrapePath.DIRECT: INTERVAL}
+        await until(lambda: run.scraper.count_pages()[LastOutcome.SUCCEEDED] == len(pods))
+        assert sum("/proxy" in path for _, path in server.requests) == 1
+
+
+async def test_pods_that_stay_unreachable_are_read_through_the_api_server(tmp_path):
+    pod = a_loading_pod(ip=NO_ROUTE)
+    async with scraping(tmp_path, pod, port=9, mode=ScrapeMode.AUTO, evaluating=False) as (
+        run,
+        server,
+    ):
+        await until(lambda: sum("/proxy" in path for _, path in server.requests) > 2)
+        assert set(run.scraper.page_ages()) == {ScrapePath.PROXY}
 
 
 async def test_without_the_permission_the_verdict_is_unknown(tmp_path):

@@ -47,8 +47,8 @@ class SourceSeries:
     def clusters(self) -> Iterator[SeriesSample]:
         for state in self.states:
             yield self._sample("state", scope="cluster", state=state.key)
-        for state, number in self.counts.items():
-            yield self._sample("inferencesets", number, state=state.key)
+        for state in COUNTED_STATES if self.counts else ():
+            yield self._sample("inferencesets", self.counts.get(state, 0), state=state.key)
         yield self._sample("replicas", 4, count="desired")
         yield self._sample("replicas", 4, count="ready")
         yield self._sample("cluster_info", version=self.version)
@@ -79,10 +79,9 @@ class SourceSeries:
         for name, state in self.namespaces.items():
             labels = {"workload_namespace": name}
             for each in COUNTED_STATES:
-                yield self._sample(
-                    "state", float(each is state), scope="namespace", state=each.key, **labels
-                )
-            yield self._sample("inferencesets", 2, state=state.key, **labels)
+                is_so = float(each is state)
+                yield self._sample("state", is_so, scope="namespace", state=each.key, **labels)
+                yield self._sample("inferencesets", 2 * is_so, state=each.key, **labels)
             yield self._sample("replicas", 4, count="desired", **labels)
             yield self._sample("package_info", package="harness", revision="1", **labels)
 

@@ -251,6 +251,17 @@ def test_each_series_is_there_once():
     assert len(series) == len(set(series))
 
 
+def test_the_age_of_pages_is_shown_by_path_and_only_of_paths_that_are_used():
+    metrics = Metrics(SOME, list)
+    ages: dict[str, timedelta] = {}
+    metrics.set_scrape_functions(dict, lambda: ages)
+    name = "scrape_page_max_age_seconds"
+    assert not [s for s in MetricsPage(metrics).samples if s.name.endswith(name)]
+    ages.update(direct=timedelta(seconds=15), proxy=timedelta(minutes=33))
+    page = MetricsPage(metrics)
+    assert [page.value(name, path=path) for path in ages] == [15, 1980]
+
+
 def test_the_page_shows_exactly_the_declared_metrics():
     metrics = Metrics(SOME, lambda: [a_watch()])
     metrics.set_scrape_functions(lambda: {"new": 0}, lambda: {"proxy": timedelta(minutes=33)})

@@ -2,15 +2,17 @@
 The series of the status on the metrics page.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.settings import RollUpScope
 from reporter.sinks.metrics import Metrics
+from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import model_outage, show_rollup, stack_after
+from tests.unit.sinks.metrics_page import MetricsPage
 
 
 PREFIX = "productionstack_status_reporter_rollup_"
@@ -110,6 +112,34 @@ def test_inference_sets_that_cannot_be_listed_are_not_shown_as_none():
         found = series(stack_after(gone, watch=watch, until="5m"), RollUpScope.CLUSTER)
         count = labelled(found, "inferencesets", workload_namespace="", state="unknown")
         assert count == unknown
+
+
+@pytest.mark.parametrize(("given", "known"), [({"InferenceSet team-m/qwen": None}, 0), ({}, 1)])
+def test_a_number_of_inference_sets_that_is_not_known_is_absent(given, known):
+    replay = stack_after(given, watch={"inferencesets": "lost"}, until="5m")
+    found = {each: value for each, value in series(replay).items() if each[0] == "inferencesets"}
+    team = {
+        each: value for each, value in found.items() if ("workload_namespace", "team-m") in each
+    }
+    assert list(team.values()) == [1] * known
+    assert all(("state", "unknown") in each for each in found)
+    assert list(found.values()) == [1] * (1 + known)
+
+
+def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
+    numbers = {}
+    for watch in ({}, {"inferencesets": "lost"}):
+        metrics = Metrics(DEFAULT_CATALOGUE, list)
+        replay = stack_after({"InferenceSet team-m/qwen": None}, watch=watch, until="5m")
+        metrics.on_pass(Evaluation(), replay.evaluation, timedelta())
+        page = MetricsPage(metrics)
+        numbers[bool(watch)] = {
+            sample.labels["state"]: sample.value
+            for sample in page.samples
+            if sample.name.endswith("_subjects") and sample.labels["layer"] == "modeldeployment"
+        }
+    assert set(numbers[False].values()) == {0}
+    assert numbers[True] == {"unknown": 1}
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ ROLLUP_INFERENCE_SETS = MetricDeclaration(
     "rollup_inferencesets",
     MetricType.GAUGE,
     "Subjects of the model layer by state in the status, such as InferenceSets, those of other kinds "
-    "too; those of all namespaces have an empty namespace.",
+    "too; those of all namespaces have an empty namespace. While they cannot be listed there are no zeros.",
     ("workload_namespace", "state"),
 )
 ROLLUP_REPLICAS = MetricDeclaration(

@@ -88,7 +88,8 @@ SETS_LEFT_OUT = MetricDeclaration(
 SUBJECTS = MetricDeclaration(
     "subjects",
     MetricType.GAUGE,
-    "Subjects by the most important state among their reasons.",
+    "Subjects by the most important state among their reasons; while those of a layer cannot be listed "
+    "it has no zeros.",
     ("layer", "state"),
 )
 

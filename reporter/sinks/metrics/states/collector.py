@@ -103,7 +103,7 @@ class StateCollector:
         suppressions = sorted(_suppressions(evaluation))
         yield make_family(SUPPRESSION_INFO, ((each, 1) for each in suppressions))
         yield make_family(SETS_LEFT_OUT, [((), self._sets.left_out)])
-        counts = count_subjects(evaluation.subjects, self._index.subjects)
+        counts = count_subjects(evaluation, self._index.subjects)
         yield make_family(SUBJECTS, counts.items())
 
     def _known_rows(self, evaluation: Evaluation) -> list[Row]:

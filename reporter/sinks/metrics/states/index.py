@@ -4,6 +4,7 @@ The states of all keys that are not clear, kept up to date by what changed since
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import TypeAlias
 
 from reporter.model.enums import Layer, Reason
@@ -123,14 +124,19 @@ def most_important(names: Iterable[str]) -> str:
 
 
 def count_subjects(
-    subjects: Iterable[Subject], states: Mapping[Subject, Mapping[str, int]]
+    evaluation: Evaluation, states: Mapping[Subject, Mapping[str, int]]
 ) -> Mapping[tuple[str, str], int]:
     """
     Count subjects by layer and their most important state.
+
+    A layer whose subjects cannot be listed has no zeros: there may be some in any state.
     """
-    counts = {(layer.value, name): 0 for layer in Layer for name in (*STATE_NAMES[1:], CLEAR)}
-    for each in subjects:
+    unlisted = {each.layer for each in evaluation.known_subjects.unknown}
+    listed = (layer for layer in Layer if layer not in unlisted)
+    counts: Counter[tuple[str, str]] = Counter()
+    counts.update(dict.fromkeys(product(listed, (*STATE_NAMES[1:], CLEAR)), 0))
+    for each in evaluation.subjects:
         names = states.get(each)
         state = most_important(n for n in names if n != ACTIVE) if names else CLEAR
-        counts[each.layer.value, state] += 1
+        counts[each.layer, state] += 1
     return counts

@@ -19,7 +19,7 @@ from reporter.model.fleet.answers import (
     SourceReport,
 )
 from reporter.model.fleet.enums import Dropped
-from reporter.model.rollup.states import State
+from reporter.model.rollup.states import State, is_complete
 from reporter.model.rollup.status import Replicas
 from reporter.stages.fleet.series.labels import (
     CLUSTER_INFO,
@@ -134,8 +134,9 @@ class _Draft:
         is_one = len(self.states) == 1 and not self.contradicts
         state = next(iter(self.states)) if is_one else None
         version = next(iter(self.versions)) if len(self.versions) == 1 else ""
+        counts = self.counts if is_complete(self.counts) else {}
         for uid, time in self.times.items():
-            report = SourceReport(uid, time, state, self.counts, self._replicas(), version)
+            report = SourceReport(uid, time, state, counts, self._replicas(), version)
             yield SourceId(source, uid), report
 
     def _replicas(self) -> Replicas | None:

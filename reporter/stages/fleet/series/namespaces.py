@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
 from reporter.model.fleet.status import FleetBlocking, FleetNamespace
-from reporter.model.rollup.states import State
+from reporter.model.rollup.states import State, is_complete
 from reporter.model.rollup.status import Counts, Package, Replicas
 from reporter.stages.fleet.series.detail import blocking_of
 from reporter.stages.fleet.series.gathering import MAX_COUNT, parse_value
@@ -59,7 +59,7 @@ class _Draft:
             state=next(iter(self.states)) if len(self.states) == 1 else State.UNKNOWN,
             blocking=self._blocking(),
             package=self.package,
-            inference_sets=Counts.of(self.counts),
+            inference_sets=Counts.of(self.counts) if is_complete(self.counts) else None,
             replicas=Replicas(**self.replicas) if "desired" in self.replicas else None,
         )
 

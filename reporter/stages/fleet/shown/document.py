@@ -120,7 +120,7 @@ class FleetView:
             in_state_seconds=max(int(now - record.since), 0),
             skew_seconds=round(record.skew.seconds, 1) if record.skew is not None else None,
             skewed=content.skewed,
-            inference_sets=Counts.of(content.counts),
+            inference_sets=Counts.as_known(content.counts),
             replicas=content.replicas,
             namespaces=tuple(_namespaces(record)),
             namespace_count=len(content.namespaces),

@@ -27,7 +27,7 @@ def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: da
     Return the status as a client reads it, without the times that change without news.
     """
     generation = found.metadata.generation
-    counts = entry.inference_sets.by_state()
+    counts = entry.inference_sets
     status = ClusterObjectStatus(
         observed_generation=generation,
         state=entry.state,
@@ -42,7 +42,7 @@ def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: da
         blocking=entry.blocking,
         cluster_uid=entry.uid,
         reporter_version=entry.version,
-        inference_sets=SetCounts.of(counts) if any(counts.values()) else None,
+        inference_sets=SetCounts.of(counts.by_state()) if counts is not None else None,
         replicas=entry.replicas,
         namespaces_not_current=entry.namespace_count,
         packages=entry.packages[:MAX_PACKAGES],

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
 from reporter.model.rollup.object_status import ObjectBlocking, SetCounts
-from reporter.model.rollup.states import Actionability, State
+from reporter.model.rollup.states import Actionability, State, is_complete
 from reporter.model.rollup.status import ComponentStatus, Package, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.stages.rollup.document import StatusView
@@ -100,7 +100,7 @@ def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectA
         cluster.state,
         available=_is_control_plane_available(view, rules.rollup),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
-        inference_sets=SetCounts.of(view.rollup.set_counts),
+        inference_sets=_known_counts(view.rollup.known_set_counts),
     )
 
 
@@ -157,7 +157,7 @@ def _of_namespace(
         available=summary.available,
         blocking=ObjectBlocking.of(summary.blocking) if summary.blocking is not None else None,
         replicas=summary.replicas,
-        inference_sets=SetCounts.of(record.totals.by_state) if record is not None else None,
+        inference_sets=_known_counts(record.counts) if record is not None else None,
         package=summary.package,
         not_judged=_not_judged(record.sets.values()) if record is not None else (),
         unreachable=_why_unreachable(record.sets) if record is not None else "",
@@ -191,6 +191,13 @@ def _of_named_sets(
         problem = _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELDEPLOYMENT, why)
         return answer._replace(blocking=problem.blocking, problem=NOT_FOUND)
     return answer._replace(blocking=_blocking(namespace, absent, record, sets, view, rules))
+
+
+def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
+    """
+    Return the counts with their total; None if that is not known.
+    """
+    return SetCounts.of(counts) if is_complete(counts) else None
 
 
 def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:

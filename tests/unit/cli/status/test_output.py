@@ -49,6 +49,13 @@ def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
     assert list(describe_gaps(document)) == ["not judged: a, b: it has no pages"]
 
 
+def test_how_old_a_page_through_the_api_server_may_be_is_a_note():
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, page_max_age_seconds=2000)
+    assert list(describe_gaps(document)) == [
+        "metrics pages that are read through the API server may be 33m old"
+    ]
+
+
 def test_inference_sets_without_a_metrics_page_are_counted():
     sets = tuple(
         InferenceSetStatus(

@@ -6,6 +6,7 @@ import pytest
 
 from reporter.model.observations import WatchLost
 from reporter.model.rollup.states import State
+from reporter.model.rollup.status import Counts
 from reporter.stages.rollup.fold import SETS_PER_BATCH, fold, fold_steps
 from reporter.stages.rollup.records import RollUp
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, line_of, stack_after, view_of
@@ -157,9 +158,12 @@ def test_a_namespace_whose_inference_sets_cannot_be_listed_is_unknown_until_they
     replay = stack_after(without_sets, watch={"inferencesets": "lost"}, until="5m")
     found = view_of(replay).namespace("team-m")
     assert (found.state, found.available, found.replicas) == (State.UNKNOWN, None, None)
+    assert found.counts is None
+    counts = view_of(replay).cluster().counts
+    assert (counts.namespaces, counts.inference_sets) == (Counts(unknown=2), None)
     assert (found.blocking.code, found.blocking.layer) == ("NotListed", "modeldeployment")
     listed = view_of(stack_after(without_sets, until="5m")).namespace("team-m")
-    assert (listed.state, listed.blocking) == (State.CURRENT, None)
+    assert (listed.state, listed.blocking, listed.counts) == (State.CURRENT, None, Counts())
 
 
 @pytest.mark.parametrize("kind", ["pods", "workspaces"])

@@ -40,10 +40,11 @@ export function showFleet(fleet, isOutdated) {
   const state = isOutdated ? "Unknown" : fleet.state;
   document.title = `${state}: fleet of production stacks`;
   const last = isOutdated ? "last known: " : "";
+  const counts = fleet.counts ?? (fleet.why ? null : {});
   fill(
     byId("cluster"),
     el("span", {}, "Fleet ", badge(state), isOutdated ? ` last known: ${fleet.state}` : ""),
-    el("span", {}, `Clusters: ${last}${countsText(fleet.counts)}`),
+    el("span", {}, `Clusters: ${last}${countsText(counts)}`),
   );
 }
 

@@ -69,8 +69,10 @@ export const timeText = (time) => time.replace(/\.\d+/, "");
 export const plural = (number, one, many = `${one}s`) =>
   `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
+// Without counts the numbers are not known: there may be some.
 export function countsText(counts) {
-  const found = Object.keys(COUNTS).filter((key) => counts?.[key]);
+  if (!counts) return "not known";
+  const found = Object.keys(COUNTS).filter((key) => counts[key]);
   return found.map((key) => `${counts[key]} ${COUNTS[key]}`).join(", ") || "none";
 }
 

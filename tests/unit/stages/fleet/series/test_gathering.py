@@ -25,6 +25,7 @@ from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
 from reporter.stages.fleet.series.gathering import MAX_NAMES, gather_clusters
 from reporter.stages.fleet.series.namespaces import gather_namespaces
 from reporter.stages.fleet.shown.blocking import reported_blocking
+from reporter.stages.rollup.records import NO_COUNTS
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 
@@ -59,13 +60,13 @@ def test_what_a_source_reports():
     ((source, report),) = answer.reports["prod"].items()
     assert source.uid == report.uid == "uid-1"
     assert (report.evaluated, report.state, report.version) == (NOON, State.CURRENT, "0.1.0")
-    assert report.counts == {State.CURRENT: 3}
+    assert report.counts == {**NO_COUNTS, State.CURRENT: 3}
     assert (report.replicas.desired, report.replicas.ready, report.replicas.updated) == (
         4,
         4,
         None,
     )
-    assert answer.series == {"prod": 6}
+    assert answer.series == {"prod": 10}
     assert answer.dropped == {}
 
 
@@ -88,8 +89,19 @@ def test_sources_that_cannot_be_told_apart_have_no_state_and_one_time(turned):
     assert (report.evaluated, report.state, report.counts) == (
         NOON + 7,
         None,
-        {State.CURRENT: 4},
+        {**NO_COUNTS, State.CURRENT: 4},
     )
+
+
+def test_counts_of_which_some_are_missing_are_not_known():
+    current = "inferencesets", State.CURRENT.key
+    left = [s for s in SourceSeries().clusters() if not _is(s, *current)]
+    (report,) = gather_clusters(left, "cluster", NOON).reports["prod"].values()
+    assert (report.state, report.counts) == (State.CURRENT, {})
+
+
+def _is(sample: SeriesSample, metric: str, state: str) -> bool:
+    return sample.labels["__name__"].endswith(metric) and sample.labels.get("state") == state
 
 
 def test_a_source_without_a_time_is_none():
@@ -122,7 +134,7 @@ def test_what_no_reporter_writes_is_dropped_and_named():
 def test_at_most_twenty_names_are_kept():
     many = [replace(SourceSeries(), label="", uid=f"uid-{number:03}") for number in range(100)]
     dropped = gather(*many).dropped[Dropped.NO_LABEL]
-    assert dropped.series == 600
+    assert dropped.series == 1000
     assert len(dropped.names) == MAX_NAMES
 
 

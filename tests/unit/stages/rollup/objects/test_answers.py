@@ -119,6 +119,17 @@ def test_what_cannot_be_listed_is_unknown_and_not_missing(spec):
     assert answer.blocking is not None
 
 
+@pytest.mark.parametrize(
+    ("namespace", "spec"),
+    [("team-m", {}), (RELEASE, {"scope": "Cluster"})],
+    ids=["team", "cluster"],
+)
+def test_numbers_of_inference_sets_that_cannot_be_listed_are_absent(namespace, spec):
+    assert ask(stack_without_pages(), namespace, **spec).inference_sets.total == 1
+    replay = stack_without_pages(watch={"inferencesets": "lost"}, until="2m")
+    assert ask(replay, namespace, **spec).inference_sets is None
+
+
 def test_many_missing_sets_are_named_shortly():
     names = [f"set-{number:03}" for number in range(256)]
     answer = ask(stack_without_pages(), inferenceSets=names)
