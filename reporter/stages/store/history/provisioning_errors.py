@@ -38,6 +38,13 @@ class ProvisioningErrors:
         elif isinstance(old, NodeClaim) and is_workspace_absent(old.workspace):
             self._errors.pop(old.workspace)
 
+    def record_before(self, workspace: NamespacedName, error: Condition) -> None:
+        """
+        Keep what a predecessor remembered, unless this process knows better.
+        """
+        if self._errors.get(workspace) is None:
+            self._errors[workspace] = error
+
     def _track(self, old: ApiObject | None, new: Workspace) -> None:
         """
         Update the error of a Workspace from its versions; one that it states itself is not kept twice.
