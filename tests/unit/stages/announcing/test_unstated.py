@@ -6,6 +6,8 @@ import pytest
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.records.announced import (
     Announced,
@@ -17,6 +19,7 @@ from reporter.model.records.seen_before import SeenBefore
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.stages.announcing.unstated import MAX_EXISTED, find_errors, find_existed
+from reporter.stages.resources.gateway.routes import find_deleted_parts
 from tests.support.builders import NOON, a_condition
 from tests.support.model_builders import (
     QUOTA,
@@ -70,9 +73,7 @@ def test_what_exists_or_was_deleted_is_kept_and_nothing_else():
 def test_an_event_keeps_few_objects():
     routes = [a_route(f"r{number:03}") for number in range(MAX_EXISTED + 10)]
     store = a_model_store(*routes)
-    refs = [
-        ObjectRef("httproutes.gateway.networking.k8s.io", TEAM, r.metadata.name) for r in routes
-    ]
+    refs = [ObjectRef(HTTP_ROUTES.group_resource, TEAM, r.metadata.name) for r in routes]
     found = find_existed(store.snapshot(), Subject(Layer.CLUSTER), [*map(a_trouble, refs)])
     assert len(found) == MAX_EXISTED
 
@@ -93,11 +94,11 @@ def test_a_new_process_keeps_the_error_only_while_its_outcome_is_open():
 def test_a_new_process_misses_what_existed_and_is_not_there():
     store = a_model_store(a_set(), a_route())
     refs = [
-        ObjectRef("httproutes.gateway.networking.k8s.io", TEAM, "qwen-route"),
-        ObjectRef("inferencepools.inference.networking.k8s.io", TEAM, "qwen-inferencepool"),
+        ObjectRef(HTTP_ROUTES.group_resource, TEAM, "qwen-route"),
+        ObjectRef(INFERENCE_POOLS.group_resource, TEAM, "qwen-inferencepool"),
         GATEWAY,
     ]
     store.record_seen_before(SeenBefore(frozenset(refs), {SUBJECT: tuple(refs)}))
     snapshot = store.snapshot()
     assert [snapshot.was_deleted(ref) for ref in refs] == [False, True, True]
-    assert [parts for _, parts in snapshot.deleted_parts.items()] == [(refs[1],)]
+    assert find_deleted_parts(snapshot, SUBJECT, HTTP_ROUTES, INFERENCE_POOLS) == (refs[1],)
