@@ -15,7 +15,7 @@ from reporter.model.verdicts import ObjectRef
 @dataclass(frozen=True, slots=True)
 class SeenBefore:
     """
-    What Events that were read back tell of objects.
+    The part of Events that were read back which is about objects.
 
     *existed*: objects of which those that do not exist were deleted; *existed_of*: those of them that
     the Events of an InferenceSet name. *errors*: by Workspace, the last error of its nodes.
