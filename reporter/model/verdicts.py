@@ -52,6 +52,7 @@ class Trouble:
     *hold*: how long it may last, where the probe knows it better than the entry's hold of its kind.
     *not_before*: when it counts at the earliest, whatever its hold.
     *object_created_at*: None if the object is missing.
+    *missing*: the object that the cause object refers to and that does not exist.
     *nodes*: the Nodes that explain it: lost ones, on which all pods run that it is about.
     *message_fields* are identifiers and never shortened; *foreign_text* comes from other programs,
     so it is sanitized, and shortened first.
@@ -66,6 +67,7 @@ class Trouble:
     hold: timedelta | None = None
     not_before: datetime | None = None
     object_created_at: datetime | None = None
+    missing: ObjectRef | None = None
     message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
     foreign_text: str = ""
     nodes: frozenset[str] = frozenset()

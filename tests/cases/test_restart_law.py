@@ -31,7 +31,6 @@ UNSEEN = {
     "engine-pages-very-far-apart": PAGES,
     "engine-preemption-storm": PAGES,
     "engine-stalled-and-picker-at-zero": "since when a page was lost is not in an Event",
-    "model-quota": "the error of a node that KAITO no longer states is not in the Event",
 }
 """
 Cases in which the law does not hold yet, because observations of the old process are lost.

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct, field
 
 from reporter.model.enums import Reason, TroubleKind
+from reporter.model.kinds.base.conditions import Condition
+from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.verdicts import Cause, InvolvedObject, ObjectRef, Trouble
 
 
@@ -26,6 +28,8 @@ apimachinery/pkg/api/validation/objectmeta.go).
 class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     """
     One trouble of a finding; *fields* and *text* are those of its message.
+
+    *since*: when it began by its condition. *began*: since when it is of its kind, as it was seen.
     """
 
     object: tuple[str, str, str]
@@ -34,12 +38,13 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     is_out: bool = False
     is_crash: bool = False
     since: datetime | None = None
+    began: datetime | None = None
     created_at: datetime | None = None
     fields: dict[str, str] = field(default_factory=dict)
     text: str = ""
 
     @classmethod
-    def of(cls, trouble: Trouble) -> Self:
+    def of(cls, trouble: Trouble, began: datetime | None = None) -> Self:
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -48,6 +53,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             trouble.is_out,
             trouble.is_crash,
             trouble.since,
+            began,
             trouble.object_created_at,
             dict(trouble.message_fields),
             trouble.foreign_text,
@@ -85,19 +91,35 @@ class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=Tr
     item: str = ""
 
 
+class AnnouncedError(Struct, frozen=True, omit_defaults=True):
+    """
+    An error of nodes, in the words of its condition, and the Workspaces that it is about.
+    """
+
+    workspaces: tuple[NamespacedName, ...]
+    type: str
+    status: str = "False"
+    reason: str = ""
+    message: str = ""
+
+    def condition(self, since: datetime) -> Condition:
+        return Condition(self.type, self.status, self.reason, self.message, since)
+
+
 class Announced(Struct, frozen=True, omit_defaults=True):
     """
     The finding of an Event, and what its suffixes name.
 
-    *suppressing*: the reasons that it suppresses. *deleted*: the objects of these causes that existed
-    and were deleted: that they are missing does not show this. *involved*: the involvedObject, where it
-    is not beside this anyway.
+    *suppressing*: the reasons that it suppresses. *existed*: objects that exist or were deleted, of
+    these causes and what else explains them: that one is missing later does not show this. *errors*: those that an object stated which may not state them any more. *involved*: the
+    involvedObject, where it is not beside this anyway.
     """
 
     finding: AnnouncedFinding
     also: tuple[OtherFinding, ...] = ()
     suppressing: tuple[Reason, ...] = ()
-    deleted: tuple[tuple[str, str, str], ...] = ()
+    existed: tuple[tuple[str, str, str], ...] = ()
+    errors: tuple[AnnouncedError, ...] = ()
     involved: tuple[str, str, str, str, str] | None = None
 
     @property
@@ -105,8 +127,8 @@ class Announced(Struct, frozen=True, omit_defaults=True):
         return InvolvedObject(*self.involved) if self.involved is not None else None
 
     @property
-    def deleted_objects(self) -> tuple[ObjectRef, ...]:
-        return tuple(ObjectRef(*each) for each in self.deleted)
+    def existing_objects(self) -> tuple[ObjectRef, ...]:
+        return tuple(ObjectRef(*each) for each in self.existed)
 
 
 _DECODER = msgspec.json.Decoder(Announced)

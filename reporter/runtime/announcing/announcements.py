@@ -181,7 +181,7 @@ class Announcements:
             self._settings,
             lambda subject: self._involved_for(snapshot, subject),
             self._write_cache,
-            snapshot.was_deleted,
+            snapshot,
         )
 
     def possible_keys(self) -> PossibleKeys:

@@ -18,14 +18,16 @@ from reporter.model.records.announced import (
 )
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject, ObjectRef
+from reporter.model.verdicts import InvolvedObject, Trouble
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.eligibility import ready_groups
 from reporter.stages.announcing.grouping import EventGroup, member_key
 from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.stages.announcing.unstated import find_errors, find_existed
 from reporter.stages.evaluation.clocks import ZERO, CauseClock
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.rank import Ranking
+from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
@@ -35,20 +37,12 @@ The most of a foreign text that is kept for the process that reads an Event back
 """
 
 
-def never_deleted(_: ObjectRef) -> bool:
-    """
-    Return False, for who knows no deleted objects.
-    """
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class EventComposer:
     """
     Everything that the content of an Event depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
-    an object existed and was deleted.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *snapshot*: what was observed.
     """
 
     announcement_state: AnnouncementState
@@ -56,7 +50,7 @@ class EventComposer:
     catalogue: Catalogue
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
-    was_deleted: Callable[[ObjectRef], bool] = never_deleted
+    snapshot: Snapshot | None = None
 
     def finding_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
         """
@@ -130,25 +124,46 @@ class EventComposer:
             if each != key and key not in self.announcement_state.groups
         ]
         finding = self._finding(key)
-        causes = {t.trouble.cause.object for f in (finding, *others) for t in f.troubles}
-        return Announced(
+        announced = Announced(
             finding,
             tuple(each for each in others if each.troubles),
             message_input.suppressed_reasons,
-            tuple(
-                (r.resource, r.namespace, r.name) for r in sorted(causes) if self.was_deleted(r)
-            ),
         )
+        if self.snapshot is None:
+            return announced
+        troubles = self._all_troubles(key)
+        return msgspec.structs.replace(
+            announced,
+            existed=find_existed(self.snapshot, key.subject, troubles),
+            errors=find_errors(self.snapshot, troubles),
+        )
+
+    def _all_troubles(self, key: FindingKey) -> list[Trouble]:
+        """
+        Return the troubles of a key, and of the others of its subject; those of a group's members.
+        """
+        group = self.announcement_state.groups.get(key)
+        keys = (
+            [member_key(key, each) for each in group.members]
+            if group is not None
+            else [key, *self.evaluation.ranking_of(key.subject).ranked[:MAX_TROUBLES]]
+        )
+        states = self.evaluation.gate.finding_states
+        found = [states[each].announceable for each in keys if each in states]
+        return [clock.trouble for clocks in found for clock in clocks]
 
     def _finding(self, key: FindingKey) -> AnnouncedFinding:
         state = self.evaluation.finding_state_of(key)
-        troubles = [clock.trouble for clock in state.announceable] if state is not None else []
-        shown = [
-            replace(t, foreign_text=truncate_bytes(sanitize(t.foreign_text), MAX_FOREIGN_BYTES))
-            for t in troubles[:MAX_TROUBLES]
-        ]
-        return AnnouncedFinding(
-            tuple(map(AnnouncedTrouble.of, shown)), more=len(troubles) - len(shown)
+        clocks = state.announceable if state is not None else ()
+        shown = tuple(map(self._announced_trouble, clocks[:MAX_TROUBLES]))
+        return AnnouncedFinding(shown, more=len(clocks) - len(shown))
+
+    def _announced_trouble(self, clock: CauseClock) -> AnnouncedTrouble:
+        text = truncate_bytes(sanitize(clock.trouble.foreign_text), MAX_FOREIGN_BYTES)
+        seen_at = self.evaluation.evaluated_at
+        return AnnouncedTrouble.of(
+            replace(clock.trouble, foreign_text=text),
+            seen_at - clock.time_in_kind if seen_at is not None else None,
         )
 
     def message_input(self, key: FindingKey) -> MessageInput:

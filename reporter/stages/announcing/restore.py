@@ -11,8 +11,8 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, EventType, Layer, Reason
 from reporter.model.records.announced import Announced, AnnouncedFinding
 from reporter.model.records.event_record import EventRecord
+from reporter.model.records.seen_before import NOTHING_SEEN_BEFORE, SeenBefore
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode, OwedReady
 from reporter.stages.announcing.episodes import apply_evaluation
 from reporter.stages.announcing.grouping import EventGroup
@@ -78,7 +78,7 @@ def remember_findings(
     """
     findings: dict[FindingKey, RememberedFinding] = {}
     suppressing: dict[FindingKey, frozenset[Reason]] = {}
-    deleted: set[ObjectRef] = set()
+    seen = NOTHING_SEEN_BEFORE
     running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
     overtaken = _overtaken(records, catalogue) if settings.emission is Emission.PRIMARY else ()
@@ -93,8 +93,8 @@ def remember_findings(
             also = FindingKey(key.subject, other.reason, other.item)
             findings.setdefault(also, _remembered(record, other))
         suppressing[key] = frozenset(announced.suppressing)
-        deleted.update(announced.deleted_objects)
-    remembered = Remembered(findings, frozenset(state.groups), suppressing, frozenset(deleted))
+        seen = seen.merged(_seen_before(record, announced))
+    remembered = Remembered(findings, frozenset(state.groups), suppressing, seen)
     return remembered.kept(stays_evaluated(catalogue, settings))
 
 
@@ -121,6 +121,28 @@ def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFin
         record.involved_object,
         record.episode_start,
         is_whole=not finding.more,
+        began={
+            each.trouble.cause.object: each.began
+            for each in finding.troubles
+            if each.began is not None
+        },
+    )
+
+
+def _seen_before(record: EventRecord, announced: Announced) -> SeenBefore:
+    """
+    Return what an Event tells of objects. A Workspace that is younger than it has an error of its own.
+    """
+    subject, existed = record.key.subject, announced.existing_objects
+    is_of_model = subject.layer is Layer.MODELDEPLOYMENT and not subject.is_unnamed
+    return SeenBefore(
+        frozenset(existed),
+        {subject: existed} if is_of_model and existed else {},
+        {
+            name: each.condition(record.last_timestamp)
+            for each in announced.errors
+            for name in each.workspaces
+        },
     )
 
 

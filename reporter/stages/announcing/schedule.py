@@ -16,9 +16,9 @@ from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject, ObjectRef
+from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
-from reporter.stages.announcing.compose import EventComposer, never_deleted
+from reporter.stages.announcing.compose import EventComposer
 from reporter.stages.announcing.eligibility import (
     announceable_keys,
     due_ready_keys,
@@ -27,6 +27,7 @@ from reporter.stages.announcing.eligibility import (
 from reporter.stages.evaluation.clocks import FindingState
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.rank import Ranking
+from reporter.stages.snapshot.snapshot import Snapshot
 
 
 _READY_RANK = -1
@@ -89,8 +90,7 @@ class PublishContext:
     """
     Everything that the decision to write depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
-    an object existed and was deleted.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *snapshot*: what was observed.
     *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
@@ -100,7 +100,7 @@ class PublishContext:
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
-    was_deleted: Callable[[ObjectRef], bool] = never_deleted
+    snapshot: Snapshot | None = None
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """
@@ -148,7 +148,7 @@ class PublishContext:
             self.catalogue,
             self.settings,
             self.involved_for,
-            self.was_deleted,
+            self.snapshot,
         )
 
     def _due_ready_keys(self, now: datetime) -> list[FindingKey]:

@@ -14,6 +14,7 @@ import msgspec
 
 from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Reason, TroubleKind
+from reporter.model.records.seen_before import NOTHING_SEEN_BEFORE, SeenBefore
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject, ObjectRef, Trouble
 from reporter.stages.evaluation.clocks import ZERO, CauseClock, Delays, FindingState, Gate
@@ -30,7 +31,8 @@ class RememberedFinding:
 
     *announced_at*: when its episode began. *is_whole*: it had no other troubles than these; if it may
     have had, every trouble that it has now counts as announced. *is_overtaken*: another finding of lower
-    rank was announced since, so it was clear for the settle by then, if it is clear now.
+    rank was announced since, so it was clear for the settle by then, if it is clear now. *began*: by
+    cause object, since when it was of its kind, as far as that is known.
     """
 
     troubles: tuple[Trouble, ...]
@@ -38,6 +40,7 @@ class RememberedFinding:
     announced_at: datetime
     is_whole: bool = True
     is_overtaken: bool = False
+    began: Mapping[ObjectRef, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,13 @@ class Remembered:
 
     *findings*: the announced ones, and those that their suffixes name. *groups*: the keys of Events for
     many InferenceSets. *suppressing*: the reasons that an announced root names as suppressed.
-    *deleted*: objects that existed, and are missing since.
+    *seen*: what no object shows any more.
     """
 
     findings: Mapping[FindingKey, RememberedFinding] = field(default_factory=dict)
     groups: frozenset[FindingKey] = frozenset()
     suppressing: Mapping[FindingKey, frozenset[Reason]] = field(default_factory=dict)
-    deleted: frozenset[ObjectRef] = frozenset()
+    seen: SeenBefore = NOTHING_SEEN_BEFORE
 
     def __bool__(self) -> bool:
         return bool(self.findings or self.groups)
@@ -69,7 +72,7 @@ class Remembered:
             {**self.findings, **other.findings},
             self.groups | other.groups,
             {**self.suppressing, **other.suppressing},
-            self.deleted | other.deleted,
+            self.seen.merged(other.seen),
         )
 
     def kept(self, is_kept: Callable[[FindingKey], bool]) -> "Remembered":
@@ -160,10 +163,16 @@ def _continued(
     for trouble in finding.troubles:
         clear_for = rules.delays.settle if finding.is_overtaken else ZERO
         clock = clocks.get(trouble.cause.object) or CauseClock(trouble, clear_for=clear_for)
-        lasted = clock.time_in_kind
-        if clock.trouble.kind is trouble.kind:
+        began = finding.began.get(clock.object)
+        if clock.trouble.kind is not trouble.kind:
+            # The condition that states the present kind may be as old as the announced one.
+            lasted = ZERO
+        elif began is not None:
+            lasted = max(now - began, ZERO)
+        else:
             # It was announced once its hold was over.
-            lasted = max(lasted, rules.hold(clock) + max(now - finding.announced_at, ZERO))
+            announced_for = max(now - finding.announced_at, ZERO)
+            lasted = max(clock.time_in_kind, rules.hold(clock) + announced_for)
         clocks[clock.object] = msgspec.structs.replace(clock, past_hold=True, time_in_kind=lasted)
     return msgspec.structs.replace(state, clocks=tuple(clocks.values()))
 

@@ -98,6 +98,13 @@ class Snapshot:
             presence is not None and not presence.versions and bool(presence.ever_served)
         )
 
+    def has(self, ref: ObjectRef) -> bool:
+        """
+        Return whether an object exists, as far as its kind is watched.
+        """
+        table = self.tables.get(ref.resource.partition(".")[0])
+        return table is not None and table.objects.get((ref.namespace, ref.name)) is not None
+
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.
         key = (namespace, name)

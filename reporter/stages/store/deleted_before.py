@@ -1,5 +1,5 @@
 """
-The deletions that a predecessor of this process saw.
+The deletions of what a predecessor of this process saw.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,13 +12,18 @@ from reporter.stages.store.table import Table
 
 def record_deleted_before(
     tables: Mapping[str, Table], presences: CRDPresences, refs: Collection[ObjectRef]
-) -> None:
+) -> frozenset[ObjectRef]:
     """
-    Record that objects were deleted, if they still do not exist, and that CRDs were served.
+    Record that objects that existed were deleted if they do not exist, and that CRDs were served.
+
+    Return the objects that are missing.
     """
     by_resource = {table.kind.watch_name: table for table in tables.values()}
+    missing: set[ObjectRef] = set()
     for ref in refs:
         table, name = by_resource.get(ref.resource), (ref.namespace, ref.name)
         if table is not None and table.objects.get(name) is None:
             table.record_deletion(name, table.deleted_uids.get(ref, ""))
+            missing.add(ref)
     presences.remember_served({ref.name for ref in refs if ref.resource == CRDS_RESOURCE})
+    return frozenset(missing)

@@ -12,8 +12,10 @@ from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
+from reporter.model.records.seen_before import SeenBefore
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
@@ -243,9 +245,18 @@ class Store:
         self._deleted_uids = None
         return True
 
-    def record_deleted_before(self, refs: frozenset[ObjectRef]) -> None:
-        record_deleted_before(self._tables, self._presences, refs)
+    def record_seen_before(self, seen: SeenBefore) -> None:
+        """
+        Remember what a predecessor has seen, as far as no object is known that shows otherwise.
+        """
+        missing = record_deleted_before(self._tables, self._presences, seen.existed)
         self._deleted_uids = None
+        self._history.record_seen_before(seen, missing, self._is_absent)
+        for name in seen.errors:
+            workspace = find_object(self._tables, WORKSPACES, name)
+            if workspace is not None:
+                self._history.on_upsert(workspace, workspace)
+                self._mark_dirty(WORKSPACES.affects(workspace))
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
         found = find_object(self._tables, PODS, (namespace, name))

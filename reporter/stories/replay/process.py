@@ -103,7 +103,7 @@ class ReplayedProcess:
             self.catalogue,
             self.settings,
             involved_for,
-            was_deleted=self.snapshot.was_deleted,
+            snapshot=self.snapshot,
         )
 
     def run_pass(self) -> Self:
@@ -175,6 +175,6 @@ class ReplayedProcess:
         remembered = remember_findings(
             self.announcement_state, self.evaluation, self.catalogue, self.settings, now=self.now
         )
-        self.store.record_deleted_before(remembered.deleted)
+        self.store.record_seen_before(remembered.seen)
         self.evaluation = replace(self.evaluation, remembered=remembered)
         return self.run_pass()

@@ -9,8 +9,10 @@ from reporter.model.kinds.base.keys import backend_pool_key, inference_set_keys,
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import POOL_SUFFIX, possible_models_of
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.gateway_api.parents import ParentsStatus
 from reporter.model.subjects import Subject
+from reporter.model.verdicts import ObjectRef
 
 
 class InferencePoolSelector(InterningApiStruct, frozen=True):
@@ -51,6 +53,16 @@ def index_keys(pool: InferencePool) -> tuple[str, ...]:
     picker = pool.spec.endpoint_picker_ref
     named = (picker_key(pool.metadata.namespace, picker.name),) if picker is not None else ()
     return (*inference_set_keys(pool), *named)
+
+
+def picker_ref(pool: InferencePool) -> ObjectRef | None:
+    """
+    Return the Deployment of a pool's endpoint picker: the chart gives it the name of its Service.
+    """
+    picker = pool.spec.endpoint_picker_ref
+    if picker is None or not picker.name:
+        return None
+    return ObjectRef(DEPLOYMENTS.group_resource, pool.metadata.namespace, picker.name)
 
 
 def affects(pool: InferencePool) -> tuple[Subject, ...]:

@@ -47,7 +47,8 @@ from reporter.stages.resources.kaito.node_claims import (
     StuckNodeClaim,
     find_pool_error,
     find_stuck_claim,
-    has_launched_machines,
+    is_loss_of_machines,
+    is_overcome,
 )
 from reporter.stages.resources.kaito.nodes import (
     NODE_CLAIM_READY,
@@ -152,15 +153,16 @@ def _unresolved_error(
     replica: ModelReplica, error: Condition | None, claims: Sequence[NodeClaim]
 ) -> Condition | None:
     """
-    Return the last error unless it is overcome: all machines are launched.
+    Return the last error unless it is overcome: all machines are launched, or registered.
 
     An error that only a claim or its pool stated is also overcome when the replica serves.
     """
     if error is None:
         return None
     is_from_claim = error.type in {*LIFECYCLE_CONDITIONS, REGISTRATION_HEALTHY}
-    is_launched = has_launched_machines(claims, replica.workspace.status.target_node_count)
-    return None if is_launched or (is_from_claim and replica.is_serving) else error
+    nodes = replica.workspace.status.target_node_count
+    is_served = is_from_claim and replica.is_serving
+    return None if is_served or is_overcome(error, claims, nodes) else error
 
 
 def _find_node_claims(
@@ -239,6 +241,10 @@ def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -
     """
     Build the trouble of an error; *current* is the condition of now, which may only be waiting.
     """
+    if is_loss_of_machines(error):
+        state = "gets machines that are given up, one after the other, before their Nodes register"
+        waiting = _waiting_trouble(workspace, classify_error(error), current, state)
+        return replace(waiting, kind=TroubleKind.FAILED)
     state = describe_condition(error)
     is_earlier = current != error and current.reason != error.reason
     if current.type == NODE_CLAIM_READY and is_earlier:
@@ -280,6 +286,7 @@ PROBE = Probe(
                 "Capacity",
                 "InstanceType",
                 "NodeClaimFailed",
+                "NotRegistered",
                 "NoNodeClaim",
                 "NoProgress",
                 "NodesNotReady",

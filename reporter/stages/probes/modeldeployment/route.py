@@ -218,7 +218,8 @@ def _check_reference(
     undecodable = check_decoded(snapshot, kind, namespace, reference.name)
     if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:
         return undecodable
-    absence = absence_of(snapshot, ObjectRef(kind.group_resource, namespace, reference.name))
+    missing = ObjectRef(kind.group_resource, namespace, reference.name)
+    absence = absence_of(snapshot, missing)
     is_local = namespace == route.metadata.namespace
     name = reference.name if is_local else f"{namespace}/{reference.name}"
     role = "parent" if kind is GATEWAYS else "backend"
@@ -226,7 +227,7 @@ def _check_reference(
     state = f"{role} {kind.kind} {name} {absence.describe()}"
     trouble = routing_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
     # The startup grace counts from when the object went missing, not from the route's creation.
-    return replace(trouble, object_created_at=None)
+    return replace(trouble, object_created_at=None, missing=missing)
 
 
 PROBE = Probe(

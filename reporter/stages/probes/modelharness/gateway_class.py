@@ -6,6 +6,7 @@ stays: Accepted is Unknown with reason Pending, since 1970-01-01, and never Fals
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from msgspec import Struct
 
@@ -164,11 +165,13 @@ def _missing_class_trouble(
     snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
 ) -> Trouble:
     name = gateway.spec.gateway_class_name
-    absence = absence_of(snapshot, ObjectRef(GATEWAY_CLASSES.group_resource, "", name))
+    missing = ObjectRef(GATEWAY_CLASSES.group_resource, "", name)
+    absence = absence_of(snapshot, missing)
     existing = [each.metadata.name for each in snapshot.all(GATEWAY_CLASSES)]
     lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
     state = f'names GatewayClass "{name}", which {lacks}'
-    return gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
+    trouble = gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
+    return replace(trouble, missing=missing)
 
 
 def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> CheckResult | None:

@@ -7,7 +7,7 @@ namespaces stand for them.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import label_key
@@ -65,12 +65,11 @@ def _service_trouble(
         absence = absence_of(snapshot, ref)
         existing = [each.metadata.name for each in snapshot.all(NAMESPACES)]
         state = absence.describe(did_you_mean(service.namespace, existing))
-        return envoy_filter_trouble(
-            envoy_filter,
-            "NamespaceNotFound",
-            absence.trouble_kind,
-            f"{asks}, whose namespace {state}",
+        text = f"{asks}, whose namespace {state}"
+        trouble = envoy_filter_trouble(
+            envoy_filter, "NamespaceNotFound", absence.trouble_kind, text
         )
+        return replace(trouble, missing=ref)
     actual = _actual_backend(snapshot, service, backends)
     if not actual:
         return None

@@ -71,11 +71,12 @@ def _picker_trouble(snapshot: Snapshot, pool: InferencePool) -> CheckResult | No
     undecodable = check_decoded(snapshot, SERVICES, namespace, name)
     if undecodable or snapshot.get(SERVICES, Service, namespace, name) is not None:
         return undecodable
-    absence = absence_of(snapshot, ObjectRef(SERVICES.group_resource, namespace, name))
+    missing = ObjectRef(SERVICES.group_resource, namespace, name)
+    absence = absence_of(snapshot, missing)
     state = f"has as its endpoint picker Service {name}, which {absence.describe()}"
     trouble = routing_trouble(INFERENCE_POOLS, pool, PICKER_NOT_FOUND, absence.trouble_kind, state)
     # The startup grace counts from when the Service went missing, not from the pool's creation.
-    return replace(trouble, object_created_at=None)
+    return replace(trouble, object_created_at=None, missing=missing)
 
 
 def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | None:

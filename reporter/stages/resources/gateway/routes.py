@@ -10,10 +10,19 @@ from typing import TypeVar
 
 from reporter.model.kinds.base.keys import backend_pool_key, inference_set_key
 from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.ownership import POOL_SUFFIX, ROUTE_SUFFIX
+from reporter.model.kinds.base.ownership import (
+    ENDPOINT_PICKER_SUFFIX,
+    POOL_SUFFIX,
+    ROUTE_SUFFIX,
+)
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, BackendReference, HTTPRoute
-from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.inference_pools import (
+    INFERENCE_POOLS,
+    InferencePool,
+    picker_ref,
+)
 from reporter.model.kinds.gateway_api.parents import ParentReference
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
@@ -89,6 +98,29 @@ def gateway_parents(route: HTTPRoute) -> Sequence[ParentReference]:
     return [each for each in route.spec.parent_refs or () if is_gateway_parent(each)]
 
 
+def find_parts(snapshot: Snapshot, subject: Subject) -> Sequence[ObjectRef]:
+    """
+    Return the routes, pools and endpoint pickers of an InferenceSet, and what was deleted of them.
+    """
+    namespace, key = subject.namespace, inference_set_key(subject.namespace, subject.name)
+    routes = find_routes(snapshot, subject)
+    pools = find_pools(snapshot, subject, routes)
+    labelled = snapshot.by_index(DEPLOYMENTS, Deployment, key)
+    parts = ((HTTP_ROUTES, routes), (INFERENCE_POOLS, pools), (DEPLOYMENTS, labelled))
+    return [
+        *(
+            ObjectRef(kind.group_resource, each.metadata.namespace, each.metadata.name)
+            for kind, objects in parts
+            for each in objects
+        ),
+        *(picker for pool in pools if (picker := picker_ref(pool)) is not None),
+        ObjectRef(
+            DEPLOYMENTS.group_resource, namespace, f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+        ),
+        *(snapshot.deleted_parts.get(key) or ()),
+    ]
+
+
 def find_deleted_parts(
     snapshot: Snapshot, subject: Subject, *kinds: ResourceKind
 ) -> tuple[ObjectRef, ...]:
@@ -97,4 +129,5 @@ def find_deleted_parts(
     """
     deleted = snapshot.deleted_parts.get(inference_set_key(subject.namespace, subject.name)) or ()
     resources = [kind.group_resource for kind in kinds]
-    return tuple(ref for ref in deleted if ref.resource in resources)
+    # A pool's endpoint picker, which its name alone tells, may have outlived it.
+    return tuple(ref for ref in deleted if ref.resource in resources and snapshot.was_deleted(ref))

@@ -14,14 +14,24 @@ from reporter.model.kinds.karpenter.node_claims import NodeClaim
 from reporter.model.kinds.karpenter.node_pools import NodePool
 from reporter.stages.resources.conditions import check_observed_generation, is_condition_true
 from reporter.stages.resources.existence import exclude_deleting
-from reporter.stages.resources.kaito.nodes import TRANSIENT_REASONS
+from reporter.stages.resources.kaito.nodes import (
+    REGISTRATION_FAILED,
+    TRANSIENT_REASONS,
+    is_registration_failure,
+)
 
 
 LAUNCHED = "Launched"
-LIFECYCLE_CONDITIONS = (LAUNCHED, "Registered", "Initialized")
+REGISTERED = "Registered"
+LIFECYCLE_CONDITIONS = (LAUNCHED, REGISTERED, "Initialized")
 REGISTRATION_HEALTHY = "NodeRegistrationHealthy"
 """
 The condition of a NodePool that keeps reason and message of nodes that are not created.
+"""
+
+LOSS_OF_MACHINES = Condition(REGISTERED, "False", REGISTRATION_FAILED)
+"""
+The error that only claims show which come and go: machines are given up before their Nodes register.
 """
 
 
@@ -72,15 +82,24 @@ def find_pool_error(pools: Iterable[NodePool]) -> Condition | None:
     return None
 
 
-def has_launched_machines(claims: Iterable[NodeClaim], nodes: int) -> bool:
+def is_overcome(error: Condition, claims: Iterable[NodeClaim], nodes: int) -> bool:
     """
-    Return whether each of so many nodes has a machine, so that older errors are overcome.
+    Return whether each of so many nodes has a machine, after machines that did not register a Node.
     """
-    launched = [
-        find_condition(each.status.conditions, LAUNCHED)
-        for each in exclude_deleting_claims(claims)
-    ]
-    return len(launched) >= max(nodes, 1) and all(map(is_condition_true, launched))
+    step = REGISTERED if is_registration_failure(error) else LAUNCHED
+    reached = [has_reached(each, step) for each in exclude_deleting_claims(claims)]
+    return len(reached) >= max(nodes, 1) and all(reached)
+
+
+def is_loss_of_machines(error: Condition) -> bool:
+    return error.type == REGISTERED and is_registration_failure(error)
+
+
+def has_reached(claim: NodeClaim, step: str) -> bool:
+    """
+    Return whether a claim has reached a step of its lifecycle.
+    """
+    return is_condition_true(find_condition(claim.status.conditions, step))
 
 
 def exclude_deleting_claims(claims: Iterable[NodeClaim]) -> list[NodeClaim]:

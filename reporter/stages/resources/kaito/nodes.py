@@ -30,11 +30,17 @@ WAITING_REASONS = frozenset(
 Reasons for which no outcome is known yet. They do not end an error that was reported before.
 """
 
+NODE_NOT_FOUND = "NodeNotFound"
+UNREGISTERED_REASONS = WAITING_REASONS | {NODE_NOT_FOUND}
+"""
+Reasons before a machine has registered as a Node.
+"""
+
 NODE_STARTING_REASONS = frozenset(
     {
         "DRADriverPoolsNotPublished",
         "KnownEphemeralTaintsExist",
-        "NodeNotFound",
+        NODE_NOT_FOUND,
         "NodeNotReady",
         "NodePluginsNotReady",
         "RegistrationHookPending",
@@ -54,6 +60,18 @@ Reasons of ResourceReady that are about the model's files, not about nodes.
 """
 
 TRANSIENT_REASONS = WAITING_REASONS | NODE_STARTING_REASONS | MODEL_REASONS
+
+
+REGISTRATION_FAILED = "RegistrationFailed"
+"""
+Karpenter's reason on a NodePool whose machines were launched and did not register in time. It states none where
+a cloud accepts a machine and gives up later: the claim is deleted, and only an Event AsyncProvisioningError tells
+(karpenter-provider-azure, pkg/cloudprovider/cloudprovider.go).
+"""
+
+
+def is_registration_failure(error: Condition) -> bool:
+    return error.reason == REGISTRATION_FAILED
 
 
 def find_workspace_error(workspace: Workspace) -> Condition | None:
@@ -78,20 +96,42 @@ def find_workspace_error(workspace: Workspace) -> Condition | None:
     return None
 
 
-def is_error_open(workspace: Workspace) -> bool:
+def is_error_open(workspace: Workspace, error: Condition) -> bool:
     """
     Return whether the outcome of an earlier provisioning error is still open.
 
     It is while NodeClaimReady only reports waiting, because the next attempt may fail in the same
-    way, and the Workspace states no other error.
+    way, and the Workspace states no other error. After machines that did not register, that there is
+    another machine is no outcome either.
     """
     claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
+    waiting = UNREGISTERED_REASONS if is_registration_failure(error) else WAITING_REASONS
     is_waiting = (
         claim_ready is not None
         and not is_condition_true(claim_ready)
-        and (claim_ready.reason or "") in WAITING_REASONS
+        and (claim_ready.reason or "") in waiting
     )
     return is_waiting and find_workspace_error(workspace) is None
+
+
+def has_lost_machine(old: Workspace, new: Workspace) -> bool:
+    """
+    Return whether the only machine of a Workspace went before its Node registered.
+
+    KAITO copies where the first NodeClaim stands: with several, this one may be another (KAITO,
+    pkg/nodeprovision/karpenter/provisioner.go).
+    """
+    before, after = (
+        find_condition(each.status.conditions, NODE_CLAIM_READY) for each in (old, new)
+    )
+    return (
+        new.status.target_node_count <= 1
+        and before is not None
+        and before.reason == NODE_NOT_FOUND
+        and after is not None
+        and not is_condition_true(after)
+        and (after.reason or "") in WAITING_REASONS
+    )
 
 
 def nodes_ready(workspace: Workspace) -> bool:
@@ -110,6 +150,7 @@ def nodes_ready(workspace: Workspace) -> bool:
 
 
 WORDS_OF_CODES = {
+    "NotRegistered": re.compile(f"^{REGISTRATION_FAILED}$"),
     "Quota": re.compile("quota", re.IGNORECASE),
     "Capacity": re.compile(
         r"allocation ?fail|unable to allocate resources|sku ?(is )?(not ?|un)available"

@@ -4,7 +4,7 @@ The routes, pools and Deployments of each InferenceSet that were deleted while i
 Nothing refers to them any more once all of them are gone, so only this tells that they existed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.keys import inference_set_key
@@ -12,11 +12,20 @@ from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
-from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
+from reporter.model.kinds.gateway_api.inference_pools import (
+    INFERENCE_POOLS,
+    InferencePool,
+    picker_ref,
+)
 from reporter.model.kinds.kaito.inference_sets import InferenceSet
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
+
+PART_RESOURCES = frozenset(
+    {each.group_resource for each in (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)}
+)
 
 MAX_REMEMBERED = 10_000
 MAX_PARTS = 8
@@ -43,7 +52,8 @@ class DeletedParts:
         kind = _part_kind(new)
         if kind is not None:
             for name in _models_of(kind, new):
-                self._put(name, _ref(kind, new), is_deleted=False)
+                for ref in _refs(kind, new):
+                    self._put(name, ref, is_deleted=False)
         elif old is not None and isinstance(new, InferenceSet):
             self._forget_earlier(old, new)
 
@@ -55,9 +65,21 @@ class DeletedParts:
         if kind is not None:
             for name in _models_of(kind, old):
                 if not is_set_absent(name):
-                    self._put(name, _ref(kind, old), is_deleted=True)
+                    for ref in _refs(kind, old):
+                        self._put(name, ref, is_deleted=True)
         elif isinstance(old, InferenceSet):
             self._forget(inference_set_key(old.metadata.namespace, old.metadata.name))
+
+    def record_before(
+        self, existed_of: Mapping[Subject, Iterable[ObjectRef]], missing: frozenset[ObjectRef]
+    ) -> None:
+        """
+        Remember the parts that a predecessor knew and that are *missing*.
+        """
+        for subject, refs in existed_of.items():
+            for ref in refs:
+                if ref in missing and ref.resource in PART_RESOURCES:
+                    self._put((subject.namespace, subject.name), ref, is_deleted=True)
 
     def forget_kind(self, kind: ResourceKind) -> None:
         """
@@ -115,5 +137,12 @@ def _models_of(kind: ResourceKind, part: ApiObject) -> set[NamespacedName]:
     }
 
 
-def _ref(kind: ResourceKind, part: ApiObject) -> ObjectRef:
-    return ObjectRef(kind.group_resource, part.metadata.namespace, part.metadata.name)
+def _refs(kind: ResourceKind, part: ApiObject) -> tuple[ObjectRef, ...]:
+    """
+    Return a part, and the endpoint picker of a pool, which nothing else may show to be a part.
+
+    It may outlive the pool, so it is deleted only if the table of its kind says so too.
+    """
+    ref = ObjectRef(kind.group_resource, part.metadata.namespace, part.metadata.name)
+    picker = picker_ref(part) if isinstance(part, InferencePool) else None
+    return (ref,) if picker is None else (picker, ref)

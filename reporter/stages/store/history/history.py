@@ -10,6 +10,8 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from reporter.model.records.seen_before import SeenBefore
+from reporter.model.verdicts import ObjectRef
 from reporter.stages.store.history.deleted_parts import DeletedParts
 from reporter.stages.store.history.pod_failures import PodFailures
 from reporter.stages.store.history.pod_restarts import PodRestarts
@@ -43,6 +45,19 @@ class ObjectHistory:
             self.provisioning_errors = ProvisioningErrors()
         else:
             self.deleted_parts.forget_kind(kind)
+
+    def record_seen_before(
+        self, seen: SeenBefore, missing: frozenset[ObjectRef], is_absent: IsAbsentFunc
+    ) -> None:
+        """
+        Remember what a predecessor has seen. *missing*: the objects that existed and do not.
+
+        The errors of Workspaces that exist are those that `on_upsert` keeps when it sees them next.
+        """
+        self.deleted_parts.record_before(seen.existed_of, missing)
+        for name, error in seen.errors.items():
+            if not is_absent(WORKSPACES, name):
+                self.provisioning_errors.record_before(name, error)
 
     def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
         # Called for each object of a list, most of which are pods.

@@ -9,11 +9,14 @@ from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
 from reporter.stages.resources.kaito.nodes import is_error_open
 from reporter.stages.store.store import Store
-from tests.support.builders import NOON
+from tests.support.builders import NOON, a_condition
 from tests.support.model_builders import QUOTA, a_model_store, a_workspace, delete_from_store
 from tests.support.model_verdicts import rendered_message, verdict_of
 from tests.support.probe_verdicts import only_trouble
 from tests.support.provisioning import REASON, REFUSED, claims, starting
+
+
+REFUSAL = a_condition("NodeClaimReady", "False", "SubscriptionQuotaReached", QUOTA)
 
 
 def after(*reasons: str):
@@ -86,8 +89,8 @@ def test_a_younger_workspace_of_the_same_name_does_not_inherit_an_error_either()
 
 
 def test_a_workspace_that_serves_again_remembers_nothing():
-    assert not is_error_open(a_workspace())
-    assert not is_error_open(a_workspace(changed_conditions={"NodeClaimReady": None}))
+    assert not is_error_open(a_workspace(), REFUSAL)
+    assert not is_error_open(a_workspace(changed_conditions={"NodeClaimReady": None}), REFUSAL)
 
 
 def test_an_error_is_kept_only_while_the_workspace_does_not_state_it():

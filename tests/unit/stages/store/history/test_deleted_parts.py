@@ -4,14 +4,14 @@ The routes, pools and Deployments that a store remembers as deleted, by their In
 
 from msgspec.structs import replace
 
-from reporter.model.kinds.base.keys import inference_set_key
+from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.stages.resources.gateway.routes import find_deleted_parts
 from reporter.stages.store.history.deleted_parts import MAX_PARTS
 from tests.support.model_builders import (
-    MODEL,
-    TEAM,
+    SUBJECT,
     a_model,
     a_model_store,
     a_picker,
@@ -23,8 +23,8 @@ from tests.support.model_builders import (
 
 
 def remembered(store) -> list[str]:
-    found = store.snapshot().deleted_parts.get(inference_set_key(TEAM, MODEL)) or ()
-    return [each.name for each in found]
+    kinds = (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)
+    return [each.name for each in find_deleted_parts(store.snapshot(), SUBJECT, *kinds)]
 
 
 def test_parts_are_remembered_until_they_are_there_again():
