@@ -26,6 +26,8 @@ apimachinery/pkg/api/validation/objectmeta.go).
 class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     """
     One trouble of a finding; *fields* and *text* are those of its message.
+
+    *seen*: when a process first saw it.
     """
 
     object: tuple[str, str, str]
@@ -37,9 +39,10 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     created_at: datetime | None = None
     fields: dict[str, str] = field(default_factory=dict)
     text: str = ""
+    seen: datetime | None = None
 
     @classmethod
-    def of(cls, trouble: Trouble) -> Self:
+    def of(cls, trouble: Trouble, seen: datetime | None) -> Self:
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -51,6 +54,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             trouble.object_created_at,
             dict(trouble.message_fields),
             trouble.foreign_text,
+            seen,
         )
 
     @property

@@ -142,14 +142,9 @@ class EventComposer:
 
     def _finding(self, key: FindingKey) -> AnnouncedFinding:
         state = self.evaluation.finding_state_of(key)
-        troubles = [clock.trouble for clock in state.announceable] if state is not None else []
-        shown = [
-            replace(t, foreign_text=truncate_bytes(sanitize(t.foreign_text), MAX_FOREIGN_BYTES))
-            for t in troubles[:MAX_TROUBLES]
-        ]
-        return AnnouncedFinding(
-            tuple(map(AnnouncedTrouble.of, shown)), more=len(troubles) - len(shown)
-        )
+        clocks = state.announceable if state is not None else ()
+        shown = tuple(map(_announced_trouble, clocks[:MAX_TROUBLES]))
+        return AnnouncedFinding(shown, more=len(clocks) - len(shown))
 
     def message_input(self, key: FindingKey) -> MessageInput:
         group = self.announcement_state.groups.get(key)
@@ -245,3 +240,9 @@ class EventComposer:
         states = self.evaluation.gate.finding_states
         suppressed = {k for root in roots for k in suppresses.get(root, ())}
         return [k for k in suppressed if k in states and states[k].announceable]
+
+
+def _announced_trouble(clock: CauseClock) -> AnnouncedTrouble:
+    trouble = clock.trouble
+    text = truncate_bytes(sanitize(trouble.foreign_text), MAX_FOREIGN_BYTES)
+    return AnnouncedTrouble.of(replace(trouble, foreign_text=text), clock.cause_seen_at)
