@@ -16,6 +16,7 @@ from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events.client import EventClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.announcing.earlier_events import NOT_READ, EarlierEvents
 from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.printed_events import PrintedEvents
 from reporter.runtime.announcing.publisher import EventPublisher
@@ -29,7 +30,7 @@ from reporter.runtime.http.status_page import ProcessInfo, StatusPage
 from reporter.runtime.http.status_v1 import REPORTER_DOCUMENT, StatusV1
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.start_log import log_start, log_target
-from reporter.runtime.inputs.unread import UnreadKind, UnreadKinds
+from reporter.runtime.inputs.unread import EVENTS, UnreadKind, UnreadKinds
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
@@ -194,9 +195,12 @@ class Reporter:
 
     def _wire_output(self) -> None:
         settings = self._settings
+        sink = PrintedEvents() if settings.dry_run else EventClient(self._api, settings.instance)
+        self._earlier_events = EarlierEvents(self._announcements, sink, self._clock)
+        self._announcements.await_events(NOT_READ)
         self._publisher = EventPublisher(
             self._announcements,
-            PrintedEvents() if settings.dry_run else EventClient(self._api, settings.instance),
+            sink,
             self._leadership,
             self._clock,
             count_write=self.metrics.count_write,
@@ -223,7 +227,11 @@ class Reporter:
         )
 
     def _find_unread(self) -> Mapping[str, UnreadKind]:
-        return self._unread_kinds.find(now=self._clock.now())
+        found, why = (
+            self._unread_kinds.find(now=self._clock.now()),
+            self._announcements.unread_events,
+        )
+        return {**found, EVENTS: UnreadKind(why)} if why else found
 
     def _wire_server(self) -> None:
         settings = self._settings
@@ -282,6 +290,7 @@ class Reporter:
     def _other_tasks(self) -> Iterator[NamedTask]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
+        yield "earlier Events", self._earlier_events.remember()
         yield "permissions", self._inputs.review_permissions()
         if self._overlay_watch is not None:
             yield "overlay", self._overlay_watch.run()

@@ -101,6 +101,10 @@ class ObjectWriters:
             return
         parts = self._own_store if kind.type is HealthEvent else self._node_store
         objects, planner, writer = parts(inputs, announcements, kind)
+        objects.subscribe(announcements.stored_changed.set)
+        announcements.stored = lambda: (
+            None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
+        )
         report = self._metrics.show_store(lambda: tuple(objects.objects.values()))
         publisher = HealthEventPublisher(
             objects,
@@ -120,10 +124,6 @@ class ObjectWriters:
         self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
     ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
         objects = inputs.health_events
-        objects.subscribe(announcements.stored_changed.set)
-        announcements.stored = lambda: (
-            None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
-        )
         client = HealthEventClient(self._api, kind, HealthEvent)
         writer = HealthEventWriter(client, objects, announcements, kind)
         planner = StorePlanner(

@@ -218,6 +218,7 @@ class Evaluator:
             notes=progress.notes,
             silences=silences,
             remembered=remembered,
+            unread_events=before.unread_events,
         )
         return dataclasses.replace(after, rankings=self._rank_findings(before, after))
 

@@ -19,7 +19,8 @@ from reporter.stories.replay.story_replay import OBSERVE_AFTER_LAST_STEP, StoryR
 
 class ObservedRestart(StoryReplay):
     """
-    A replay that notes each subject that is Current while an episode of it runs.
+    A replay that notes each subject that is Current while an episode of it runs, and each finding with
+    an Event that has lasted since another moment after a restart.
     """
 
     def __init__(self, case: Mapping[str, Any]) -> None:
@@ -35,6 +36,42 @@ class ObservedRestart(StoryReplay):
                     f"{self.now - START} {key} is announced, and its subject Current"
                 )
         return self
+
+    def restart(self, *, back_after: float = 0.0) -> "ObservedRestart":
+        before = self._announced_blockers()
+        super().restart(back_after=back_after)
+        after = self._announced_blockers()
+        for key, (code, since) in before.items():
+            if key in after and after[key][0] == code and after[key][1] != since:
+                self.hidden.append(f"{key} {code} since {since} is so since {after[key][1]}")
+        return self
+
+    def _announced_blockers(self) -> Mapping[FindingKey, tuple[str, datetime]]:
+        """
+        Return code and beginning of each finding that blocks its subject and whose Event says all of it.
+
+        Trouble that paused since its last write, and came back, is not in the Event.
+        """
+        episodes, states = self.announcement_state.episodes, self.evaluation.gate.finding_states
+        told = {
+            key
+            for key, each in episodes.items()
+            if key in states
+            and all(
+                clock.cause_since is None or clock.cause_since <= each.event.last_timestamp
+                for clock in states[key].clocks
+            )
+        }
+        cluster = self.rollup.cluster
+        standings = [cluster.standing] if cluster is not None else []
+        for each in self.rollup.namespaces.values():
+            standings += [each.harness, *(found.standing for found in each.sets.values())]
+        blockers = [each.blocker for each in standings if each.state is State.FAILED]
+        return {
+            each.key: (each.code, each.since)
+            for each in blockers
+            if each is not None and each.key in told
+        }
 
     def _is_current(self, key: FindingKey) -> bool:
         subject = key.subject

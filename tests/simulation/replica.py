@@ -12,6 +12,7 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.records.event_record import EventRecord
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.announcing.earlier_events import NOT_READ, EarlierEvents
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
 from reporter.runtime.leaderelection import rules
@@ -158,8 +159,12 @@ class Replica:
             count_write=lambda _: None,
             jitter=environment.random.random,
         )
+        announcements.await_events(NOT_READ)
+        earlier = EarlierEvents(
+            announcements, client, self.clock, jitter=environment.random.random
+        )
         roots = self.publisher.run(), self.elector.run(), self.controller.run()
-        self.tasks = [loop.create_task(root) for root in roots]
+        self.tasks = [loop.create_task(root) for root in (*roots, earlier.remember())]
 
     @property
     def identity(self) -> str:

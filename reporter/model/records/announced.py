@@ -30,6 +30,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     One trouble of a finding; *fields* and *text* are those of its message.
 
     *since*: when it began by its condition. *began*: since when it is of its kind, as it was seen.
+    *seen*: when a process first saw it.
     """
 
     object: tuple[str, str, str]
@@ -42,9 +43,10 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     created_at: datetime | None = None
     fields: dict[str, str] = field(default_factory=dict)
     text: str = ""
+    seen: datetime | None = None
 
     @classmethod
-    def of(cls, trouble: Trouble, began: datetime | None = None) -> Self:
+    def of(cls, trouble: Trouble, *, began: datetime | None, seen: datetime | None) -> Self:
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -57,6 +59,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             trouble.object_created_at,
             dict(trouble.message_fields),
             trouble.foreign_text,
+            seen,
         )
 
     @property

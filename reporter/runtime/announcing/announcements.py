@@ -56,6 +56,8 @@ class Announcements:
     *stored_changed* is set when that has changed.
     *observer* is called when an episode of a finding begins and ends while this process leads.
     *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
+    *unread_events*: why the Events of earlier processes are not known; empty once they were read.
+    *awaits_events*: they are being read for the first time, so the first pass may wait a moment.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Announcements:
         self._evaluating_since: datetime | None = None
         self._remembered: Remembered | None = None
         self._is_continuing = False
+        self.unread_events, self.awaits_events = "", False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
         self._on_change: Callable[[], None] = lambda: None
         self._observer = observer
@@ -213,17 +216,7 @@ class Announcements:
         The pass that follows continues their findings; until then nothing is written.
         """
         now = self._clock.now()
-        self.state = restore_episodes(
-            AnnouncementState(),
-            with_stored(records, stored_episodes(self.stored() or (), now=now)),
-            self._catalogue,
-            self._settings,
-            now=now,
-            since=min(self._evaluating_since or now, now),
-        )
-        remembered = remember_findings(
-            self.state, self._evaluation, self._catalogue, self._settings, now=now
-        )
+        self.state, remembered = self._continue(records, now=now)
         if remembered:
             self._remembered, self._is_continuing = remembered, True
         else:
@@ -232,12 +225,51 @@ class Announcements:
         self._on_change()
         self._call_followers()
 
+    def remember(self, records: Iterable[EventRecord]) -> None:
+        """
+        Continue the findings of Events that another process wrote, and may go on to write.
+
+        What this process has continued as the leader it knows better.
+        """
+        if not self._is_continuing and not self.is_complete:
+            _, self._remembered = self._continue(records, now=self._clock.now())
+        self.events_read()
+
+    def await_events(self, why: str) -> None:
+        """
+        Note that earlier Events will be read: before the first pass, and because of *why* not yet.
+        """
+        self.unread_events, self.awaits_events = why, True
+
+    def events_read(self, why_not: str = "") -> None:
+        """
+        Note that earlier Events are known from now on, or why they are not.
+        """
+        self.unread_events, self.awaits_events = why_not, False
+        self._on_change()
+
+    def _continue(
+        self, records: Iterable[EventRecord], *, now: datetime
+    ) -> tuple[AnnouncementState, Remembered]:
+        state = restore_episodes(
+            AnnouncementState(),
+            with_stored(records, stored_episodes(self.stored() or (), now=now)),
+            self._catalogue,
+            self._settings,
+            now=now,
+            since=min(self._evaluating_since or now, now),
+        )
+        return state, remember_findings(
+            state, self._evaluation, self._catalogue, self._settings, now=now
+        )
+
     def stood_down(self) -> None:
         """
         Forget all episodes: this process no longer leads, and its successor continues them.
+
+        Findings that the next pass continues are so whoever leads.
         """
-        self.state, self._remembered = AnnouncementState(), None
-        self._is_continuing = False
+        self.state, self._is_continuing = AnnouncementState(), False
         self.complete.clear()
         self._on_change()
         self._call_followers()

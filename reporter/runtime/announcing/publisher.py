@@ -9,7 +9,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NoReturn
 
@@ -17,9 +16,9 @@ from reporter.kube.wire.errors import Invalid, KubeError, Refused, Throttled, Un
 from reporter.model.records.event_record import EventRecord, WriteResult
 from reporter.model.subjects import FindingKey
 from reporter.runtime.announcing.announcements import Announcements
+from reporter.runtime.announcing.earlier_events import EarlierEvents
 from reporter.runtime.announcing.event_writer import EventSink, EventWriter
 from reporter.runtime.announcing.refusals import RefusalLog
-from reporter.runtime.announcing.write_limits import retry_at
 from reporter.runtime.announcing.write_queue import WriteQueue
 from reporter.runtime.leaderelection.leadership import Leadership, run_while_leading
 from reporter.runtime.process.cancellation import cancel_all
@@ -33,11 +32,6 @@ LEADERSHIP_RECHECK = timedelta(seconds=1)
 Pause while the lease is neither valid at this moment nor lost.
 """
 
-STORED_WAIT = 5.0
-"""
-Seconds for which the first list of HealthEvents is waited for.
-"""
-
 logger = logging.getLogger(__name__)
 
 
@@ -46,7 +40,6 @@ class EventPublisher:
     Writes what *announcements* says is pending.
 
     *count_write* is called with the result of every request to write an Event.
-    *waiting_for*: why a leader announces nothing; empty otherwise.
     """
 
     def __init__(
@@ -66,7 +59,14 @@ class EventPublisher:
         self._queue = WriteQueue(now=clock.now(), jitter=jitter)
         self._refusal_log = RefusalLog()
         self._write_done = asyncio.Event()
-        self.waiting_for = ""
+        self._earlier = EarlierEvents(announcements, sink, clock, jitter=jitter)
+
+    @property
+    def waiting_for(self) -> str:
+        """
+        Return why a leader announces nothing; empty otherwise.
+        """
+        return self._earlier.waiting_for
 
     async def run(self) -> NoReturn:
         while True:
@@ -79,7 +79,6 @@ class EventPublisher:
                 self._queue.forget_backoffs()
 
     async def _publish(self) -> NoReturn:
-        await self._wait_for_stored()
         await self._read_back()
         await self._announcements.complete.wait()
         self._queue.schedule_anew()
@@ -90,61 +89,14 @@ class EventPublisher:
                 wake_at = self._start_due_writes(writes)
                 await self._wait(wake_at)
 
-    async def _wait_for_stored(self) -> None:
-        """
-        Wait for the first list of HealthEvents, but not for one that fails.
-        """
-        announcements = self._announcements
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STORED_WAIT):
-                while announcements.stored() is None:
-                    announcements.stored_changed.clear()
-                    await announcements.stored_changed.wait()
-
     async def _read_back(self) -> None:
         """
         Restore the episodes of a predecessor; before that is done, nothing is written.
         """
-        try:
-            await self._read_back_until_done()
-        finally:
-            self.waiting_for = ""
-
-    async def _read_back_until_done(self) -> None:
-        backoff = WriteBackoff()
-        while True:
-            try:
-                self._announcements.restored(
-                    await self._sink.list(self._announcements.possible_keys())
-                )
-            except KubeError as err:
-                if isinstance(err, Refused) and err.missing_permission:
-                    logger.error(
-                        "Earlier Events may not be read, so they are not continued: %s", err
-                    )
-                    self._announcements.restored(())
-                    return
-                backoff = await self._wait_after(err, backoff)
-            else:
-                return
-
-    async def _wait_after(self, err: KubeError, backoff: WriteBackoff) -> WriteBackoff:
-        """
-        Wait after earlier Events could not be read; return the new backoff.
-        """
-        now = self._clock.now()
-        backoff = backoff.with_failure(
-            now=now, retry_after=_retry_after(err), jitter=self._jitter()
-        )
-        logger.log(
-            _failure_log_level(backoff),
-            "Earlier Events cannot be read back yet; trying again: %s",
-            err,
-        )
-        pause = (retry_at(backoff) - now).total_seconds()
-        self.waiting_for = f"earlier Events, which are read again after {pause:.0f} s: {err}"
-        await asyncio.sleep(pause)
-        return backoff
+        found = await self._earlier.read()
+        self._announcements.restored(found or ())
+        if found is not None:
+            self._announcements.events_read()
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
         """

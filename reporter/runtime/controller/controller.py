@@ -144,11 +144,14 @@ class Controller:
         """
         Wait for every kind, and a moment longer for those whose first list failed.
 
-        Their objects may be the cause of what the others show.
+        Their objects may be the cause of what the others show, and earlier Events what has been.
         """
+        announcements = self._announcements
         with suppress(TimeoutError):
             async with asyncio.timeout(FAILED_LIST_WAIT.total_seconds()):
-                while any(isinstance(state, NotSynced) for state in self._store.watch_states):
+                while announcements.awaits_events or any(
+                    isinstance(state, NotSynced) for state in self._store.watch_states
+                ):
                     self._changed.clear()
                     await self._changed.wait()
         while not self.has_synced:
@@ -198,6 +201,9 @@ class Controller:
 
     def _take_input(self) -> PassInput:
         self._changed.clear()
+        unread = self._announcements.unread_events
+        if unread != self.evaluation.unread_events:
+            self.evaluation = replace(self.evaluation, unread_events=unread)
         remembered = self._announcements.take_remembered()
         if remembered:
             self._store.record_seen_before(remembered.seen)

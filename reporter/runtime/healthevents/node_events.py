@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from reporter.kube.objects.events.format import event_labels
+from reporter.kube.objects.events.format import episode_annotations, event_labels
 from reporter.kube.objects.events.names import recovery_name
-from reporter.kube.objects.health_events import STRICT, HealthEventClient
+from reporter.kube.objects.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
 from reporter.kube.wire.errors import Conflict, Invalid, NotFound
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -121,10 +121,11 @@ class NodeEventWriter:
             return StoreWriteResult.GONE
         match write:
             case Create():
-                context = self._announcements.publish_context()
+                context, record = self._announcements.publish_context(), write.episode.record
                 fault = make_fault(make_spec(write.episode, write.node, context))
                 return await self._create(
-                    write.name, event_labels(write.episode.record), fault, version
+                    *(write.name, event_labels(record), fault, version),
+                    annotations=episode_annotations(record),
                 )
             case Patch():
                 return await self._end(write, version)
@@ -144,7 +145,13 @@ class NodeEventWriter:
         return await self._create(recovery_name(found.metadata.name), labels, recovery, version)
 
     async def _create(
-        self, name: str, labels: Mapping[str, str], spec: NodeHealthEventSpec, version: str
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: NodeHealthEventSpec,
+        version: str,
+        *,
+        annotations: Mapping[str, str] = NO_ANNOTATIONS,
     ) -> StoreWriteResult:
         """
         Create an object, and read back what was stored of it.
@@ -156,7 +163,9 @@ class NodeEventWriter:
         if self._altered_field:
             raise Invalid(operation, message=self._why_refused())
         try:
-            created = await self._sink.create(name, labels, spec, version=version, query=STRICT)
+            created = await self._sink.create(
+                name, labels, spec, version=version, query=STRICT, annotations=annotations
+            )
         except Conflict:
             # Deterministic names: this very object is there, and the watch will show it.
             return StoreWriteResult.FOUND

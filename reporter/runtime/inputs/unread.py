@@ -18,6 +18,12 @@ from reporter.runtime.inputs.coverage import (
 from reporter.stages.store.store import Store
 
 
+EVENTS = "events"
+"""
+The name among the kinds for our own Events, which no reason needs.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class UnreadKind:
     """
@@ -28,9 +34,9 @@ class UnreadKind:
     """
 
     why: str
-    unknown: frozenset[Reason]
-    unknown_in_part: frozenset[Reason]
-    less_detail: frozenset[Reason]
+    unknown: frozenset[Reason] = frozenset()
+    unknown_in_part: frozenset[Reason] = frozenset()
+    less_detail: frozenset[Reason] = frozenset()
 
     @property
     def costs_anything(self) -> bool:

@@ -71,7 +71,7 @@ class RollUpKeeper:
             # them. Without a roll-up all is Unknown, and the next full pass makes another one.
             if not self._failed:
                 logger.exception("the status cannot be rolled up; /status/v1 is Unknown")
-            empty = RollUp(started=before.started, revision=before.revision + 1)
+            empty = RollUp(revision=before.revision + 1)
             self._failed, after = True, before if self._failed else empty
         else:
             self._failed = False

@@ -124,7 +124,6 @@ class Metrics(ProcessMetrics):
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
         self._evaluation = after
-        self._states.start(after.evaluated_at)
         self._passes.observe(took.total_seconds())
         self._last_pass.set_to_current_time()
 

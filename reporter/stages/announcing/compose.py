@@ -160,10 +160,11 @@ class EventComposer:
 
     def _announced_trouble(self, clock: CauseClock) -> AnnouncedTrouble:
         text = truncate_bytes(sanitize(clock.trouble.foreign_text), MAX_FOREIGN_BYTES)
-        seen_at = self.evaluation.evaluated_at
+        evaluated_at = self.evaluation.evaluated_at
         return AnnouncedTrouble.of(
             replace(clock.trouble, foreign_text=text),
-            seen_at - clock.time_in_kind if seen_at is not None else None,
+            began=evaluated_at - clock.time_in_kind if evaluated_at is not None else None,
+            seen=clock.cause_seen_at,
         )
 
     def message_input(self, key: FindingKey) -> MessageInput:

@@ -79,7 +79,9 @@ def remember_findings(
     findings: dict[FindingKey, RememberedFinding] = {}
     suppressing: dict[FindingKey, frozenset[Reason]] = {}
     seen = NOTHING_SEEN_BEFORE
-    running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
+    running = state.episodes
+    if evaluation.evaluated_at is not None:
+        running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
     overtaken = _overtaken(records, catalogue) if settings.emission is Emission.PRIMARY else ()
     for record in records:
@@ -91,7 +93,7 @@ def remember_findings(
             continue
         for other in announced.also:
             also = FindingKey(key.subject, other.reason, other.item)
-            findings.setdefault(also, _remembered(record, other))
+            findings.setdefault(also, replace(_remembered(record, other), has_event=False))
         suppressing[key] = frozenset(announced.suppressing)
         seen = seen.merged(_seen_before(record, announced))
     remembered = Remembered(findings, frozenset(state.groups), suppressing, seen)
@@ -120,6 +122,7 @@ def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFin
         tuple(each.trouble for each in finding.troubles),
         record.involved_object,
         record.episode_start,
+        seen_at={each.trouble.cause.object: each.seen for each in finding.troubles if each.seen},
         is_whole=not finding.more,
         began={
             each.trouble.cause.object: each.began

@@ -47,6 +47,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     *found_at*: when it did. *out_since*: since when the component has been out; None while it is not.
+    *seen_at*: when this process first saw it, or the one before that announced it; it never moves.
     *cause_since*: since when its present cause is seen without a pause, if that is not all the time.
     *stopped_since*: since when the object cannot be evaluated, although others of its key can;
     nothing changes meanwhile. None if it can.
@@ -60,6 +61,7 @@ class CauseClock(Struct, frozen=True, gc=False):
     past_hold: bool = False
     found_at: datetime | None = None
     out_since: datetime | None = None
+    seen_at: datetime | None = None
     cause_since: datetime | None = None
     stopped_since: datetime | None = None
 
@@ -70,6 +72,13 @@ class CauseClock(Struct, frozen=True, gc=False):
     @property
     def object(self) -> ObjectRef:
         return self.trouble.cause.object
+
+    @property
+    def cause_seen_at(self) -> datetime | None:
+        """
+        Since when the present cause is seen.
+        """
+        return self.cause_since or self.seen_at
 
     def with_active_trouble(self, trouble: Trouble, *, now: datetime) -> "CauseClock":
         """
@@ -109,6 +118,7 @@ class FindingState(Struct, frozen=True, gc=False):
     *why_unknown*: why the key cannot be evaluated now; empty if it can.
     *unknown_since*: when the key became Unknown.
     *last_settled_at*: when earlier trouble of this key settled, if this process saw it settle.
+    *announced_at*: when its episode began, if an Event of an earlier process says so.
     """
 
     clocks: tuple[CauseClock, ...]
@@ -117,6 +127,7 @@ class FindingState(Struct, frozen=True, gc=False):
     why_unknown: str = ""
     unknown_since: datetime | None = None
     last_settled_at: datetime | None = None
+    announced_at: datetime | None = None
 
     def advanced(self, *, now: datetime) -> "FindingState":
         """

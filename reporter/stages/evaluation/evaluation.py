@@ -46,6 +46,7 @@ class Evaluation:
     *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
     *silences*: those that are written, and the keys that they silence.
     *remembered*: what Events that were read back say of subjects that no pass has looked at since.
+    *unread_events*: why the Events of earlier processes are not known yet; empty once they are.
     """
 
     gate: Gate = EMPTY_GATE
@@ -58,6 +59,7 @@ class Evaluation:
     notes: Mapping[FindingKey, tuple[str, ...]] = field(default_factory=dict)
     silences: Silences = NO_SILENCES
     remembered: Remembered = NOTHING_REMEMBERED
+    unread_events: str = ""
 
     @property
     def subjects(self) -> frozenset[Subject]:

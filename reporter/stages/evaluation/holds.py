@@ -120,14 +120,14 @@ class HoldRules:
 
         *previous_unknown*: the state of the key before, if it was Unknown.
         """
-        clock, since = CauseClock(trouble), trouble.since
+        clock, since = CauseClock(trouble, seen_at=now), trouble.since
         hold = self.hold(clock)
         # A process that has just started did not see the trouble begin, so it believes the
         # condition's transition time, if that is sane. Later, the moment of seeing counts.
-        if self.is_first_evaluation and since is not None and EARLIEST_TIME < since <= now:
-            return replace(clock, time_in_kind=now - since, out_since=since)
         if self.is_first_evaluation:
-            clock = replace(clock, out_since=EARLIEST_TIME)
+            clock = replace(clock, out_since=self.out_since(trouble, now=now))
+            if since is not None and since == clock.out_since:
+                return replace(clock, time_in_kind=now - since)
         # Components that went down together with the API server need a moment to recover. What a
         # human declared (hold zero) does not recover by itself and is not held.
         if (
@@ -137,6 +137,13 @@ class HoldRules:
         ):
             return replace(clock, time_in_kind=min(ZERO, hold - self.delays.settle))
         return clock
+
+    def out_since(self, trouble: Trouble, *, now: datetime) -> datetime:
+        """
+        Return since when the component may be out, for a process that did not see it go out.
+        """
+        since = trouble.since
+        return since if since is not None and EARLIEST_TIME < since <= now else EARLIEST_TIME
 
     def confirmed_settled_at(
         self, settled_at: datetime | None, *, now: datetime
@@ -157,8 +164,9 @@ class HoldRules:
         """
         Return the state with at least the settle left of every unfinished hold.
 
-        *include_past_hold*: hold what already outlived its hold again as well. *stays_found*: it began to
-        count when it did all the same, which may be before its upstream went out.
+        *include_past_hold*: hold what already outlived its hold again as well, and count from then.
+        *stays_found*: it began to count when it did all the same, which may be before its upstream went
+        out.
         """
         clocks = [
             clock
@@ -166,6 +174,11 @@ class HoldRules:
             else replace(self._extended(clock), found_at=clock.found_at if stays_found else None)
             for clock in state.clocks
         ]
+        if include_past_hold and not stays_found:
+            clocks = [
+                replace(clock, seen_at=state.as_of - max(clock.time_in_kind, ZERO))
+                for clock in clocks
+            ]
         return replace(state, clocks=tuple(clocks))
 
     def resumed(self, clock: CauseClock, *, now: datetime) -> CauseClock:

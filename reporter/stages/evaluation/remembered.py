@@ -29,15 +29,18 @@ class RememberedFinding:
     """
     An announced finding.
 
-    *announced_at*: when its episode began. *is_whole*: it had no other troubles than these; if it may
-    have had, every trouble that it has now counts as announced. *is_overtaken*: another finding of lower
-    rank was announced since, so it was clear for the settle by then, if it is clear now. *began*: by
-    cause object, since when it was of its kind, as far as that is known.
+    *announced_at*: when the episode began of which it is, or whose Event names it. *has_event*: it is
+    announced itself. *seen_at*: when each trouble was first seen, by its object. *is_whole*: it had no
+    other troubles than these; if it may have had, every trouble that it has now counts as announced.
+    *is_overtaken*: another finding of lower rank was announced since, so it was clear for the settle by
+    then, if it is clear now. *began*: by cause object, since when it was of its kind, as far as known.
     """
 
     troubles: tuple[Trouble, ...]
     involved_object: InvolvedObject
     announced_at: datetime
+    has_event: bool = True
+    seen_at: Mapping[ObjectRef, datetime] = field(default_factory=dict)
     is_whole: bool = True
     is_overtaken: bool = False
     began: Mapping[ObjectRef, datetime] = field(default_factory=dict)
@@ -162,7 +165,9 @@ def _continued(
     clocks = {clock.object: clock for clock in state.clocks}
     for trouble in finding.troubles:
         clear_for = rules.delays.settle if finding.is_overtaken else ZERO
-        clock = clocks.get(trouble.cause.object) or CauseClock(trouble, clear_for=clear_for)
+        clock = clocks.get(trouble.cause.object) or CauseClock(
+            trouble, clear_for=clear_for, out_since=rules.out_since(trouble, now=now)
+        )
         began = finding.began.get(clock.object)
         if clock.trouble.kind is not trouble.kind:
             # The condition that states the present kind may be as old as the announced one.
@@ -173,8 +178,14 @@ def _continued(
             # It was announced once its hold was over.
             announced_for = max(now - finding.announced_at, ZERO)
             lasted = max(clock.time_in_kind, rules.hold(clock) + announced_for)
-        clocks[clock.object] = msgspec.structs.replace(clock, past_hold=True, time_in_kind=lasted)
-    return msgspec.structs.replace(state, clocks=tuple(clocks.values()))
+        seen = clock.seen_at
+        if seen is None or clock.trouble.cause == trouble.cause:
+            seen = finding.seen_at.get(clock.object, finding.announced_at)
+        clocks[clock.object] = msgspec.structs.replace(
+            clock, past_hold=True, time_in_kind=lasted, seen_at=seen
+        )
+    announced_at = finding.announced_at if finding.has_event else state.announced_at
+    return msgspec.structs.replace(state, clocks=tuple(clocks.values()), announced_at=announced_at)
 
 
 def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressions) -> Gate:

@@ -262,7 +262,7 @@ def _current_outage(before: Outage | None, state: FindingState, *, now: datetime
     Return the outage of a source that is out, or was when it became Unknown.
     """
     since = [clock.out_since for clock in state.clocks if clock.out_since is not None]
-    began_at = before.began_at if before is not None else min(since, default=now)
+    began_at = min(since if before is None else [*since, before.began_at], default=now)
     return Outage(
         now, began_at, unknown_since=state.unknown_since, nodes=lost_nodes(state.troubles)
     )

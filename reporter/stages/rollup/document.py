@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.rollup.silenced import silenced_by
-from reporter.model.rollup.states import COUNTED_STATES, Actionability, Mode, State
+from reporter.model.rollup.states import COUNTED_STATES, Actionability, Mode, SinceFrom, State
 from reporter.model.rollup.status import (
     MAX_CONTRIBUTING,
     SCHEMA_VERSION,
@@ -228,6 +228,10 @@ class StatusView:
         if blocker is None:
             return None
         message, remedy = self._texts(blocker)
+        # An earlier process may have seen it begin, as long as its Events are not read.
+        is_dated = not (
+            self.rollup.evaluation.unread_events and blocker.since_from is SinceFrom.PROCESS
+        )
         return Blocking(
             reason=blocker.reason,
             code=blocker.code,
@@ -239,8 +243,8 @@ class StatusView:
             pointer=blocker.is_pointer,
             via=blocker.via,
             held=blocker.held,
-            since=blocker.since,
-            since_from=blocker.since_from,
+            since=blocker.since if is_dated else None,
+            since_from=blocker.since_from if is_dated else None,
             in_state_seconds=max(int((self._now - blocker.since).total_seconds()), 0),
             window_seconds=int(blocker.window.total_seconds()),
             stalled=blocker.stalled,

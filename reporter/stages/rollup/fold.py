@@ -25,6 +25,7 @@ from reporter.stages.rollup.subjects.standings import (
     Facts,
     Remark,
     make_standing,
+    remark_unread_events,
 )
 from reporter.stages.rollup.touched import Touched, find_touched, route_outages
 
@@ -75,8 +76,7 @@ class _Draft:
     ) -> None:
         self._before, self._given, self._touched, self._rules = before, given, touched, rules
         self._revision = before.revision + 1
-        self._started = before.started or given.now
-        self._blockers = BlockerFinder(given, rules, started=self._started)
+        self._blockers = BlockerFinder(given, rules)
         cut_off = route_outages(given.evaluation, rules)
         self._sets = SetRollUp(
             given,
@@ -196,7 +196,10 @@ class _Draft:
                 standing,
                 CLUSTER_SUBJECT,
                 found,
-                Facts(progress=_describe_components(components, self._rules)),
+                Facts(
+                    unknown=remark_unread_events(given.evaluation),
+                    progress=_describe_components(components, self._rules),
+                ),
                 self._blockers,
                 now=given.now,
             )
@@ -225,7 +228,6 @@ class _Draft:
             terminating=self._touched.terminating,
             episodes=self._given.episodes,
             packages=self._given.packages,
-            started=self._started,
             deadlines=deadlines,
             next_deadline=before.next_deadline
             if unchanged

@@ -274,8 +274,7 @@ class RollUp:
     *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
     *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
     *deadlines*: when time alone changes the record of a subject. *packages*: those
-    that status objects name, by namespace. *started*: when this process rolled up first.
-    *revision*: changes with the content. *page_age*: seconds that a metrics page may be old where pages
+    that status objects name, by namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be old where pages
     are read less often than the interval says.
     """
 
@@ -289,7 +288,6 @@ class RollUp:
     deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
     next_deadline: datetime | None = None
     packages: Mapping[str, Package] = field(default_factory=dict)
-    started: datetime | None = None
     revision: int = 0
     page_age: int | None = None
 

@@ -42,7 +42,11 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
     terminating = before.terminating
     if _may_end(before, given):
         terminating = find_terminating(given.snapshot)
-    is_all_new = before.cluster is None or given.has_other_rules
+    is_all_new = (
+        before.cluster is None
+        or given.has_other_rules
+        or before.evaluation.unread_events != given.evaluation.unread_events
+    )
     if is_all_new or known.unknown != known_before.unknown:
         there = known.all | terminating
         gone = (known_before.all | before.terminating) - there

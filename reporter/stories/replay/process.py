@@ -139,15 +139,13 @@ class ReplayedProcess:
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         """
-        Replace the process by a new one, which reads the Events back.
+        Replace the process by a new one, which reads the Events before its first pass, and as a leader.
         """
         self.now += timedelta(seconds=back_after)
-        self.evaluation, self.announcement_state, self.announcing = (
-            Evaluation(),
-            AnnouncementState(),
-            False,
-        )
+        self.evaluation, self.announcing = Evaluation(), False
         self.evaluating_since = self.now
+        self._remember(self._read_back())
+        self.announcement_state = AnnouncementState()
         self.run_pass()
         return self.take_over()
 
@@ -155,6 +153,12 @@ class ReplayedProcess:
         """
         Let this process lead, which evaluated before, and read the Events of its predecessor back.
         """
+        self.announcing = True
+        self.announcement_state = self._read_back()
+        self._remember(self.announcement_state)
+        return self.run_pass()
+
+    def _read_back(self) -> AnnouncementState:
         last: dict[tuple[FindingKey, datetime], EventRecord] = {}
         for event in self.writes:
             # The timestamps of an Event are whole seconds.
@@ -163,8 +167,7 @@ class ReplayedProcess:
                 first_timestamp=event.first_timestamp.replace(microsecond=0),
                 last_timestamp=event.last_timestamp.replace(microsecond=0),
             )
-        self.announcing = True
-        self.announcement_state = restore_episodes(
+        return restore_episodes(
             AnnouncementState(),
             with_stored(last.values(), stored_episodes(self.stored(), now=self.now)),
             self.catalogue,
@@ -172,9 +175,12 @@ class ReplayedProcess:
             now=self.now,
             since=self.evaluating_since,
         )
+
+    def _remember(self, state: AnnouncementState) -> None:
         remembered = remember_findings(
-            self.announcement_state, self.evaluation, self.catalogue, self.settings, now=self.now
+            state, self.evaluation, self.catalogue, self.settings, now=self.now
         )
         self.store.record_seen_before(remembered.seen)
-        self.evaluation = replace(self.evaluation, remembered=remembered)
-        return self.run_pass()
+        self.evaluation = replace(
+            self.evaluation, remembered=self.evaluation.remembered.merged(remembered)
+        )

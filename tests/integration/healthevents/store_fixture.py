@@ -139,6 +139,7 @@ class StoreFixture:
         )
         self.task: asyncio.Task | None = None
         self.listed()
+        events.announcements.stored = lambda: tuple(held.objects.values())
 
     # ------------------------------------------------------------ what happens
 

@@ -165,3 +165,26 @@ async def test_successor_writes_neither_object_again(server: EmbeddedServer, api
         await store.advance(200)
         await asyncio.sleep(1.5)
         assert store.report.results == {"created": 2}
+
+
+async def test_episode_goes_on_in_a_new_process_where_no_event_is_left(
+    server: EmbeddedServer, api: RestClient
+):
+    held = [("n1", False), ("n2", False)]
+    async with running_store(server, api, parts=node_parts) as store:
+        store.events.set_verdicts(trouble_on("n1", "n2"))
+        await until_held(store, *held)
+        first, clock = names(store), store.clock
+        (event,) = store.events.events
+    server.cluster.delete("events", "kube-system", event["metadata"]["name"])
+    clock.advance(331)
+    async with running_store(server, api, parts=node_parts, clock=clock) as store:
+        store.events.set_verdicts(trouble_on("n1", "n2"))
+        await store.events.until(lambda: bool(store.events.events))
+        assert store.events.events[0]["metadata"]["name"] == event["metadata"]["name"]
+        await asyncio.sleep(1.5)  # for a plan, which is made twice a second
+        assert (healthy_by_node(store), names(store)) == (held, first)
+        store.events.set_clear(ISTIO)
+        store.listed()
+        await store.advance(SETTLED)
+        await until_held(store, *held, ("n1", True), ("n2", True))

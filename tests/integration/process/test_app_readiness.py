@@ -124,7 +124,8 @@ async def test_a_leader_that_cannot_read_earlier_events_is_ready_and_shows_why_i
         assert await reporter.metric("leader") == 1
         status, text = await reporter.get("/readyz")
         assert (status, text.splitlines()[0]) == (200, "ok")
-        (line,) = text.splitlines()[1:]
+        unread, line = text.splitlines()[1:]
+        assert unread.startswith("not read: events: Earlier Events have not been read yet: ")
         pause = r"not announcing: earlier Events, which are read again after 60 s: .*unable"
         assert re.fullmatch(pause, line)
         assert events(server) == []

@@ -3,7 +3,6 @@ The series of the states of reasons, computed at each scrape.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from threading import Lock
 
 from prometheus_client.core import Metric
@@ -73,12 +72,6 @@ class StateCollector:
         """
         warnings = {k: e for k, e in catalogue.entries.items() if not e.is_ready_reason}
         self._entries = {**self._entries, **warnings}  # replaced, as another thread may read it
-
-    def start(self, moment: datetime | None) -> None:
-        """
-        Note when this process saw the cluster first.
-        """
-        self._times.start(moment)
 
     def collect(self, evaluation: Evaluation, episodes: Episodes) -> list[Metric]:
         """

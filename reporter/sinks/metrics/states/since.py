@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
+from reporter.model.rollup.states import SinceFrom
 from reporter.model.subjects import FindingKey, Subject
 from reporter.sinks.metrics.states.index import without_item
 from reporter.stages.evaluation.clocks import FindingState
 from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.rollup.causes.since import since_of
+from reporter.stages.rollup.causes.since import Since, since_of
 
 
 Episodes: TypeAlias = Mapping[FindingKey, datetime]
@@ -27,14 +28,7 @@ class FindingTimes:
     """
 
     def __init__(self) -> None:
-        self._started: datetime | None = None
         self._known: dict[FindingKey, _Known] = {}
-
-    def start(self, moment: datetime | None) -> None:
-        """
-        Note when this process saw the cluster first.
-        """
-        self._started = self._started or moment
 
     def find(
         self, evaluation: Evaluation, episodes: Episodes, own_series: Collection[FindingKey]
@@ -61,17 +55,15 @@ class FindingTimes:
                 continue
             episode, known = episodes.get(key), before.get(key)
             if known is None or known[0] is not state or known[1] != episode:
-                moment = self._since(key, state, episodes, now=now)
-                known = (state, episode, moment.timestamp())
+                since = _since(key, state, episodes, now=now)
+                if evaluation.unread_events and since.source is SinceFrom.PROCESS:
+                    continue  # an earlier process may have seen it begin
+                known = (state, episode, since.moment.timestamp())
             self._known[key] = known
             yield key, known[2]
 
-    def _since(
-        self, key: FindingKey, state: FindingState, episodes: Episodes, *, now: datetime
-    ) -> datetime:
-        started = self._started or now
-        return min(
-            since_of(key, state, clock, episodes, started=started, now=now).moment
-            for clock in state.clocks
-            if clock.past_hold
-        )
+
+def _since(key: FindingKey, state: FindingState, episodes: Episodes, *, now: datetime) -> Since:
+    return min(
+        since_of(key, state, clock, episodes, now=now) for clock in state.clocks if clock.past_hold
+    )

@@ -29,13 +29,11 @@ LAST_SEEN = "What it is about was in trouble when last seen, and cannot be evalu
 class BlockerFinder:
     """
     Finds the blockers of one fold. Many subjects share a cause, so answers are kept.
-
-    *started*: when this process rolled up first.
     """
 
-    def __init__(self, given: RollUpInput, rules: RollUpRules, *, started: datetime) -> None:
+    def __init__(self, given: RollUpInput, rules: RollUpRules) -> None:
         self._evaluation, self._now, self._episodes = given.evaluation, given.now, given.episodes
-        self._rules, self._started = rules, started
+        self._rules = rules
         self._causes: dict[FindingKey, Blocker] = {}
         self._pointers: dict[tuple[FindingKey, tuple[Reason, ...]], Blocker] = {}
 
@@ -136,7 +134,7 @@ class BlockerFinder:
         # The same order as in the message, whose first sentence is about this trouble.
         clock = min(clocks, key=lambda each: (not each.trouble.is_out, each.trouble.cause))
         trouble, held = clock.trouble, not state.announceable
-        since = since_of(key, state, clock, self._episodes, started=self._started, now=now)
+        since = since_of(key, state, clock, self._episodes, now=now)
         window = trouble.hold or rules.finding_window(key)
         is_starting = trouble.kind is TroubleKind.STARTING
         # What starts anew after trouble of another kind may take its time again.

@@ -34,20 +34,16 @@ def since_of(
     clock: CauseClock,
     episodes: Mapping[FindingKey, datetime],
     *,
-    started: datetime,
     now: datetime,
 ) -> Since:
     """
     Return since when the trouble of *clock* has existed.
 
-    Without a sane time of its writer that is the start of the episode, or when this process first saw
-    the trouble, whichever is earlier: a process that was restarted has seen less.
-
-    *started*: when this process began to see. The clocks of what it saw first start at any time of a
-    writer, the age of the object included.
+    Without a sane time of its writer that is the start of the episode, or when a process first saw the
+    trouble, whichever is earlier.
     """
-    written, episode = clock.trouble.since, episodes.get(key)
-    seen = max(clock.cause_since or seen_since(state, clock), min(started, now))
+    written, episode = clock.trouble.since, episodes.get(key, state.announced_at)
+    seen = min(clock.cause_seen_at or now, now)
     # Trouble that is written anew again and again, by one NodeClaim after the other, is older.
     is_renewed = written is not None and written - seen > RENEWED
     if written is not None and not is_renewed and is_sane(written, clock.trouble, now=now):
@@ -59,14 +55,6 @@ def since_of(
 
 def is_sane(moment: datetime, trouble: Trouble, *, now: datetime) -> bool:
     return EARLIEST_TIME < moment <= now and moment != trouble.object_created_at
-
-
-def seen_since(state: FindingState, clock: CauseClock) -> datetime:
-    """
-    Return when this process saw the trouble begin, by the time that it has seen it.
-    """
-    spans = (clock.time_in_kind, *(span for _, span in clock.time_in_others))
-    return state.as_of - sum((max(span, ZERO) for span in spans), ZERO)
 
 
 def kind_since(state: FindingState, clock: CauseClock) -> datetime:

@@ -36,6 +36,7 @@ from reporter.stages.rollup.subjects.standings import (
     Remark,
     enter_state,
     make_standing,
+    remark_unread_events,
 )
 from reporter.stages.rollup.subjects.totals import (
     GroupsDraft,
@@ -124,7 +125,7 @@ class NamespaceRollUp:
             return Remark(UNDECODABLE, why_undecodable(NAMESPACES, ("", self._name)))
         if not self._is_evaluated:
             return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
-        return None
+        return remark_unread_events(self._given.evaluation)
 
     def update_set(self, subject: Subject, found: SubjectFindings, sets: SetRollUp) -> None:
         name, before = subject.name, self._sets.get(subject.name)

@@ -29,6 +29,7 @@ from reporter.stages.rollup.subjects.standings import (
     Facts,
     Remark,
     make_standing,
+    remark_unread_events,
 )
 from reporter.stages.snapshot.lookups import why_undecodable
 from reporter.stages.snapshot.subjects import why_undecodable_subject
@@ -146,7 +147,7 @@ class SetRollUp:
             return Remark(UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
         if facts.replicas is None or not is_evaluated:
             return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
-        return None
+        return remark_unread_events(self._given.evaluation)
 
     def _why_other_unknown(self, subject: Subject, *, is_evaluated: bool) -> Remark | None:
         """
@@ -158,7 +159,9 @@ class SetRollUp:
         why = why_undecodable_subject(self._given.snapshot, subject)
         if why:
             return Remark(UNDECODABLE, why)
-        return None if is_evaluated else Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
+        if not is_evaluated:
+            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
+        return remark_unread_events(self._given.evaluation)
 
     def _known_replicas(self, subject: Subject, facts: SetFacts) -> Replicas | None:
         """
@@ -181,7 +184,7 @@ class SetRollUp:
         is_out = any(self._is_not_serving(key) for key in found.failed + found.held)
         if record.is_cut_off or record.unreachable or is_out:
             return False
-        if replicas.ready is None or found.unknown:
+        if replicas.ready is None or found.unknown or self._given.evaluation.unread_events:
             return None
         return replicas.ready > 0
 

@@ -17,12 +17,14 @@ from msgspec.structs import replace
 
 from reporter.model.rollup.states import State
 from reporter.model.subjects import Subject
+from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.rollup.causes.blockers import BlockerFinder
 from reporter.stages.rollup.causes.findings import SubjectFindings
 from reporter.stages.rollup.records import Standing
 
 
 NOT_EVALUATED, NOT_LISTED, UNDECODABLE = "NotEvaluated", "NotListed", "Undecodable"
+UNREAD_EVENTS = "EarlierEventsUnread"
 STALE, SCALING, UPDATING = "StaleStatus", "Scaling", "Updating"
 
 
@@ -48,6 +50,14 @@ class Facts(NamedTuple):
 
 
 NO_FACTS = Facts()
+
+
+def remark_unread_events(evaluation: Evaluation) -> Remark | None:
+    """
+    Return that an episode of an earlier process may run which is not known; None if all are known.
+    """
+    why = evaluation.unread_events
+    return Remark(UNREAD_EVENTS, why) if why else None
 
 
 def make_standing(

@@ -98,3 +98,53 @@ def test_followers_are_called_after_each_change():
     followed.announcements.restored(())
     followed.announcements.stood_down()
     assert followed.changes == 3
+
+
+def an_announced_record():
+    followed = Followed()
+    followed.replay.set_verdicts(an_active_verdict(BBR))
+    followed.update()
+    context = followed.announcements.publish_context()
+    record = context.compose_event(BBR, now=Clock().now())
+    assert record is not None
+    return record
+
+
+def test_follower_continues_findings_and_announces_nothing():
+    followed = Followed()
+    followed.announcements.await_events("not read yet")
+    assert followed.announcements.awaits_events
+    followed.announcements.remember([an_announced_record()])
+    assert (followed.announcements.unread_events, followed.announcements.awaits_events) == (
+        "",
+        False,
+    )
+    assert (followed.announcements.announced, followed.announcements.is_complete) == (
+        frozenset(),
+        False,
+    )
+    assert followed.announcements.take_remembered().findings.keys() == {BBR}
+
+
+def test_events_that_a_leader_has_read_since_are_not_replaced_by_earlier_ones():
+    followed = Followed()
+    followed.update()
+    followed.announcements.restored(())
+    followed.announcements.remember([an_announced_record()])
+    assert not followed.announcements.has_remembered
+
+
+def test_process_that_stands_down_before_a_pass_continues_what_it_has_read():
+    followed = Followed()
+    followed.announcements.restored([an_announced_record()])
+    followed.announcements.stood_down()
+    assert followed.announcements.announced == frozenset()
+    assert followed.announcements.take_remembered().findings.keys() == {BBR}
+
+
+def test_events_that_cannot_be_read_are_awaited_no_longer_and_stay_unread():
+    followed = Followed()
+    followed.announcements.await_events("not read yet")
+    followed.announcements.events_read(why_not="no permission")
+    assert not followed.announcements.awaits_events
+    assert followed.announcements.unread_events == "no permission"

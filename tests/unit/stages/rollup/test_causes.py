@@ -68,7 +68,7 @@ class Watched:
         """
         Return the standing of the cluster with these findings and facts.
         """
-        blockers, now = BlockerFinder(self.given(), self.rules, started=NOON), self.replay.now
+        blockers, now = BlockerFinder(self.given(), self.rules), self.replay.now
         return make_standing(before, CLUSTER_SUBJECT, found, facts, blockers, now=now)
 
     def cause_of_set(self):

@@ -22,12 +22,12 @@ SEEN = NOON - MINUTE
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def since(written, episode=None, *, counted=MINUTE, started=LONG_AGO, cause_since=None):
+def since(written, episode=None, *, seen=SEEN, cause_since=None, announced_at=None):
     trouble = a_trouble(since=written)
-    clock = CauseClock(trouble, time_in_kind=counted, past_hold=True, cause_since=cause_since)
-    state = FindingState((clock,), INVOLVED, NOON)
+    clock = CauseClock(trouble, past_hold=True, seen_at=seen, cause_since=cause_since)
+    state = FindingState((clock,), INVOLVED, NOON, announced_at=announced_at)
     episodes = {KAITO: episode} if episode else {}
-    return since_of(KAITO, state, clock, episodes, started=started, now=NOON)
+    return since_of(KAITO, state, clock, episodes, now=NOON)
 
 
 def test_a_sane_time_of_the_writer_counts():
@@ -40,34 +40,29 @@ def test_no_time_1970_the_future_and_the_age_of_the_object_do_not_count(written)
 
 
 def test_trouble_that_is_written_anew_by_one_object_after_the_other_is_older():
-    assert since(NOON - MINUTE, counted=HOUR) == (NOON - HOUR, SinceFrom.PROCESS)
-    assert since(NOON - MINUTE, NOON - 2 * HOUR, counted=HOUR) == (
-        NOON - 2 * HOUR,
-        SinceFrom.EPISODE,
-    )
-    assert since(NOON - HOUR + 30 * SECOND, counted=HOUR)[1] is SinceFrom.WRITER
+    hour_ago, earlier = NOON - HOUR, NOON - 2 * HOUR
+    assert since(NOON - MINUTE, seen=hour_ago) == (hour_ago, SinceFrom.PROCESS)
+    assert since(NOON - MINUTE, earlier, seen=hour_ago) == (earlier, SinceFrom.EPISODE)
+    assert since(hour_ago + 30 * SECOND, seen=hour_ago)[1] is SinceFrom.WRITER
 
 
 def test_another_code_of_the_same_object_is_younger():
-    assert since(NOON - MINUTE, counted=HOUR, cause_since=NOON - MINUTE)[1] is SinceFrom.WRITER
-    assert since(None, counted=HOUR, cause_since=NOON - MINUTE) == (SEEN, SinceFrom.PROCESS)
+    code = {"seen": NOON - HOUR, "cause_since": SEEN}
+    assert since(SEEN, **code)[1] is SinceFrom.WRITER
+    assert since(None, **code) == (SEEN, SinceFrom.PROCESS)
 
 
 def test_an_episode_from_before_this_process_counts():
     assert since(None, NOON - HOUR) == (NOON - HOUR, SinceFrom.EPISODE)
+    assert since(None, announced_at=NOON - HOUR) == (NOON - HOUR, SinceFrom.EPISODE)
 
 
 def test_an_episode_that_was_announced_after_its_hold_does_not_shorten_the_time():
     assert since(None, NOON - SECOND) == (SEEN, SinceFrom.PROCESS)
 
 
-def test_this_process_has_seen_nothing_before_its_start():
-    """
-    The clock of what it sees first starts at a time of the writer, be it the age of the object.
-    """
-    given = since(LONG_AGO, counted=NOON - LONG_AGO, started=SEEN)
-    assert given == (SEEN, SinceFrom.PROCESS)
-    assert since(None, counted=HOUR, started=NOON + HOUR) == (NOON, SinceFrom.PROCESS)
+def test_a_clock_that_was_set_back_makes_nothing_begin_in_the_future():
+    assert since(None, seen=NOON + HOUR) == (NOON, SinceFrom.PROCESS)
 
 
 # ---------------------------------------------------------------- windows

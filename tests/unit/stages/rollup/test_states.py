@@ -2,6 +2,8 @@
 The table of states: what happens to a stack, and the state of each subject a minute later.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from reporter.model.observations import WatchLost
@@ -282,3 +284,35 @@ def test_a_namespace_of_many_is_rolled_up_in_parts():
     replay = stack_after(many)
     steps = list(fold_steps(RollUp(), replay.rollup_input(), replay.rollup_rules))
     assert len(steps) >= 500 // SETS_PER_BATCH
+
+
+def test_until_earlier_events_are_read_nothing_is_current_or_available():
+    replay = stack_after()
+    for why, state in (("503", State.UNKNOWN), ("timeout", State.UNKNOWN), ("", State.CURRENT)):
+        replay.evaluation = replace(replay.evaluation, unread_events=why)
+        replay.run_pass()
+        view = view_of(replay)
+        cluster, found = view.cluster(), view.inference_set("team-m", "qwen")
+        assert (cluster.state, found.state, found.available) == (
+            state,
+            state,
+            None if why else True,
+        )
+        if why:
+            assert (found.blocking.code, found.blocking.message) == ("EarlierEventsUnread", why)
+            assert found.blocking.since is None
+
+
+def test_what_failed_stays_failed_while_events_are_unread_without_a_beginning():
+    replay = stack_after({"Deployment kaito-system/kaito-workspace": {"replicas": 0}})
+    replay.evaluation = replace(replay.evaluation, unread_events="503")
+    replay.run_pass()
+    found = view_of(replay).cluster()
+    assert (found.state, found.blocking.since, found.blocking.since_from) == (
+        State.FAILED,
+        None,
+        None,
+    )
+    replay.evaluation = replace(replay.evaluation, unread_events="")
+    replay.run_pass()
+    assert view_of(replay).cluster().blocking.since is not None
