@@ -3,7 +3,7 @@ The content of an Event as the process that reads it back must know it: an annot
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 import msgspec
@@ -37,6 +37,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     created_at: datetime | None = None
     fields: dict[str, str] = field(default_factory=dict)
     text: str = ""
+    hold: timedelta | None = None
 
     @classmethod
     def of(cls, trouble: Trouble) -> Self:
@@ -51,6 +52,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             trouble.object_created_at,
             dict(trouble.message_fields),
             trouble.foreign_text,
+            trouble.hold,
         )
 
     @property
@@ -61,6 +63,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             is_out=self.is_out,
             is_crash=self.is_crash,
             since=self.since,
+            hold=self.hold,
             object_created_at=self.created_at,
             message_fields=self.fields,
             foreign_text=self.text,
@@ -70,10 +73,15 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 class AnnouncedFinding(Struct, frozen=True, omit_defaults=True):
     """
     The troubles of a finding that existed and had outlived their hold, and how many more there were.
+
+    *out_since*: since when its component was out without a pause. *unknown_since*: since when it could not
+    be evaluated; None if it could.
     """
 
     troubles: tuple[AnnouncedTrouble, ...] = ()
     more: int = 0
+    out_since: datetime | None = None
+    unknown_since: datetime | None = None
 
 
 class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=True):
@@ -89,15 +97,15 @@ class Announced(Struct, frozen=True, omit_defaults=True):
     """
     The finding of an Event, and what its suffixes name.
 
-    *suppressing*: the reasons that it suppresses. *deleted*: the objects of these causes that existed
-    and were deleted: that they are missing does not show this. *involved*: the involvedObject, where it
+    *suppressing*: the reasons that it suppresses. *seen*: the objects of these causes that exist, or existed
+    and were deleted: once they are missing, that does not show it. *involved*: the involvedObject, where it
     is not beside this anyway.
     """
 
     finding: AnnouncedFinding
     also: tuple[OtherFinding, ...] = ()
     suppressing: tuple[Reason, ...] = ()
-    deleted: tuple[tuple[str, str, str], ...] = ()
+    seen: tuple[tuple[str, str, str], ...] = ()
     involved: tuple[str, str, str, str, str] | None = None
 
     @property
@@ -105,8 +113,8 @@ class Announced(Struct, frozen=True, omit_defaults=True):
         return InvolvedObject(*self.involved) if self.involved is not None else None
 
     @property
-    def deleted_objects(self) -> tuple[ObjectRef, ...]:
-        return tuple(ObjectRef(*each) for each in self.deleted)
+    def seen_objects(self) -> tuple[ObjectRef, ...]:
+        return tuple(ObjectRef(*each) for each in self.seen)
 
 
 _DECODER = msgspec.json.Decoder(Announced)

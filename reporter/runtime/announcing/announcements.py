@@ -22,7 +22,11 @@ from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.catalogue_change import keep_episodes
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import remember_findings, restore_episodes
+from reporter.stages.announcing.restore import (
+    of_living_subjects,
+    remember_findings,
+    restore_episodes,
+)
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
 from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -181,7 +185,7 @@ class Announcements:
             self._settings,
             lambda subject: self._involved_for(snapshot, subject),
             self._write_cache,
-            snapshot.was_deleted,
+            snapshot.was_seen,
         )
 
     def possible_keys(self) -> PossibleKeys:
@@ -213,9 +217,10 @@ class Announcements:
         The pass that follows continues their findings; until then nothing is written.
         """
         now = self._clock.now()
+        told = with_stored(records, stored_episodes(self.stored() or (), now=now))
         self.state = restore_episodes(
             AnnouncementState(),
-            with_stored(records, stored_episodes(self.stored() or (), now=now)),
+            of_living_subjects(told, self._snapshot.born_at),
             self._catalogue,
             self._settings,
             now=now,

@@ -200,7 +200,7 @@ class Controller:
         self._changed.clear()
         remembered = self._announcements.take_remembered()
         if remembered:
-            self._store.record_deleted_before(remembered.deleted)
+            self._store.record_seen_before(remembered.seen)
             merged = self.evaluation.remembered.merged(remembered)
             self.evaluation = replace(self.evaluation, remembered=merged)
         dirty = self._store.take_dirty() | remembered.subjects

@@ -18,6 +18,7 @@ from reporter.model.records.announced import (
 )
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
+from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import InvolvedObject, ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.eligibility import ready_groups
@@ -35,9 +36,9 @@ The most of a foreign text that is kept for the process that reads an Event back
 """
 
 
-def never_deleted(_: ObjectRef) -> bool:
+def never_seen(_: ObjectRef) -> bool:
     """
-    Return False, for who knows no deleted objects.
+    Return False, for who knows no objects.
     """
     return False
 
@@ -47,8 +48,8 @@ class EventComposer:
     """
     Everything that the content of an Event depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
-    an object existed and was deleted.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_seen*: returns whether an
+    object exists, or existed and was deleted.
     """
 
     announcement_state: AnnouncementState
@@ -56,7 +57,7 @@ class EventComposer:
     catalogue: Catalogue
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
-    was_deleted: Callable[[ObjectRef], bool] = never_deleted
+    was_seen: Callable[[ObjectRef], bool] = never_seen
 
     def finding_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
         """
@@ -135,21 +136,23 @@ class EventComposer:
             finding,
             tuple(each for each in others if each.troubles),
             message_input.suppressed_reasons,
-            tuple(
-                (r.resource, r.namespace, r.name) for r in sorted(causes) if self.was_deleted(r)
-            ),
+            tuple((r.resource, r.namespace, r.name) for r in sorted(causes) if self.was_seen(r)),
         )
 
     def _finding(self, key: FindingKey) -> AnnouncedFinding:
         state = self.evaluation.finding_state_of(key)
-        troubles = [clock.trouble for clock in state.announceable] if state is not None else []
-        shown = [
-            replace(t, foreign_text=truncate_bytes(sanitize(t.foreign_text), MAX_FOREIGN_BYTES))
-            for t in troubles[:MAX_TROUBLES]
-        ]
+        clocks = state.announceable if state is not None else ()
         return AnnouncedFinding(
-            tuple(map(AnnouncedTrouble.of, shown)), more=len(troubles) - len(shown)
+            tuple(map(_announced_trouble, clocks[:MAX_TROUBLES])),
+            more=max(len(clocks) - MAX_TROUBLES, 0),
+            out_since=self._out_since(key),
+            unknown_since=state.unknown_since if state is not None else None,
         )
+
+    def _out_since(self, key: FindingKey) -> datetime | None:
+        outage = self.evaluation.suppressions.outages.get(key)
+        is_known = outage is not None and outage.is_out and outage.began_at > EARLIEST_TIME
+        return outage.began_at if outage is not None and is_known else None
 
     def message_input(self, key: FindingKey) -> MessageInput:
         group = self.announcement_state.groups.get(key)
@@ -245,3 +248,9 @@ class EventComposer:
         states = self.evaluation.gate.finding_states
         suppressed = {k for root in roots for k in suppresses.get(root, ())}
         return [k for k in suppressed if k in states and states[k].announceable]
+
+
+def _announced_trouble(clock: CauseClock) -> AnnouncedTrouble:
+    trouble = clock.trouble
+    text = truncate_bytes(sanitize(trouble.foreign_text), MAX_FOREIGN_BYTES)
+    return AnnouncedTrouble.of(replace(trouble, foreign_text=text))

@@ -18,7 +18,7 @@ from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject, ObjectRef
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode
-from reporter.stages.announcing.compose import EventComposer, never_deleted
+from reporter.stages.announcing.compose import EventComposer, never_seen
 from reporter.stages.announcing.eligibility import (
     announceable_keys,
     due_ready_keys,
@@ -89,8 +89,8 @@ class PublishContext:
     """
     Everything that the decision to write depends on, at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_deleted*: returns whether
-    an object existed and was deleted.
+    *involved_for*: returns the involvedObject of a subject's Ready Event. *was_seen*: returns whether an
+    object exists, or existed and was deleted.
     *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
@@ -100,7 +100,7 @@ class PublishContext:
     settings: EvaluationSettings
     involved_for: Callable[[Subject], InvolvedObject]
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
-    was_deleted: Callable[[ObjectRef], bool] = never_deleted
+    was_seen: Callable[[ObjectRef], bool] = never_seen
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """
@@ -148,7 +148,7 @@ class PublishContext:
             self.catalogue,
             self.settings,
             self.involved_for,
-            self.was_deleted,
+            self.was_seen,
         )
 
     def _due_ready_keys(self, now: datetime) -> list[FindingKey]:

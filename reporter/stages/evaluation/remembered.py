@@ -30,7 +30,8 @@ class RememberedFinding:
 
     *announced_at*: when its episode began. *is_whole*: it had no other troubles than these; if it may
     have had, every trouble that it has now counts as announced. *is_overtaken*: another finding of lower
-    rank was announced since, so it was clear for the settle by then, if it is clear now.
+    rank was announced since, so it was clear for the settle by then, if it is clear now. *out_since*: since
+    when its component was out; None if that is not known. *unknown_since*: since when it was Unknown.
     """
 
     troubles: tuple[Trouble, ...]
@@ -38,6 +39,15 @@ class RememberedFinding:
     announced_at: datetime
     is_whole: bool = True
     is_overtaken: bool = False
+    out_since: datetime | None = None
+    unknown_since: datetime | None = None
+
+    @property
+    def out_at(self) -> datetime:
+        """
+        The moment at which it was out at the latest, if it is.
+        """
+        return self.out_since or self.announced_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +57,13 @@ class Remembered:
 
     *findings*: the announced ones, and those that their suffixes name. *groups*: the keys of Events for
     many InferenceSets. *suppressing*: the reasons that an announced root names as suppressed.
-    *deleted*: objects that existed, and are missing since.
+    *seen*: the objects of their causes that existed, by subject; those that are missing were deleted.
     """
 
     findings: Mapping[FindingKey, RememberedFinding] = field(default_factory=dict)
     groups: frozenset[FindingKey] = frozenset()
     suppressing: Mapping[FindingKey, frozenset[Reason]] = field(default_factory=dict)
-    deleted: frozenset[ObjectRef] = frozenset()
+    seen: Mapping[Subject, frozenset[ObjectRef]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.findings or self.groups)
@@ -69,7 +79,7 @@ class Remembered:
             {**self.findings, **other.findings},
             self.groups | other.groups,
             {**self.suppressing, **other.suppressing},
-            self.deleted | other.deleted,
+            {**self.seen, **other.seen},
         )
 
     def kept(self, is_kept: Callable[[FindingKey], bool]) -> "Remembered":
@@ -113,7 +123,7 @@ class Remembered:
         Return the sources that were out, and suppress until they are seen not to be for the settle.
         """
         return {
-            key: Outage(now, began_at=each.announced_at, nodes=lost_nodes(each.troubles))
+            key: Outage(now, began_at=each.out_at, nodes=lost_nodes(each.troubles))
             for key, each in self.findings.items()
             if not each.is_overtaken and any(trouble.is_out for trouble in each.troubles)
         }
@@ -145,7 +155,9 @@ def continue_findings(
             finding.involved_object,
             now,
             why_unknown=unknown.why if unknown is not None else "",
-            unknown_since=unknown.since if unknown is not None else None,
+            unknown_since=min(unknown.since, finding.unknown_since or unknown.since)
+            if unknown is not None
+            else None,
         )
         states[key] = _continued(
             before.advanced(now=now), finding, HoldRules(entry_of(key.reason), delays), now=now
@@ -160,12 +172,50 @@ def _continued(
     for trouble in finding.troubles:
         clear_for = rules.delays.settle if finding.is_overtaken else ZERO
         clock = clocks.get(trouble.cause.object) or CauseClock(trouble, clear_for=clear_for)
-        lasted = clock.time_in_kind
+        lasted, cause_since = clock.time_in_kind, clock.cause_since
+        announced = max(now - finding.announced_at, ZERO)
+        if clock.trouble.cause != trouble.cause:
+            # The cause of now took the place of the announced one, and has yet to serve its hold.
+            cause_since = cause_since or now - lasted
         if clock.trouble.kind is trouble.kind:
             # It was announced once its hold was over.
-            lasted = max(lasted, rules.hold(clock) + max(now - finding.announced_at, ZERO))
-        clocks[clock.object] = msgspec.structs.replace(clock, past_hold=True, time_in_kind=lasted)
+            lasted = max(lasted, rules.hold(CauseClock(trouble)) + announced)
+        clocks[clock.object] = msgspec.structs.replace(
+            clock,
+            past_hold=True,
+            found_at=min(clock.found_at or finding.announced_at, finding.announced_at),
+            time_in_kind=lasted,
+            out_since=(clock.out_since or finding.out_at) if trouble.is_out else clock.out_since,
+            cause_since=cause_since,
+        )
     return msgspec.structs.replace(state, clocks=tuple(clocks.values()))
+
+
+def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
+    """
+    Return the gate in which what an Event names as suppressed was found after its source went out.
+
+    A writer may state an earlier time: that of a condition whose reason has changed since.
+    """
+    states = dict(gate.finding_states)
+    for root, reasons in remembered.suppressing.items():
+        source = remembered.findings.get(root)
+        if source is None or not reasons:
+            continue
+        for key in states.keys() - remembered.findings.keys():
+            if key.reason in reasons and root.subject.namespace in {"", key.subject.namespace}:
+                states[key] = _found_after(states[key], source.out_at)
+    return msgspec.structs.replace(gate, finding_states=states)
+
+
+def _found_after(state: FindingState, moment: datetime) -> FindingState:
+    clocks = [
+        msgspec.structs.replace(each, found_at=max(each.found_at, moment))
+        if each.found_at is not None
+        else each
+        for each in state.clocks
+    ]
+    return msgspec.structs.replace(state, clocks=tuple(clocks))
 
 
 def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressions) -> Gate:

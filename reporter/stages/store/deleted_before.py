@@ -12,13 +12,16 @@ from reporter.stages.store.table import Table
 
 def record_deleted_before(
     tables: Mapping[str, Table], presences: CRDPresences, refs: Collection[ObjectRef]
-) -> None:
+) -> frozenset[ObjectRef]:
     """
-    Record that objects were deleted, if they still do not exist, and that CRDs were served.
+    Record that objects were deleted, if they do not exist, and that CRDs were served; return the former.
     """
+    missing: set[ObjectRef] = set()
     by_resource = {table.kind.watch_name: table for table in tables.values()}
     for ref in refs:
         table, name = by_resource.get(ref.resource), (ref.namespace, ref.name)
         if table is not None and table.objects.get(name) is None:
+            missing.add(ref)
             table.record_deletion(name, table.deleted_uids.get(ref, ""))
     presences.remember_served({ref.name for ref in refs if ref.resource == CRDS_RESOURCE})
+    return frozenset(missing)

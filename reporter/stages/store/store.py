@@ -12,8 +12,10 @@ from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.pods import PODS, Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.metrics.samples import FailedScrape, ScrapedMetrics
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
@@ -243,8 +245,16 @@ class Store:
         self._deleted_uids = None
         return True
 
-    def record_deleted_before(self, refs: frozenset[ObjectRef]) -> None:
-        record_deleted_before(self._tables, self._presences, refs)
+    def record_seen_before(self, seen: Mapping[Subject, frozenset[ObjectRef]]) -> None:
+        """
+        Record that a predecessor saw these objects of subjects; those that are missing were deleted.
+        """
+        missing = record_deleted_before(
+            self._tables, self._presences, frozenset().union(*seen.values())
+        )
+        for subject, refs in seen.items():
+            if find_object(self._tables, INFERENCE_SETS, (subject.namespace, subject.name)):
+                self._history.deleted_parts.remember(subject, sorted(refs & missing))
         self._deleted_uids = None
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:

@@ -15,7 +15,11 @@ from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import remember_findings, restore_episodes
+from reporter.stages.announcing.restore import (
+    of_living_subjects,
+    remember_findings,
+    restore_episodes,
+)
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.healthevents.stored_episodes import stored_episodes, with_stored
@@ -103,7 +107,7 @@ class ReplayedProcess:
             self.catalogue,
             self.settings,
             involved_for,
-            was_deleted=self.snapshot.was_deleted,
+            was_seen=self.snapshot.was_seen,
         )
 
     def run_pass(self) -> Self:
@@ -164,9 +168,10 @@ class ReplayedProcess:
                 last_timestamp=event.last_timestamp.replace(microsecond=0),
             )
         self.announcing = True
+        told = with_stored(last.values(), stored_episodes(self.stored(), now=self.now))
         self.announcement_state = restore_episodes(
             AnnouncementState(),
-            with_stored(last.values(), stored_episodes(self.stored(), now=self.now)),
+            of_living_subjects(told, self.snapshot.born_at),
             self.catalogue,
             self.settings,
             now=self.now,
@@ -175,6 +180,6 @@ class ReplayedProcess:
         remembered = remember_findings(
             self.announcement_state, self.evaluation, self.catalogue, self.settings, now=self.now
         )
-        self.store.record_deleted_before(remembered.deleted)
+        self.store.record_seen_before(remembered.seen)
         self.evaluation = replace(self.evaluation, remembered=remembered)
         return self.run_pass()

@@ -4,7 +4,7 @@ The routes, pools and Deployments of each InferenceSet that were deleted while i
 Nothing refers to them any more once all of them are gone, so only this tells that they existed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.keys import inference_set_key
@@ -14,6 +14,7 @@ from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES, HTTPRoute
 from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS, InferencePool
 from reporter.model.kinds.kaito.inference_sets import InferenceSet
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
@@ -59,6 +60,14 @@ class DeletedParts:
         elif isinstance(old, InferenceSet):
             self._forget(inference_set_key(old.metadata.namespace, old.metadata.name))
 
+    def remember(self, model: Subject, refs: Iterable[ObjectRef]) -> None:
+        """
+        Remember parts of an InferenceSet whose deletion a predecessor of this process saw, or nobody.
+        """
+        for ref in refs:
+            if ref.resource in _PART_RESOURCES:
+                self._put((model.namespace, model.name), ref, is_deleted=True)
+
     def forget_kind(self, kind: ResourceKind) -> None:
         """
         Forget the parts of a kind that is not watched any more.
@@ -94,6 +103,11 @@ class DeletedParts:
 
     def snapshot(self) -> FrozenMap[str, tuple[ObjectRef, ...]]:
         return self._deleted.freeze()
+
+
+_PART_RESOURCES = frozenset(
+    kind.group_resource for kind in (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)
+)
 
 
 def _part_kind(each: ApiObject) -> ResourceKind | None:
