@@ -35,6 +35,7 @@ from reporter.stages.evaluation.remembered import (
     Remembered,
     continue_findings,
     count_announced,
+    found_after_outages,
 )
 from reporter.stages.evaluation.suppression import (
     Suppressions,
@@ -192,6 +193,7 @@ class Evaluator:
         continued, remembered = progress.continued.with_groups_of(
             progress.remembered, plan.known_subjects
         )
+        gate = found_after_outages(gate, continued)
         suppressions = self._suppress(before, gate, continued, now=now)
         gate = count_announced(gate, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced

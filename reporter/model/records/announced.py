@@ -3,7 +3,7 @@ The content of an Event as the process that reads it back must know it: an annot
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 import msgspec
@@ -44,6 +44,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     fields: dict[str, str] = field(default_factory=dict)
     text: str = ""
     seen: datetime | None = None
+    hold: timedelta | None = None
 
     @classmethod
     def of(cls, trouble: Trouble, *, began: datetime | None, seen: datetime | None) -> Self:
@@ -60,6 +61,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             dict(trouble.message_fields),
             trouble.foreign_text,
             seen,
+            trouble.hold,
         )
 
     @property
@@ -70,6 +72,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
             is_out=self.is_out,
             is_crash=self.is_crash,
             since=self.since,
+            hold=self.hold,
             object_created_at=self.created_at,
             message_fields=self.fields,
             foreign_text=self.text,
@@ -79,10 +82,15 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 class AnnouncedFinding(Struct, frozen=True, omit_defaults=True):
     """
     The troubles of a finding that existed and had outlived their hold, and how many more there were.
+
+    *out_since*: since when its component was out without a pause. *unknown_since*: since when it could not
+    be evaluated; None if it could.
     """
 
     troubles: tuple[AnnouncedTrouble, ...] = ()
     more: int = 0
+    out_since: datetime | None = None
+    unknown_since: datetime | None = None
 
 
 class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=True):
@@ -114,8 +122,9 @@ class Announced(Struct, frozen=True, omit_defaults=True):
     The finding of an Event, and what its suffixes name.
 
     *suppressing*: the reasons that it suppresses. *existed*: objects that exist or were deleted, of
-    these causes and what else explains them: that one is missing later does not show this. *errors*: those that an object stated which may not state them any more. *involved*: the
-    involvedObject, where it is not beside this anyway.
+    these causes and what else explains them: once they are missing, that does not show it. *errors*: those
+    that an object stated which may not state them any more. *involved*: the involvedObject, where it is not
+    beside this anyway.
     """
 
     finding: AnnouncedFinding

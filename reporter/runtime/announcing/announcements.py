@@ -22,7 +22,11 @@ from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.catalogue_change import keep_episodes
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import remember_findings, restore_episodes
+from reporter.stages.announcing.restore import (
+    of_living_subjects,
+    remember_findings,
+    restore_episodes,
+)
 from reporter.stages.announcing.schedule import CachedWrite, PublishContext
 from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -78,6 +82,7 @@ class Announcements:
         self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
         self._evaluating_since: datetime | None = None
         self._remembered: Remembered | None = None
+        self._earlier: tuple[EventRecord, ...] = ()
         self._is_continuing = False
         self.unread_events, self.awaits_events = "", False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
@@ -118,12 +123,15 @@ class Announcements:
         """
         Report that the next pass is to continue findings of a predecessor.
         """
-        return self._remembered is not None
+        return self._remembered is not None or bool(self._earlier)
 
-    def take_remembered(self) -> Remembered:
+    def take_remembered(self, snapshot: Snapshot) -> Remembered:
         """
-        Return the findings of a predecessor that the pass that begins now is to continue.
+        Return the findings of a predecessor that the pass that begins now, on *snapshot*, is to continue.
         """
+        earlier, self._earlier = self._earlier, ()
+        if earlier and not self._is_continuing and not self.is_complete:
+            _, self._remembered = self._continue(earlier, snapshot, now=self._clock.now())
         remembered, self._remembered = self._remembered, None
         return remembered or NOTHING_REMEMBERED
 
@@ -216,7 +224,7 @@ class Announcements:
         The pass that follows continues their findings; until then nothing is written.
         """
         now = self._clock.now()
-        self.state, remembered = self._continue(records, now=now)
+        self.state, remembered = self._continue(records, self._snapshot, now=now)
         if remembered:
             self._remembered, self._is_continuing = remembered, True
         else:
@@ -231,8 +239,7 @@ class Announcements:
 
         What this process has continued as the leader it knows better.
         """
-        if not self._is_continuing and not self.is_complete:
-            _, self._remembered = self._continue(records, now=self._clock.now())
+        self._earlier = tuple(records)
         self.events_read()
 
     def await_events(self, why: str) -> None:
@@ -249,11 +256,12 @@ class Announcements:
         self._on_change()
 
     def _continue(
-        self, records: Iterable[EventRecord], *, now: datetime
+        self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
     ) -> tuple[AnnouncementState, Remembered]:
+        told = with_stored(records, stored_episodes(self.stored() or (), now=now))
         state = restore_episodes(
             AnnouncementState(),
-            with_stored(records, stored_episodes(self.stored() or (), now=now)),
+            of_living_subjects(told, snapshot.born_at),
             self._catalogue,
             self._settings,
             now=now,

@@ -23,6 +23,7 @@ from reporter.runtime.controller.pass_cuts import PassCuts
 from reporter.runtime.controller.pass_input import PassInput, PassTimes
 from reporter.runtime.process.clock import Clock
 from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.stages.evaluation.remembered import NOTHING_REMEMBERED
 from reporter.stages.evaluation.upstream import with_upstream
 from reporter.stages.pipeline import Evaluator
 from reporter.stages.snapshot.subjects import ALL_LAYERS
@@ -204,8 +205,9 @@ class Controller:
         unread = self._announcements.unread_events
         if unread != self.evaluation.unread_events:
             self.evaluation = replace(self.evaluation, unread_events=unread)
-        remembered = self._announcements.take_remembered()
-        if remembered:
+        remembered = NOTHING_REMEMBERED
+        if self._announcements.has_remembered:
+            remembered = self._announcements.take_remembered(self._store.snapshot())
             self._store.record_seen_before(remembered.seen)
             merged = self.evaluation.remembered.merged(remembered)
             self.evaluation = replace(self.evaluation, remembered=merged)

@@ -18,6 +18,7 @@ from reporter.model.records.announced import (
 )
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
+from reporter.model.text.times import EARLIEST_TIME
 from reporter.model.verdicts import InvolvedObject, Trouble
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.eligibility import ready_groups
@@ -155,8 +156,12 @@ class EventComposer:
     def _finding(self, key: FindingKey) -> AnnouncedFinding:
         state = self.evaluation.finding_state_of(key)
         clocks = state.announceable if state is not None else ()
-        shown = tuple(map(self._announced_trouble, clocks[:MAX_TROUBLES]))
-        return AnnouncedFinding(shown, more=len(clocks) - len(shown))
+        return AnnouncedFinding(
+            tuple(map(self._announced_trouble, clocks[:MAX_TROUBLES])),
+            more=max(len(clocks) - MAX_TROUBLES, 0),
+            out_since=self._out_since(key),
+            unknown_since=state.unknown_since if state is not None else None,
+        )
 
     def _announced_trouble(self, clock: CauseClock) -> AnnouncedTrouble:
         text = truncate_bytes(sanitize(clock.trouble.foreign_text), MAX_FOREIGN_BYTES)
@@ -166,6 +171,11 @@ class EventComposer:
             began=evaluated_at - clock.time_in_kind if evaluated_at is not None else None,
             seen=clock.cause_seen_at,
         )
+
+    def _out_since(self, key: FindingKey) -> datetime | None:
+        outage = self.evaluation.suppressions.outages.get(key)
+        is_known = outage is not None and outage.is_out and outage.began_at > EARLIEST_TIME
+        return outage.began_at if outage is not None and is_known else None
 
     def message_input(self, key: FindingKey) -> MessageInput:
         group = self.announcement_state.groups.get(key)

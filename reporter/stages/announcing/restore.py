@@ -3,13 +3,18 @@ Continue the episodes of a predecessor from its Events, after a restart or a cha
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, EventType, Layer, Reason
-from reporter.model.records.announced import Announced, AnnouncedFinding
+from reporter.model.records.announced import (
+    MAX_TROUBLES,
+    Announced,
+    AnnouncedFinding,
+    OtherFinding,
+)
 from reporter.model.records.event_record import EventRecord
 from reporter.model.records.seen_before import NOTHING_SEEN_BEFORE, SeenBefore
 from reporter.model.subjects import FindingKey, Subject
@@ -20,6 +25,18 @@ from reporter.stages.evaluation.catalogue_change import stays_evaluated
 from reporter.stages.evaluation.clocks import READ_BACK_WINDOW
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.evaluation.remembered import Remembered, RememberedFinding
+
+
+def of_living_subjects(
+    records: Iterable[EventRecord], born_at: Callable[[Subject], datetime | None]
+) -> Iterator[EventRecord]:
+    """
+    Leave out the Events of an earlier subject of the same name. *born_at*: when one was created.
+    """
+    for each in records:
+        born = born_at(each.key.subject)
+        if born is None or born <= each.last_timestamp:
+            yield each
 
 
 def restore_episodes(
@@ -60,6 +77,10 @@ def restore_episodes(
         if not catalogue[key.reason].orthogonal:
             due_at = since + settings.delays.settle
             ready_owed[key.subject] = OwedReady(due_at, record.last_timestamp)
+    records = [each.event for each in episodes.values()]
+    for key in _overtaken(records, catalogue, settings.emission):
+        # Clear by now, it is over: it was when the other one was announced.
+        episodes[key] = replace(episodes[key], restored_since=since - settings.delays.settle)
     return replace(state, episodes=episodes, ready_owed=ready_owed, groups=groups)
 
 
@@ -83,16 +104,24 @@ def remember_findings(
     if evaluation.evaluated_at is not None:
         running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
-    overtaken = _overtaken(records, catalogue) if settings.emission is Emission.PRIMARY else ()
+    overtaken = _overtaken(records, catalogue, settings.emission)
+    named_unknown = {
+        also: other.unknown_since
+        for each in sorted(records, key=lambda record: record.last_timestamp)
+        for also, other in _named(each)
+    }
     for record in records:
         key, announced = record.key, record.announced or Announced(AnnouncedFinding(more=1))
         if key not in state.groups:
             found = _remembered(record, announced.finding)
-            findings[key] = replace(found, is_overtaken=key in overtaken)
+            findings[key] = replace(
+                found,
+                is_overtaken=key in overtaken,
+                unknown_since=found.unknown_since or named_unknown.get(key),
+            )
         if key in overtaken:
             continue
-        for other in announced.also:
-            also = FindingKey(key.subject, other.reason, other.item)
+        for also, other in _named(record):
             findings.setdefault(also, replace(_remembered(record, other), has_event=False))
         suppressing[key] = frozenset(announced.suppressing)
         seen = seen.merged(_seen_before(record, announced))
@@ -100,21 +129,44 @@ def remember_findings(
     return remembered.kept(stays_evaluated(catalogue, settings))
 
 
-def _overtaken(records: Iterable[EventRecord], catalogue: Catalogue) -> frozenset[FindingKey]:
+def _overtaken(
+    records: Iterable[EventRecord], catalogue: Catalogue, emission: Emission
+) -> frozenset[FindingKey]:
     """
-    Return the keys that were not in trouble when a finding of lower rank was announced instead.
+    Return the keys that were not in trouble when another finding of their subject was announced.
+
+    An Event names all findings in trouble beside its own. One that does not tell which is written only
+    if no finding of higher rank was in trouble.
     """
-    ranked = [(each, catalogue[each.key.reason].rank) for each in records]
-    last: dict[Subject, list[tuple[int, datetime]]] = defaultdict(list)
-    for each, rank in ranked:
-        if rank is not None:
-            last[each.key.subject].append((rank, each.last_timestamp))
+    ranked: dict[Subject, list[EventRecord]] = defaultdict(list)
+    for each in records:
+        if catalogue[each.key.reason].rank is not None:
+            ranked[each.key.subject].append(each)
+
+    def excludes(later: EventRecord, key: FindingKey) -> bool:
+        if later.announced is not None and len(later.announced.also) < MAX_TROUBLES - 1:
+            return key not in dict(_named(later))
+        is_lower = rank_of(later.key) > rank_of(key)
+        return later.announced is None and emission is Emission.PRIMARY and is_lower
+
+    def rank_of(key: FindingKey) -> int:
+        return catalogue[key.reason].rank or 0
+
     return frozenset(
         each.key
-        for each, rank in ranked
-        if rank is not None
-        and any(r > rank and at > each.last_timestamp for r, at in last[each.key.subject])
+        for records_of_subject in ranked.values()
+        for each in records_of_subject
+        for later in records_of_subject
+        if later.last_timestamp > each.last_timestamp and excludes(later, each.key)
     )
+
+
+def _named(record: EventRecord) -> Iterable[tuple[FindingKey, OtherFinding]]:
+    """
+    Return the findings that the suffix of an Event names.
+    """
+    others = record.announced.also if record.announced is not None else ()
+    return ((FindingKey(record.key.subject, e.reason, e.item), e) for e in others)
 
 
 def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFinding:
@@ -129,6 +181,8 @@ def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFin
             for each in finding.troubles
             if each.began is not None
         },
+        out_since=finding.out_since,
+        unknown_since=finding.unknown_since,
     )
 
 

@@ -43,7 +43,7 @@ def find_existed(
     refs |= {each.missing for each in troubles if each.missing is not None}
     if subject.layer is Layer.MODELDEPLOYMENT and _are_read(snapshot, *PARTS):
         refs |= {*find_parts(snapshot, subject)}
-    existed = sorted(ref for ref in refs if snapshot.was_deleted(ref) or snapshot.has(ref))
+    existed = sorted(ref for ref in refs if snapshot.was_seen(ref))
     return tuple((ref.resource, ref.namespace, ref.name) for ref in existed[:MAX_EXISTED])
 
 

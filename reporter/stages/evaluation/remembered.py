@@ -8,7 +8,7 @@ its subject again, just before the verdicts: they say at once what has become of
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -34,6 +34,8 @@ class RememberedFinding:
     other troubles than these; if it may have had, every trouble that it has now counts as announced.
     *is_overtaken*: another finding of lower rank was announced since, so it was clear for the settle by
     then, if it is clear now. *began*: by cause object, since when it was of its kind, as far as known.
+    *out_since*: since when its component was out; None if that is not known. *unknown_since*: since when
+    it was Unknown.
     """
 
     troubles: tuple[Trouble, ...]
@@ -44,6 +46,15 @@ class RememberedFinding:
     is_whole: bool = True
     is_overtaken: bool = False
     began: Mapping[ObjectRef, datetime] = field(default_factory=dict)
+    out_since: datetime | None = None
+    unknown_since: datetime | None = None
+
+    @property
+    def out_at(self) -> datetime:
+        """
+        The moment at which it was out at the latest, if it is.
+        """
+        return self.out_since or self.announced_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,7 @@ class Remembered:
         Return the sources that were out, and suppress until they are seen not to be for the settle.
         """
         return {
-            key: Outage(now, began_at=each.announced_at, nodes=lost_nodes(each.troubles))
+            key: Outage(now, began_at=each.out_at, nodes=lost_nodes(each.troubles))
             for key, each in self.findings.items()
             if not each.is_overtaken and any(trouble.is_out for trouble in each.troubles)
         }
@@ -151,7 +162,9 @@ def continue_findings(
             finding.involved_object,
             now,
             why_unknown=unknown.why if unknown is not None else "",
-            unknown_since=unknown.since if unknown is not None else None,
+            unknown_since=min(unknown.since, finding.unknown_since or unknown.since)
+            if unknown is not None
+            else None,
         )
         states[key] = _continued(
             before.advanced(now=now), finding, HoldRules(entry_of(key.reason), delays), now=now
@@ -165,27 +178,73 @@ def _continued(
     clocks = {clock.object: clock for clock in state.clocks}
     for trouble in finding.troubles:
         clear_for = rules.delays.settle if finding.is_overtaken else ZERO
-        clock = clocks.get(trouble.cause.object) or CauseClock(
-            trouble, clear_for=clear_for, out_since=rules.out_since(trouble, now=now)
-        )
-        began = finding.began.get(clock.object)
-        if clock.trouble.kind is not trouble.kind:
-            # The condition that states the present kind may be as old as the announced one.
-            lasted = ZERO
-        elif began is not None:
-            lasted = max(now - began, ZERO)
-        else:
-            # It was announced once its hold was over.
-            announced_for = max(now - finding.announced_at, ZERO)
-            lasted = max(clock.time_in_kind, rules.hold(clock) + announced_for)
-        seen = clock.seen_at
+        clock = clocks.get(trouble.cause.object) or CauseClock(trouble, clear_for=clear_for)
+        seen, cause_since = clock.seen_at, clock.cause_since
+        if clock.trouble.cause != trouble.cause:
+            # The cause of now took the place of the announced one, and has yet to serve its hold.
+            cause_since = cause_since or now - clock.time_in_kind
         if seen is None or clock.trouble.cause == trouble.cause:
             seen = finding.seen_at.get(clock.object, finding.announced_at)
         clocks[clock.object] = msgspec.structs.replace(
-            clock, past_hold=True, time_in_kind=lasted, seen_at=seen
+            clock,
+            past_hold=True,
+            found_at=min(clock.found_at or finding.announced_at, finding.announced_at),
+            time_in_kind=_lasted(clock, trouble, finding, rules, now=now),
+            out_since=(clock.out_since or finding.out_at) if trouble.is_out else clock.out_since,
+            seen_at=seen,
+            cause_since=cause_since,
         )
     announced_at = finding.announced_at if finding.has_event else state.announced_at
     return msgspec.structs.replace(state, clocks=tuple(clocks.values()), announced_at=announced_at)
+
+
+def _lasted(
+    clock: CauseClock,
+    trouble: Trouble,
+    finding: RememberedFinding,
+    rules: HoldRules,
+    *,
+    now: datetime,
+) -> timedelta:
+    """
+    Return for how long the trouble of a clock has been of its kind, of which an Event has *trouble*.
+    """
+    if clock.trouble.kind is not trouble.kind:
+        # The condition that states the present kind may be as old as the announced one.
+        return ZERO
+    began = finding.began.get(clock.object)
+    if began is not None:
+        return max(now - began, ZERO)
+    # It was announced once its hold was over.
+    announced_for = max(now - finding.announced_at, ZERO)
+    return max(clock.time_in_kind, rules.hold(CauseClock(trouble)) + announced_for)
+
+
+def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
+    """
+    Return the gate in which what an Event names as suppressed was found after its source went out.
+
+    A writer may state an earlier time: that of a condition whose reason has changed since.
+    """
+    states = dict(gate.finding_states)
+    for root, reasons in remembered.suppressing.items():
+        source = remembered.findings.get(root)
+        if source is None or not reasons:
+            continue
+        for key in states.keys() - remembered.findings.keys():
+            if key.reason in reasons and root.subject.namespace in {"", key.subject.namespace}:
+                states[key] = _found_after(states[key], source.out_at)
+    return msgspec.structs.replace(gate, finding_states=states)
+
+
+def _found_after(state: FindingState, moment: datetime) -> FindingState:
+    clocks = [
+        msgspec.structs.replace(each, found_at=max(each.found_at, moment))
+        if each.found_at is not None
+        else each
+        for each in state.clocks
+    ]
+    return msgspec.structs.replace(state, clocks=tuple(clocks))
 
 
 def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressions) -> Gate:

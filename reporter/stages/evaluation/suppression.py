@@ -84,8 +84,24 @@ class Suppressions:
     def with_outages(self, outages: Mapping[FindingKey, Outage]) -> "Suppressions":
         """
         Return these suppressions, with further sources that were out.
+
+        These also tell since when a source is out that this process did not see go out.
         """
-        return replace(self, outages={**outages, **self.outages}) if outages else self
+        if not outages:
+            return self
+        known = {
+            key: replace(each, began_at=_earlier(each.began_at, outages[key].began_at))
+            for key, each in self.outages.items()
+            if key in outages
+        }
+        return replace(self, outages={**outages, **self.outages, **known})
+
+
+def _earlier(one: datetime, other: datetime) -> datetime:
+    """
+    Return the earlier one of the two that are known.
+    """
+    return min((each for each in (one, other) if each > EARLIEST_TIME), default=EARLIEST_TIME)
 
 
 NO_SUPPRESSIONS = Suppressions({}, {})

@@ -8,10 +8,13 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from reporter.model.catalogue.subject_definitions import NO_SUBJECTS, SubjectDefinitions
+from reporter.model.enums import Layer
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import Pod
+from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.metrics.samples import ScrapeHistory
 from reporter.model.metrics.scrapes import Gist, KeptHistory
@@ -26,6 +29,7 @@ from reporter.model.observations import (
     WatchState,
 )
 from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.stages.snapshot.failed_pods import FailedPods
@@ -91,19 +95,38 @@ class Snapshot:
 
     def was_deleted(self, ref: ObjectRef) -> bool:
         """
-        Return whether an object existed and was deleted; of a CRD, whether it was served.
+        Return whether an object existed and was deleted; of a CRD, whether it was served and is not.
         """
-        presence = self.presences.get(ref.name) if ref.resource == CRDS_RESOURCE else None
-        return ref in self.deleted_uids or (
-            presence is not None and not presence.versions and bool(presence.ever_served)
-        )
+        if ref in self.deleted_uids or ref.resource != CRDS_RESOURCE:
+            return ref in self.deleted_uids
+        presence = self.presences.get(ref.name)
+        return presence is not None and not presence.versions and self._was_served(ref)
 
-    def has(self, ref: ObjectRef) -> bool:
+    def _was_served(self, ref: ObjectRef) -> bool:
+        presence = self.presences.get(ref.name)
+        return presence is not None and bool(presence.ever_served)
+
+    def was_seen(self, ref: ObjectRef) -> bool:
         """
-        Return whether an object exists, as far as its kind is watched.
+        Return whether an object exists, or existed and was deleted; of a CRD, whether it was served.
         """
-        table = self.tables.get(ref.resource.partition(".")[0])
-        return table is not None and table.objects.get((ref.namespace, ref.name)) is not None
+        if ref.resource == CRDS_RESOURCE:
+            return self._was_served(ref)
+        # The store has an object by the name of its watch, a probe by that of its resource.
+        table = self.tables.get(ref.resource) or self.tables.get(ref.resource.partition(".")[0])
+        exists = table is not None and table.objects.get((ref.namespace, ref.name)) is not None
+        return exists or ref in self.deleted_uids
+
+    def born_at(self, subject: Subject) -> datetime | None:
+        """
+        Return when the InferenceSet or namespace was created that is a subject; None if not known.
+        """
+        kind, key = NAMESPACES, ("", subject.namespace)
+        if subject.layer is Layer.MODELDEPLOYMENT and not subject.is_unnamed:
+            kind, key = INFERENCE_SETS, (subject.namespace, subject.name)
+        table = self.tables.get(kind.table)
+        found = table.objects.get(key) if table is not None else None
+        return found.metadata.creation_timestamp if found is not None else None
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.

@@ -15,7 +15,11 @@ from reporter.model.verdicts import InvolvedObject
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from reporter.stages.announcing.episodes import apply_evaluation, next_episode_deadline
 from reporter.stages.announcing.outcome import WriteOutcome, apply_outcome
-from reporter.stages.announcing.restore import remember_findings, restore_episodes
+from reporter.stages.announcing.restore import (
+    of_living_subjects,
+    remember_findings,
+    restore_episodes,
+)
 from reporter.stages.announcing.schedule import PublishContext
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.stages.healthevents.stored_episodes import stored_episodes, with_stored
@@ -167,9 +171,10 @@ class ReplayedProcess:
                 first_timestamp=event.first_timestamp.replace(microsecond=0),
                 last_timestamp=event.last_timestamp.replace(microsecond=0),
             )
+        told = with_stored(last.values(), stored_episodes(self.stored(), now=self.now))
         return restore_episodes(
             AnnouncementState(),
-            with_stored(last.values(), stored_episodes(self.stored(), now=self.now)),
+            of_living_subjects(told, self.store.snapshot().born_at),
             self.catalogue,
             self.settings,
             now=self.now,

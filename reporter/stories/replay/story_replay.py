@@ -24,6 +24,7 @@ from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.fold import fold
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.rules import RollUpInput, RollUpRules
+from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
@@ -57,7 +58,7 @@ class StoryReplay(ReplayedProcess):
     """
     A replay whose time starts with the process. Heartbeats are left out.
 
-    *story*: the content of its file. *step*: the step that is being applied; -1 before the first.
+    *story*: the content of its file. *step*: the last step that was applied; -1 before the first.
     *codes*: of the causes that were announced.
     """
 
@@ -123,12 +124,12 @@ class StoryReplay(ReplayedProcess):
         self._changed = True
 
     def run(self) -> Self:
-        for number, step in enumerate(self.story["story"]):
-            self.step = number
-            self._advance_until(START + parse_duration(step["at"]) + self._jumped)
-            self._apply(step)
-            self.run_pass()
         steps = self.story["story"]
+        for number in range(self.step + 1, len(steps)):
+            self._advance_until(START + parse_duration(steps[number]["at"]) + self._jumped)
+            self.step = number
+            self._apply(steps[number])
+            self.run_pass()
         last = parse_duration(steps[-1]["at"]) if steps else timedelta(0)
         until = self.story.get("until")
         span = parse_duration(until) if until else last + OBSERVE_AFTER_LAST_STEP
@@ -174,6 +175,8 @@ class StoryReplay(ReplayedProcess):
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         self.rollup = RollUp()
+        if self.health_events is not None:
+            self.health_events.restart(self)
         super().restart(back_after=back_after)
         return self
 
@@ -231,7 +234,7 @@ class StoryReplay(ReplayedProcess):
         if step.get("silences") is not None:
             self.store.record_silence_file(silence_file(step["silences"]))
         if "restart" in step:
-            self._restart_store()
+            self._start_store(self.store.snapshot())
             self.restart(back_after=parse_duration(step["restart"]).total_seconds())
 
     def _set_watch_states(self, resource: str, how: str) -> None:
@@ -243,11 +246,11 @@ class StoryReplay(ReplayedProcess):
             if kind.resource == resource:
                 self.store.set_watch_state(kind, parse_watch_state(how, now=self.now))
 
-    def _restart_store(self) -> None:
+    def _start_store(self, before: Snapshot) -> None:
         """
-        Restart with an empty store: the objects as they are, without earlier observations of them.
+        Start with an empty store: the objects as they are, without earlier observations of them.
         """
-        before, self.store = self.store.snapshot(), self._empty()
+        self.store = self._empty()
         for kind in self._kinds:
             self.store.set_watch_state(kind, before.tables[kind.table].watch_state)
             for each in before.all(kind):

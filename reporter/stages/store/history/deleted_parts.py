@@ -118,6 +118,11 @@ class DeletedParts:
         return self._deleted.freeze()
 
 
+_PART_RESOURCES = frozenset(
+    kind.group_resource for kind in (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)
+)
+
+
 def _part_kind(each: ApiObject) -> ResourceKind | None:
     if isinstance(each, HTTPRoute):
         return HTTP_ROUTES

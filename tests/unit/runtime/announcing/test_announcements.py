@@ -123,7 +123,9 @@ def test_follower_continues_findings_and_announces_nothing():
         frozenset(),
         False,
     )
-    assert followed.announcements.take_remembered().findings.keys() == {BBR}
+    assert followed.announcements.take_remembered(followed.replay.snapshot).findings.keys() == {
+        BBR
+    }
 
 
 def test_events_that_a_leader_has_read_since_are_not_replaced_by_earlier_ones():
@@ -139,7 +141,9 @@ def test_process_that_stands_down_before_a_pass_continues_what_it_has_read():
     followed.announcements.restored([an_announced_record()])
     followed.announcements.stood_down()
     assert followed.announcements.announced == frozenset()
-    assert followed.announcements.take_remembered().findings.keys() == {BBR}
+    assert followed.announcements.take_remembered(followed.replay.snapshot).findings.keys() == {
+        BBR
+    }
 
 
 def test_events_that_cannot_be_read_are_awaited_no_longer_and_stay_unread():

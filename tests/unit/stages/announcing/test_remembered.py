@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from reporter.model.enums import EventType, TroubleKind
+from reporter.stages.announcing.restore import of_living_subjects
 from reporter.stages.evaluation.holds import CRASH_SETTLE
 from tests.support.builders import (
     a_catalogue,
@@ -96,3 +97,51 @@ def test_two_leaders_give_one_ready_one_name():
     assert first.type is second.type is EventType.NORMAL
     assert (first.key, first.episode_start) == (second.key, second.episode_start)
     assert first.first_timestamp != second.first_timestamp
+
+
+def test_a_cause_that_took_the_place_of_the_announced_one_still_serves_its_hold():
+    crash = a_trouble("bbr", TroubleKind.FAILED, code="Crash")
+    missing = a_trouble("bbr", TroubleKind.LOST, code="Missing")
+    replay = announced(an_active_verdict(BBR, crash))
+    replay.set_verdicts(an_active_verdict(BBR, missing)).restart(back_after=5).advance(25)
+    assert replay.new_writes == []
+    assert replay.advance(10).new_writes == ["clusterBBR x2"]
+
+
+def test_a_hold_that_the_probe_gave_is_the_hold_of_the_announced_trouble():
+    short = timedelta(seconds=20)
+    replay = announced(an_active_verdict(BBR, a_trouble("bbr", TroubleKind.STARTING, hold=short)))
+    before = replay.evaluation.finding_state_of(BBR).clocks[0].time_in_kind
+    replay.restart(back_after=5)
+    after = replay.evaluation.finding_state_of(BBR).clocks[0].time_in_kind
+    assert abs(after - before - timedelta(seconds=5)) < timedelta(seconds=1)
+
+
+def test_what_was_announced_before_its_upstream_went_out_is_not_suppressed_after_a_restart():
+    replay = announced(an_active_verdict(BBR, a_trouble("bbr")), catalogue=CATALOGUE)
+    replay.set_verdicts(an_active_verdict(ISTIO, LOST)).advance(100)
+    assert BBR not in replay.evaluation.suppressions.suppressed_by
+    replay.new_writes  # noqa: B018  istiod
+    replay.restart(back_after=5)
+    assert BBR not in replay.evaluation.suppressions.suppressed_by
+    assert replay.advance(100).new_writes == []
+
+
+def test_an_outage_began_when_it_was_first_seen_although_it_comes_and_goes():
+    flapping = announced(an_active_verdict(ISTIO, LOST), catalogue=CATALOGUE)
+    began = flapping.evaluation.suppressions.outages[ISTIO].began_at
+    flapping.set_clear(ISTIO).advance(10)
+    flapping.set_verdicts(an_active_verdict(ISTIO, LOST)).restart(back_after=5)
+    assert flapping.evaluation.suppressions.outages[ISTIO].began_at == began
+
+
+def test_an_event_about_an_earlier_subject_of_its_name_is_not_continued():
+    record = announced(an_active_verdict(BBR)).writes[-1]
+    second = timedelta(seconds=1)
+    for born, living in (
+        (None, [record]),
+        (record.last_timestamp, [record]),
+        (record.last_timestamp + second, []),
+    ):
+        born_at = {record.key.subject: born}.get
+        assert list(of_living_subjects([record], born_at)) == living
