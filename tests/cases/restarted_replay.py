@@ -15,6 +15,7 @@ from reporter.model.enums import Layer
 from reporter.model.records.event_record import EventRecord
 from reporter.model.rollup.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.stages.rollup.causes.blockers import RECOVERING, SETTLING
 from reporter.stages.rollup.causes.findings import collect_findings
 from reporter.stages.rollup.records import RollUp
 from reporter.stages.rollup.rules import RollUpInput
@@ -236,7 +237,7 @@ def _announced_blockers(replay: StoryReplay) -> Mapping[FindingKey, tuple[str, d
     """
     Return code and beginning of each finding that blocks its subject and whose Event says all of it.
 
-    Trouble that paused since its last write, and came back, is not in the Event.
+    When trouble ended, or paused since its last write, is not in the Event.
     """
     episodes, states = replay.announcement_state.episodes, replay.evaluation.gate.finding_states
     told = {
@@ -256,7 +257,7 @@ def _announced_blockers(replay: StoryReplay) -> Mapping[FindingKey, tuple[str, d
     return {
         each.key: (each.code, each.since)
         for each in blockers
-        if each is not None and each.key in told
+        if each is not None and each.key in told and each.code not in {SETTLING, RECOVERING}
     }
 
 

@@ -54,7 +54,12 @@ class ObjectHistory:
 
         The errors of Workspaces that exist are those that `on_upsert` keeps when it sees them next.
         """
-        self.deleted_parts.record_before(seen.existed_of, missing)
+        living = {
+            subject: refs
+            for subject, refs in seen.existed_of.items()
+            if not is_absent(INFERENCE_SETS, (subject.namespace, subject.name))
+        }
+        self.deleted_parts.record_before(living, missing)
         for name, error in seen.errors.items():
             if not is_absent(WORKSPACES, name):
                 self.provisioning_errors.record_before(name, error)

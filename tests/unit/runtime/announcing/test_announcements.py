@@ -133,7 +133,7 @@ def test_events_that_a_leader_has_read_since_are_not_replaced_by_earlier_ones():
     followed.update()
     followed.announcements.restored(())
     followed.announcements.remember([an_announced_record()])
-    assert not followed.announcements.has_remembered
+    assert not followed.announcements.take_remembered(followed.replay.snapshot)
 
 
 def test_process_that_stands_down_before_a_pass_continues_what_it_has_read():
