@@ -16,6 +16,7 @@ from e2e.support.event_denial import denied_events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
@@ -49,8 +50,8 @@ STRIP: list[Json] = [
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(2) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 2) as plane:
         yield plane
 
 
@@ -130,7 +131,7 @@ def test_running_episode_whose_event_was_stripped_is_continued_after_a_restart(
         assert not any(each["metadata"].get("annotations") for each in before)
         assert {each["source"]["component"] for each in before} == {"relay"}
         inference_sets.repair(client, cured)
-        with reporter.start():
+        with reporter:
             until(lambda: len(_stripped(client)) > 2, within=SETTLE + PROMPT_TIMEOUT, what="Ready")
             written = [(each["reason"], each["count"]) for each in _stripped(client)]
             assert sorted(written) == [(READY_REASON, 1), (INVALID_REASON, 1), (INVALID_REASON, 1)]

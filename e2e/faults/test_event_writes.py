@@ -18,6 +18,7 @@ from e2e.support.event_denial import denied_events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
@@ -43,8 +44,8 @@ QUOTA = "exceeded quota: events, requested: count/events=1, used: count/events=9
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(MANY) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, MANY) as plane:
         yield plane
 
 

@@ -18,6 +18,7 @@ from e2e.support.elections import STEADY_LEASE
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import LEASE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
@@ -43,8 +44,8 @@ MALFORMED = (
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(2) as plane:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 2) as plane:
         yield inference_sets.healthy_models(plane)
 
 

@@ -17,6 +17,7 @@ from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.components import namespace_manifest
 from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_REASON
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS, short_holds_flag
 
 
@@ -34,8 +35,8 @@ TEAM = "e2e-goes"
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(3) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 3) as plane:
         yield plane
 
 

@@ -22,6 +22,7 @@ from e2e.support import etcd_objects, events
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 from tests.support.ports import free_port
 
@@ -61,8 +62,8 @@ class LoopbackReporter(ReporterProcess):
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(2) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 2) as plane:
         yield plane
 
 

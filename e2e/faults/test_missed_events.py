@@ -12,6 +12,7 @@ from e2e.faults.support.proxy import FaultProxy, fault_proxy
 from e2e.faults.support.proxy_rules import ProxyRule
 from e2e.support.production_stack import inference_sets, workload
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
@@ -31,8 +32,8 @@ Seconds in which a missed change of a young object is found: two looks, the list
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(1) as plane:
+def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 1) as plane:
         yield plane
 
 

@@ -18,6 +18,7 @@ from e2e.support.observer import NO_PAGES
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import SHORT_FLAGS
 
 
@@ -32,8 +33,8 @@ Seconds within which all of this is seen on a busy machine, where single scrapes
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
-    with inference_sets.bare_plane(1) as plane:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with inference_sets.lent_plane(small_plane, 1) as plane:
         yield plane
 
 
