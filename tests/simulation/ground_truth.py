@@ -196,15 +196,20 @@ class GroundTruth:
 
     def went_out_at(self, source: FindingKey, last: TruthInterval, settle: float) -> float:
         """
-        Return when the outage began that lasted in an interval: it goes on over a recovery within the settle.
+        Return when the outage began that lasted in an interval.
+
+        It goes on over a recovery within the settle, to which Unknown does not count.
         """
-        began_at = last.began_at
+        began_at, clear_for = last.began_at, 0.0
         for interval in reversed(self.history[source]):
-            if interval.began_at >= began_at or not any(t.is_out for t in interval.troubles):
+            if interval.began_at >= last.began_at:
                 continue
-            if began_at - interval.ended_at >= settle:
+            if any(t.is_out for t in interval.troubles):
+                began_at, clear_for = interval.began_at, 0.0
+            elif not interval.unknown:
+                clear_for += interval.ended_at - interval.began_at
+            if clear_for >= settle:
                 break
-            began_at = interval.began_at
         return began_at
 
     def quiet_reached_at(self, key: FindingKey, last: TruthInterval, seconds: float) -> float:

@@ -42,10 +42,12 @@ __all__ = ["api", "server"]
 @pytest_asyncio.fixture
 async def reporter(server: EmbeddedServer, api: RestClient) -> Reporter:
     """
-    A reporter that is wired but not running.
+    A reporter that is wired but not running, as if it had read that there are no earlier Events.
     """
     settings = load_settings([], {}, hostname="laptop", namespace_file=Path("/nowhere"))
-    return Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
+    reporter = Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
+    reporter._announcements.events_read()
+    return reporter
 
 
 def mark_all_watched(reporter: Reporter) -> None:
