@@ -51,7 +51,7 @@ setup: $(STAMP) ## create .venv with the locked dependencies
 
 run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… on that cluster, which it only reads without WRITE=1
 ifeq ($(KUBECONFIG_GIVEN),)
-	@$(BIN)/productionstack-status-reporter demo
+	@$(BIN)/python -m devcluster
 else
 	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(WRITE),,--dry-run)
 endif

@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 import pytest
 
+from devcluster.example.stack import manifests
 from e2e.image import IMAGE
 from e2e.image.container import RuncContainer
 from e2e.image.storage import Storage
 from reporter.cli.commands import COMMANDS
-from reporter.embedded.example.stack import manifests
 
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -53,7 +53,6 @@ RUNS = {
     "completion bash": (0, "complete"),
     "completion zsh": (0, "#compdef"),
     "completion fish": (0, "complete"),
-    "demo": (2, "the demo is not part of this installation"),
     "run": (2, "set --kubeconfig or KUBECONFIG"),
     "hub": (2, "--hub-query-url"),
     "job-status": (1, "JOB_NAME: required"),
@@ -89,7 +88,7 @@ def test_a_command_runs(storage: Storage, folder: Path, words: str) -> None:
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"--version", "demo"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"--version"}))
 def test_a_command_prints_its_help(storage: Storage, folder: Path, name: str) -> None:
     code, output = ended(storage, folder, name, "--help")
     assert code == 0, output

@@ -100,10 +100,10 @@ def test_all_modules_are_compiled_and_none_is_compared_with_its_source(storage: 
     assert flags == {UNCHECKED_HASH}
 
 
-def test_it_has_neither_the_embedded_server_nor_its_demo(storage: Storage) -> None:
+def test_it_has_neither_the_cluster_in_memory_nor_its_demo(storage: Storage) -> None:
     packages = storage.mount(IMAGE) / "packages" / "reporter"
     assert (packages / "stages").is_dir()
-    assert not (packages / "embedded").exists()
+    assert not (packages / "devcluster").exists()
 
 
 def test_of_the_kubernetes_client_it_has_neither_models_nor_typed_apis(storage: Storage) -> None:

@@ -34,7 +34,7 @@ def steady_lease(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest_asyncio.fixture  # type: ignore[no-redef]
 async def api(control_plane: ControlPlane) -> AsyncIterator[RestClient]:
     """
-    The API of the real control plane, instead of the embedded server's.
+    The API of the real control plane, instead of the API server in memory's.
     """
     api = await connect(str(control_plane.kubeconfig()), environ={})
     yield api

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from devcluster.example import team
 from e2e.controlplane import Json, until
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.reporters import is_ready
@@ -18,7 +19,6 @@ from e2e.support.production_stack import components, statuses
 from e2e.support.production_stack.components import StackComponent
 from e2e.support.production_stack.kaito_controller import KaitoController
 from e2e.support.production_stack.workload import renamed
-from reporter.embedded.example import team
 
 
 MODEL = "qwen"

@@ -5,11 +5,15 @@ The entry point of the process.
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from reporter.cli.asking_commands import ASKING_COMMANDS, AUTHORING_COMMANDS
+
+
+Command = Callable[[Sequence[str], Mapping[str, str]], int]
 
 
 INTERRUPTED_EXIT_CODE = 130
@@ -30,24 +34,39 @@ Exit code that shells report for a process that SIGTERM ended. A question withou
 
 def main() -> None:
     asking = ASKING_COMMANDS | AUTHORING_COMMANDS
-    _main("run_command", asks=bool(asking & {*sys.argv[1:2]}))
+    run_process(_command("run_command"), asks=bool(asking & {*sys.argv[1:2]}))
 
 
 def main_plugin() -> None:
     """
     Run as the kubectl plugin ``kubectl productionstack-status``.
     """
-    _main("run_plugin", asks=True)
+    run_process(_command("run_plugin"), asks=True)
 
 
 def main_plugin_completion() -> None:
     """
     Run as ``kubectl_complete-productionstack_status``, which kubectl asks for completions of the plugin.
     """
-    _main("run_plugin_completion", asks=True)
+    run_process(_command("run_plugin_completion"), asks=True)
 
 
-def _main(function: str, *, asks: bool) -> None:
+def _command(name: str) -> Callable[[], Command]:
+    def load() -> Command:
+        from reporter.cli import commands  # noqa: PLC0415
+
+        command: Command = getattr(commands, name)
+        return command
+
+    return load
+
+
+def run_process(load: Callable[[], Command], *, asks: bool) -> None:
+    """
+    Run a command, and end the process with its exit code, also after a signal or a closed pipe.
+
+    *load* imports the command: a signal during its imports ends the process as one after them.
+    """
     stop_codes = STOP_EXIT_CODES | ({signal.SIGTERM: TERMINATED_EXIT_CODE} if asks else {})
     received: list[signal.Signals] = []
     code = 0
@@ -63,15 +82,9 @@ def _main(function: str, *, asks: bool) -> None:
         signal.signal(each, stop)
     _reopen_closed_streams()
     try:
-        # Imported here so that a signal during these imports ends in the handlers below.
-        from reporter.cli import commands  # noqa: PLC0415
-
+        command = load()
         # Some libraries swallow exceptions while they are imported, KeyboardInterrupt too.
-        code = (
-            stop_codes[received[0]]
-            if received
-            else getattr(commands, function)(sys.argv[1:], os.environ)
-        )
+        code = stop_codes[received[0]] if received else command(sys.argv[1:], os.environ)
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = stop_codes[received[0]] if received else INTERRUPTED_EXIT_CODE

@@ -23,9 +23,6 @@ from reporter.sinks.log_format import one_line
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
 
 EXIT_BAD_CONFIGURATION = 2
-DEMO_NOT_INSTALLED = """\
-the demo is not part of this installation, as images and wheels leave it out.
-To see it, clone the repository of this program and run there: make run"""
 SIDECAR_VARIABLES = frozenset({"JOB_NAME", "JOB_NAMESPACE", "POD_NAME"})
 NO_COMMAND = """\
 outside of a pod, name a command before the flags:
@@ -40,7 +37,6 @@ HELP_MODULES = {
     "check": "reporter.cli.check.command",
     "silence": "reporter.cli.status.silence",
     "job-status": "reporter.cli.help.job_status",
-    "demo": "reporter.cli.help.demo",
     "lint": "reporter.cli.authoring.lint",
     "test": "reporter.cli.authoring.story_tests",
     "docs": "reporter.cli.authoring.docs",
@@ -202,17 +198,6 @@ def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     return run_job_status(environ)
 
 
-def _demo(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    # Imported here, as wheels and images are built without reporter.embedded.
-    try:
-        from reporter.embedded.demo.command import run_demo  # noqa: PLC0415
-    except ModuleNotFoundError as err:
-        if err.name != "reporter.embedded":
-            raise
-        raise SettingsError("", DEMO_NOT_INSTALLED) from None
-    return run_demo(arguments)
-
-
 def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     from reporter.cli.authoring.check_config import run_check_config  # noqa: PLC0415
 
@@ -268,7 +253,6 @@ COMMANDS: Mapping[str, Command] = {
     "check": _check,
     "silence": _silence,
     "job-status": _job_status,
-    "demo": _demo,
     "check-config": _check_config,
     "lint": _lint,
     "test": _test,

@@ -1,5 +1,5 @@
 """
-An API server as a test sees it: raw HTTP, to the embedded or to the real server.
+An API server as a test sees it: raw HTTP, to the one in memory or to the real one.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """
-Provide the fixture `api`: the embedded server and a namespace of the test's own on it.
+Provide the fixture `api`: the API server in memory and a namespace of the test's own on it.
 
 The package e2e.conformance runs the same tests on a real control plane.
 """
@@ -10,19 +10,19 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest_asyncio
 
-from reporter.embedded import EmbeddedServer
+from devcluster import DevCluster
 from tests.conformance.api import ConformanceApi, conformance_session
 
 
 @pytest_asyncio.fixture
 async def api() -> AsyncIterator[ConformanceApi]:
-    async with conformance_session() as session, EmbeddedServer() as server:
-        api = _embedded(session, server)
+    async with conformance_session() as session, DevCluster() as server:
+        api = _in_memory(session, server)
         await api.create_namespace()
         yield api
 
 
-def _embedded(session: aiohttp.ClientSession, server: EmbeddedServer) -> ConformanceApi:
+def _in_memory(session: aiohttp.ClientSession, server: DevCluster) -> ConformanceApi:
     namespace = f"test-{secrets.token_hex(4)}"
     nobody = f"system:serviceaccount:{namespace}:nobody"
     server.tokens.update({"admin": "admin", "nobody": nobody})
@@ -39,5 +39,5 @@ def _embedded(session: aiohttp.ClientSession, server: EmbeddedServer) -> Conform
         namespace,
         (nobody, "nobody"),
         compact_history,
-        "embedded",
+        "devcluster",
     )

@@ -44,7 +44,7 @@ async def test_a_collection_is_deleted_by_its_labels(api):
 async def test_a_pod_on_a_node_is_given_time_to_stop_and_one_without_is_not(api):
     await api.until(
         api.with_path("serviceaccounts", "default"),
-        lambda a: api.kind == "embedded" or a.status == 200,
+        lambda a: api.kind == "devcluster" or a.status == 200,
     )
     for name, node in (("running", {"nodeName": "n1"}), ("waiting", {})):
         spec = {"containers": [{"name": "c", "image": "i"}], **node}

@@ -120,4 +120,4 @@ def _default_account(api, answer):
     """
     Wait for the ServiceAccount: the real server admits no pod to a namespace without it.
     """
-    return api.kind == "embedded" or answer.status == 200
+    return api.kind == "devcluster" or answer.status == 200

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from reporter.embedded.example.stack import manifests
+from devcluster.example.stack import manifests
 from reporter.kube.watch.watch_events import (
     Bookmark,
     Delete,

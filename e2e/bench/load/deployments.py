@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from devcluster.example import stack
 from e2e.bench.support.plain_client import Json, PlainClient
 from e2e.controlplane import Client
 from e2e.support.production_stack.components import NODE_PROVISIONER as PROVISIONER
-from reporter.embedded.example import stack
 
 
 # In a namespace that the example stack has.

@@ -2,9 +2,9 @@
 The alerts that fire in each state, and when.
 """
 
+from devcluster.example.team import MODEL, TEAM
 from e2e.chart.alerts.capture import State
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, samples
-from reporter.embedded.example.team import MODEL, TEAM
 from reporter.model.enums import Owner, Reason
 from reporter.model.silences import SilenceState
 from reporter.stages.probes.specs import SPECS

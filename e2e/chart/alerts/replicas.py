@@ -12,11 +12,11 @@ from pathlib import Path
 
 import aiohttp
 
+from devcluster.http.faults.rules import status_response
+from devcluster.kubeconfig import render_kubeconfig
+from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.arguments.configuration import load_configuration, load_shipped_catalogue
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.kubeconfig import render_kubeconfig
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
 from reporter.runtime.process.clock import Clock
 from tests.integration.http.served_pages import free
@@ -87,7 +87,7 @@ class Replicas:
     Running reporters and their API server.
     """
 
-    server: EmbeddedServer
+    server: DevCluster
     running: Sequence[Replica]
 
     async def until(self, condition: Callable[[], object], what: str) -> None:
@@ -188,7 +188,7 @@ async def replicas(
     """
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(EmbeddedServer())
+        server = await stack.enter_async_context(DevCluster())
         server.load_example_stack()
         for denial in deny:
             server.deny(*denial)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from devcluster.example.team import TEAM
 from e2e.chart.alerts import states as produced
 from e2e.chart.alerts.capture import States
 from e2e.chart.alerts.expected import (
@@ -42,7 +43,6 @@ from e2e.chart.alerts.timeline import (
     series_of,
 )
 from e2e.chart.conftest import AlertErrors
-from reporter.embedded.example.team import TEAM
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.silences import SilenceState
 from reporter.stages.probes.specs import SPECS

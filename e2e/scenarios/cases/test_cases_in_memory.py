@@ -10,7 +10,7 @@ from e2e.controlplane import ControlPlane
 from e2e.scenarios.cases.chosen_cases import PAGES, chosen_cases, shown_by
 from e2e.scenarios.cases.real_cases import REAL_CASES, replay_case
 from e2e.support.cases.cluster_objects import CaseClusterObjects
-from e2e.support.cases.embedded_plane import EmbeddedPlane
+from e2e.support.cases.devcluster_plane import DevClusterPlane
 
 
 WITH_A_PAGE, WITH_SEVERAL_KINDS = "engine-data-parallel", "source-karpenter-pool"
@@ -18,7 +18,7 @@ WITH_A_PAGE, WITH_SEVERAL_KINDS = "engine-data-parallel", "source-karpenter-pool
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with EmbeddedPlane() as plane:
+    with DevClusterPlane() as plane:
         yield plane
 
 

@@ -6,12 +6,12 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from devcluster.example import team
 from e2e.controlplane import Client, ControlPlane, Json, faults, until
 from e2e.support.production_stack import components, statuses
 from e2e.support.production_stack.components import StackComponent
 from e2e.support.production_stack.kaito_controller import KaitoController
 from e2e.support.production_stack.workload import renamed
-from reporter.embedded.example import team
 
 
 MODEL = "qwen"

@@ -17,10 +17,10 @@ from typing import Any
 
 import aiohttp
 
+from devcluster.example import stack
+from devcluster.example import team as example_team
 from e2e.controlplane import Client, ControlPlane, Options
 from e2e.controlplane.client import MERGE
-from reporter.embedded.example import stack
-from reporter.embedded.example import team as example_team
 
 
 Json = dict[str, Any]

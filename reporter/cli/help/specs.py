@@ -138,11 +138,6 @@ COMMAND_SPECS: Mapping[str, CommandSpec] = {
         usage="job-status",
         examples=(("job-status", "in a pod of the Job; it has variables and no flags"),),
     ),
-    "demo": CommandSpec(
-        summary="Run it against an example stack; needs no cluster.",
-        usage="demo",
-        examples=(("demo", "as make run does; not in images"),),
-    ),
     "check-config": CommandSpec(
         summary="Check flags, catalogue and overlay, and print what is in effect.",
         usage="check-config [FLAGS]",

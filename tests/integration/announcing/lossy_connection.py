@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 
 
@@ -63,7 +63,7 @@ class LossyConnection:
 
 
 @asynccontextmanager
-async def a_lossy_connection(server: EmbeddedServer) -> AsyncIterator[LossyConnection]:
+async def a_lossy_connection(server: DevCluster) -> AsyncIterator[LossyConnection]:
     connection = LossyConnection(server.port)
     async with await asyncio.start_server(connection.forward, "127.0.0.1", 0) as listening:
         connection.port = listening.sockets[0].getsockname()[1]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events.client import EventClient
 from reporter.model.catalogue.entries import Catalogue
@@ -83,7 +83,7 @@ class MirrorFixture:
 
 @asynccontextmanager
 async def mirrored_publisher(
-    server: EmbeddedServer, api: RestClient, *, catalogue: Catalogue = MANY
+    server: DevCluster, api: RestClient, *, catalogue: Catalogue = MANY
 ) -> AsyncIterator[MirrorFixture]:
     server.cluster.upsert(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}

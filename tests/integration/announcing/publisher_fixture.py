@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events.client import EventClient
 from reporter.model.catalogue.entries import ProbeSpec
@@ -137,7 +137,7 @@ class PublisherFixture:
     A publisher with everything that it needs; *results* counts the results of its requests.
     """
 
-    def __init__(self, server: EmbeddedServer, api: RestClient, **changes) -> None:
+    def __init__(self, server: DevCluster, api: RestClient, **changes) -> None:
         self.server = server
         self.clock = changes.get("clock") or ManualClock()
         self.leadership = ManualLeadership()
@@ -256,7 +256,7 @@ class PublisherFixture:
 
 @asynccontextmanager
 async def running_publisher(
-    server: EmbeddedServer, api: RestClient, **changes
+    server: DevCluster, api: RestClient, **changes
 ) -> AsyncIterator[PublisherFixture]:
     """
     Run the publisher after a first pass; its failure fails the test.

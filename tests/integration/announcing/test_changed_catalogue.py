@@ -4,8 +4,8 @@ Publishers of Events and HealthEvents while the catalogue changes under their wr
 
 from dataclasses import replace
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
@@ -52,7 +52,7 @@ def change(fixture: PublisherFixture, catalogue=ONLY_BBR) -> None:
 
 
 async def test_a_refused_event_of_a_reason_that_goes_is_not_tried_again(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.faults.add(status_response(503, "ServiceUnavailable", "down"), times=1, **POSTS)
     async with running_publisher(server, api) as fixture:
@@ -67,7 +67,7 @@ async def test_a_refused_event_of_a_reason_that_goes_is_not_tried_again(
 
 
 async def test_the_health_event_of_a_reason_that_goes_is_resolved(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
@@ -80,9 +80,7 @@ async def test_the_health_event_of_a_reason_that_goes_is_resolved(
         assert kept["status"]["resolution"] == "Gone"
 
 
-async def test_a_create_that_was_planned_before_is_not_sent(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_a_create_that_was_planned_before_is_not_sent(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from devcluster.server import DevCluster
 from reporter import PROGRAM_NAME
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events.client import EVENTS_PATH, EventClient
 from reporter.kube.objects.events.format import encode_event
@@ -33,7 +33,7 @@ LONG_CRD = ("a" * 60 + ".") * 4 + "b" * 9
 
 @pytest_asyncio.fixture
 async def api(tmp_path: Path) -> AsyncIterator[RestClient]:
-    async with EmbeddedServer() as server:
+    async with DevCluster() as server:
         api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
         yield api
         await api.close()

@@ -2,7 +2,7 @@
 The publisher against an API server: announced, rewritten, repeated, closed.
 """
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from tests.integration.announcing.publisher_fixture import (
     BBR,
@@ -16,7 +16,7 @@ __all__ = ["api", "server"]
 
 
 async def test_the_first_announcement_is_one_event_in_kube_system(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -28,7 +28,7 @@ async def test_the_first_announcement_is_one_event_in_kube_system(
         assert fixture.results == {"created": 1}
 
 
-async def test_another_cause_rewrites_the_same_event(server: EmbeddedServer, api: RestClient):
+async def test_another_cause_rewrites_the_same_event(server: DevCluster, api: RestClient):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR, a_trouble(code="Degraded")))
         await fixture.wait_for_events("clusterBBR x1")
@@ -42,9 +42,7 @@ async def test_another_cause_rewrites_the_same_event(server: EmbeddedServer, api
         assert fixture.results == {"created": 1, "patched": 1}
 
 
-async def test_what_lasts_is_written_again_at_the_heartbeat(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_what_lasts_is_written_again_at_the_heartbeat(server: DevCluster, api: RestClient):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
         await fixture.wait_for_events("clusterBBR x1")
@@ -56,7 +54,7 @@ async def test_what_lasts_is_written_again_at_the_heartbeat(
 
 
 async def test_a_recovery_is_one_ready_and_no_write_of_the_warning(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -73,7 +71,7 @@ async def test_a_recovery_is_one_ready_and_no_write_of_the_warning(
 
 
 async def test_an_event_that_expired_is_created_anew_and_keeps_its_count(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))

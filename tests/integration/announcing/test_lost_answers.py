@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     CutConnection,
 )
-from reporter.embedded.kubeconfig import render_kubeconfig
-from reporter.embedded.server import EmbeddedServer
+from devcluster.kubeconfig import render_kubeconfig
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.events.client import EventClient
 from tests.integration.announcing.lossy_connection import (
@@ -32,7 +32,7 @@ __all__ = ["api", "server"]
 
 
 @pytest_asyncio.fixture
-async def lossy_connection(server: EmbeddedServer) -> AsyncIterator[LossyConnection]:
+async def lossy_connection(server: DevCluster) -> AsyncIterator[LossyConnection]:
     async with a_lossy_connection(server) as connection:
         yield connection
 
@@ -55,7 +55,7 @@ async def lossy_api(
 
 @pytest.mark.parametrize("mute", [False, True], ids=["cut", "timed out"])
 async def test_a_create_that_arrived_without_an_answer_is_one_event(
-    server: EmbeddedServer, lossy_connection: LossyConnection, lossy_api: RestClient, mute: bool
+    server: DevCluster, lossy_connection: LossyConnection, lossy_api: RestClient, mute: bool
 ):
     sink = EventClient(ShortTimeoutApi(lossy_api), "reporter-0")
     async with running_publisher(server, lossy_api, sink=sink) as fixture:
@@ -74,7 +74,7 @@ async def test_a_create_that_arrived_without_an_answer_is_one_event(
 
 
 async def test_what_changed_before_the_lost_create_is_repeated_is_patched_once(
-    server: EmbeddedServer, lossy_connection: LossyConnection, lossy_api: RestClient
+    server: DevCluster, lossy_connection: LossyConnection, lossy_api: RestClient
 ):
     async with running_publisher(server, lossy_api) as fixture:
         lossy_connection.lose_answers(1, rb"POST /api/v1/namespaces/kube-system/events")
@@ -89,7 +89,7 @@ async def test_what_changed_before_the_lost_create_is_repeated_is_patched_once(
 
 
 async def test_a_patch_that_arrived_without_an_answer_counts_once(
-    server: EmbeddedServer, lossy_connection: LossyConnection, lossy_api: RestClient
+    server: DevCluster, lossy_connection: LossyConnection, lossy_api: RestClient
 ):
     async with running_publisher(server, lossy_api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -104,7 +104,7 @@ async def test_a_patch_that_arrived_without_an_answer_counts_once(
 
 
 async def test_a_ready_that_arrived_without_an_answer_is_one_event(
-    server: EmbeddedServer, lossy_connection: LossyConnection, lossy_api: RestClient
+    server: DevCluster, lossy_connection: LossyConnection, lossy_api: RestClient
 ):
     async with running_publisher(server, lossy_api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -121,7 +121,7 @@ async def test_a_ready_that_arrived_without_an_answer_is_one_event(
 
 
 async def test_a_create_that_was_cut_off_before_it_arrived_is_sent_again(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.faults.add(CutConnection(), method="POST", path="events", times=1)
     async with running_publisher(server, api) as fixture:

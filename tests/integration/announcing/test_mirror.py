@@ -4,8 +4,8 @@ Events beside their InferenceSets, against an API server.
 
 import pytest
 
-from reporter.embedded.http.faults.rules import Hang, bad_gateway_response, overloaded_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import Hang, bad_gateway_response, overloaded_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from tests.integration.announcing.mirror_fixture import (
     MIRRORS,
@@ -26,7 +26,7 @@ __all__ = ["api", "server"]
 
 
 async def test_a_mirror_is_the_same_event_about_the_inference_set(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]), an_active_verdict(BBR))
@@ -50,7 +50,7 @@ async def test_a_mirror_is_the_same_event_about_the_inference_set(
 
 
 async def test_a_mirror_follows_rewrites_heartbeats_and_recovery(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]))
@@ -68,7 +68,7 @@ async def test_a_mirror_follows_rewrites_heartbeats_and_recovery(
 
 
 async def test_each_member_of_a_group_that_exists_has_a_mirror(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(*map(an_active_verdict, PODS))
@@ -83,7 +83,7 @@ async def test_each_member_of_a_group_that_exists_has_a_mirror(
 
 
 async def test_a_mirror_that_is_refused_is_tried_again_and_delays_nothing(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     denial = server.deny("create", "", "events", "team-a")
     async with mirrored_publisher(server, api) as fixture:
@@ -100,7 +100,7 @@ async def test_a_mirror_that_is_refused_is_tried_again_and_delays_nothing(
         await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
 
 
-async def test_a_mirror_that_hangs_delays_nothing(server: EmbeddedServer, api: RestClient):
+async def test_a_mirror_that_hangs_delays_nothing(server: DevCluster, api: RestClient):
     async with mirrored_publisher(server, api) as fixture:
         server.faults.add(Hang(), method="POST", path=MIRRORS)
         for number, key in enumerate(PODS[:8], start=1):
@@ -110,15 +110,13 @@ async def test_a_mirror_that_hangs_delays_nothing(server: EmbeddedServer, api: R
         server.faults.clear()
 
 
-async def first_write_fails(server: EmbeddedServer, fixture: MirrorFixture) -> None:
+async def first_write_fails(server: DevCluster, fixture: MirrorFixture) -> None:
     server.faults.add(bad_gateway_response(), method="POST", path=MIRRORS, times=1)
     fixture.main.set_verdicts(an_active_verdict(PODS[0]))
     await fixture.main.until(lambda: fixture.results.total() == 1)
 
 
-async def test_what_is_no_longer_true_is_not_mirrored_late(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_what_is_no_longer_true_is_not_mirrored_late(server: DevCluster, api: RestClient):
     async with mirrored_publisher(server, api) as fixture:
         await first_write_fails(server, fixture)
         fixture.main.set_clear(PODS[0])
@@ -127,7 +125,7 @@ async def test_what_is_no_longer_true_is_not_mirrored_late(
 
 
 async def test_a_new_episode_replaces_a_repeat_of_the_last_one(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]))
@@ -149,7 +147,7 @@ async def test_a_new_episode_replaces_a_repeat_of_the_last_one(
         await fixture.wait_for_mirrors(*first, "inferencesetPods model-00 x1")
 
 
-async def test_a_mirror_that_has_expired_is_created_anew(server: EmbeddedServer, api: RestClient):
+async def test_a_mirror_that_has_expired_is_created_anew(server: DevCluster, api: RestClient):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]))
         await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
@@ -160,7 +158,7 @@ async def test_a_mirror_that_has_expired_is_created_anew(server: EmbeddedServer,
 
 
 async def test_a_process_that_does_not_lead_forgets_what_waits(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         await first_write_fails(server, fixture)
@@ -172,7 +170,7 @@ async def test_a_process_that_does_not_lead_forgets_what_waits(
 
 
 async def test_a_mirror_follows_an_inference_set_that_is_created_anew(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]))
@@ -184,7 +182,7 @@ async def test_a_mirror_follows_an_inference_set_that_is_created_anew(
 
 
 async def test_what_is_announced_after_a_fault_is_mirrored(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with mirrored_publisher(server, api) as fixture:
         fixture.faulty.add("model-00")
@@ -195,7 +193,7 @@ async def test_what_is_announced_after_a_fault_is_mirrored(
 
 
 async def test_a_mirror_waits_without_spinning_while_the_lease_is_not_valid(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with mirrored_publisher(server, api) as fixture:
         await first_write_fails(server, fixture)

@@ -5,8 +5,8 @@ The mirror of a Ready, which nothing repeats: it waits, or is forgotten for a ne
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from reporter.embedded.http.faults.rules import bad_gateway_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import bad_gateway_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import Layer
@@ -35,7 +35,7 @@ WITH_HELD = a_catalogue(
 
 
 @asynccontextmanager
-async def waiting_ready(server: EmbeddedServer, api: RestClient) -> AsyncIterator[MirrorFixture]:
+async def waiting_ready(server: DevCluster, api: RestClient) -> AsyncIterator[MirrorFixture]:
     """
     Run a publisher that has written a Ready, whose mirror has failed once.
     """
@@ -52,7 +52,7 @@ async def waiting_ready(server: EmbeddedServer, api: RestClient) -> AsyncIterato
 
 
 async def test_a_ready_waits_while_its_inference_set_is_not_ready(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with waiting_ready(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(HELD))
@@ -70,7 +70,7 @@ async def test_a_ready_waits_while_its_inference_set_is_not_ready(
 
 
 async def test_a_ready_whose_inference_set_is_deleted_is_forgotten(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with waiting_ready(server, api) as fixture:
         change_subjects(fixture.main.store, frozenset(SETS), frozenset(SETS[1:]))
@@ -81,7 +81,7 @@ async def test_a_ready_whose_inference_set_is_deleted_is_forgotten(
 
 
 async def test_a_ready_is_forgotten_when_other_trouble_is_announced(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with waiting_ready(server, api) as fixture:
         fixture.main.set_verdicts(an_active_verdict(SLOW))

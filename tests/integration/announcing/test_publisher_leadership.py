@@ -5,11 +5,11 @@ Events are written only by the process that holds the lease at that moment.
 import asyncio
 import socket
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     Hang,
     status_response,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events.client import EventClient
 from reporter.model.records.event_record import EventRecord
@@ -28,7 +28,7 @@ from tests.support.stall_free_loop import take_seconds
 __all__ = ["api", "server"]
 
 
-async def test_nothing_is_written_once_leadership_is_lost(server: EmbeddedServer, api: RestClient):
+async def test_nothing_is_written_once_leadership_is_lost(server: DevCluster, api: RestClient):
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, method="POST", path="events", times=1)
     async with running_publisher(server, api) as fixture:
@@ -43,7 +43,7 @@ async def test_nothing_is_written_once_leadership_is_lost(server: EmbeddedServer
         await fixture.wait_for_events("clusterIstio x1")
 
 
-async def test_a_new_leadership_starts_without_backoffs(server: EmbeddedServer, api: RestClient):
+async def test_a_new_leadership_starts_without_backoffs(server: DevCluster, api: RestClient):
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, method="POST", path="events", times=1)
     async with running_publisher(server, api) as fixture:
@@ -56,7 +56,7 @@ async def test_a_new_leadership_starts_without_backoffs(server: EmbeddedServer, 
 
 
 async def test_a_write_in_flight_is_cancelled_when_leadership_is_lost(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.faults.add(Hang(), method="POST", path="events", times=1)
     async with running_publisher(server, api) as fixture:
@@ -68,7 +68,7 @@ async def test_a_write_in_flight_is_cancelled_when_leadership_is_lost(
 
 
 async def test_a_lease_that_is_not_valid_writes_nothing_and_does_not_spin(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         await fixture.wait_idle()
@@ -82,7 +82,7 @@ async def test_a_lease_that_is_not_valid_writes_nothing_and_does_not_spin(
 
 
 async def test_a_lease_lost_just_before_the_request_writes_nothing(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         await fixture.wait_idle()
@@ -112,7 +112,7 @@ class SlowEventClient(EventClient):
 
 
 async def test_a_process_that_was_paused_while_it_connected_sends_nothing_when_it_wakes(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     sink = SlowEventClient(api)
     async with running_publisher(server, api, sink=sink) as fixture:
@@ -129,7 +129,7 @@ async def test_a_process_that_was_paused_while_it_connected_sends_nothing_when_i
 
 
 async def test_a_lease_lost_between_two_requests_of_one_write_ends_it(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -142,7 +142,7 @@ async def test_a_lease_lost_between_two_requests_of_one_write_ends_it(
         assert (fixture.event_counts, fixture.requests("POST")) == ([], 1)
 
 
-async def test_a_follower_evaluates_and_writes_nothing(server: EmbeddedServer, api: RestClient):
+async def test_a_follower_evaluates_and_writes_nothing(server: DevCluster, api: RestClient):
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(KAITO))
         await fixture.wait_for_events("clusterKaito x1")

@@ -4,13 +4,13 @@ The publisher continues the Events that were written before it started.
 
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     CutConnection,
     FaultResponse,
     status_response,
     truncated_response,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.enums import TroubleKind
 from tests.integration.announcing.publisher_fixture import (
@@ -38,7 +38,7 @@ __all__ = ["api", "server"]
     ids=["503", "401", "403 of a proxy", "cut", "half of it"],
 )
 async def test_nothing_is_announced_until_earlier_events_are_read_back(
-    server: EmbeddedServer, api: RestClient, trouble
+    server: DevCluster, api: RestClient, trouble
 ):
     async with running_publisher(server, api) as first:
         first.set_verdicts(an_active_verdict(BBR))
@@ -57,7 +57,7 @@ async def test_nothing_is_announced_until_earlier_events_are_read_back(
 
 
 async def test_no_answer_puts_the_reading_back_off_for_more_than_a_minute(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     hour = {"Retry-After": "3600"}
     busy = status_response(503, "ServiceUnavailable", "unable", hour)
@@ -68,7 +68,7 @@ async def test_no_answer_puts_the_reading_back_off_for_more_than_a_minute(
 
 
 async def test_without_permission_to_read_events_it_announces_anew(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     server.deny("list", "", "events", "kube-system")
     async with running_publisher(server, api) as fixture:
@@ -79,7 +79,7 @@ async def test_without_permission_to_read_events_it_announces_anew(
 
 
 async def test_a_restart_writes_nothing_continues_the_count_and_closes_with_ready(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as first:
         first.set_verdicts(an_active_verdict(BBR))
@@ -99,7 +99,7 @@ async def test_a_restart_writes_nothing_continues_the_count_and_closes_with_read
 
 
 async def test_what_cleared_over_a_restart_gets_its_ready_and_no_other_write(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api) as first:
         first.set_verdicts(an_active_verdict(BBR))
@@ -117,7 +117,7 @@ async def test_what_cleared_over_a_restart_gets_its_ready_and_no_other_write(
 
 
 async def test_a_leader_that_returns_continues_the_events_of_the_other(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     clock = ManualClock()
     async with running_publisher(server, api, clock=clock) as mine:

@@ -5,7 +5,7 @@ Writes of Events that the API server refuses, throttles or leaves without an ans
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     FaultResponse,
     Hang,
     bad_gateway_response,
@@ -13,8 +13,8 @@ from reporter.embedded.http.faults.rules import (
     rate_limited_response,
     status_response,
 )
-from reporter.embedded.schema.api_errors import FieldError, invalid
-from reporter.embedded.server import EmbeddedServer
+from devcluster.schema.api_errors import FieldError, invalid
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from tests.integration.announcing.publisher_fixture import (
     ALL,
@@ -47,7 +47,7 @@ def quota(used: int) -> FaultResponse:
 
 
 async def test_what_is_never_accepted_is_logged_counted_and_dropped(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     error = invalid("", "Event", "x", [FieldError("message", "too long")])
     body = msgspec.json.encode(error.status)
@@ -69,7 +69,7 @@ async def test_what_is_never_accepted_is_logged_counted_and_dropped(
 
 
 async def test_a_missing_permission_is_logged_once_counted_each_time_and_retried(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     denial = server.deny("create", "", "events", "kube-system")
     async with running_publisher(server, api, settings=ALL) as fixture:
@@ -89,7 +89,7 @@ async def test_a_missing_permission_is_logged_once_counted_each_time_and_retried
 
 
 async def test_a_permission_that_is_lost_again_is_logged_again(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     denial = server.deny("patch", "", "events", "kube-system")
     async with running_publisher(server, api) as fixture:
@@ -108,7 +108,7 @@ async def test_a_permission_that_is_lost_again_is_logged_again(
 
 
 async def test_a_missing_permission_is_logged_once_whatever_is_written_without_it(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     server.deny("patch", "", "events", "kube-system")
     async with running_publisher(server, api, catalogue=MANY, subjects=MODELS[:2]) as fixture:
@@ -125,7 +125,7 @@ async def test_a_missing_permission_is_logged_once_whatever_is_written_without_i
 
 
 async def test_a_full_quota_whose_numbers_change_is_logged_once_and_waited_for(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with running_publisher(server, api) as fixture:
         for number, used in enumerate((5, 7, 9), start=1):
@@ -157,7 +157,7 @@ async def test_a_full_quota_whose_numbers_change_is_logged_once_and_waited_for(
     ids=["a Status", "text with Retry-After", "and closed"],
 )
 async def test_what_is_throttled_waits_for_its_retry_after(
-    server: EmbeddedServer, api: RestClient, trouble: FaultResponse
+    server: DevCluster, api: RestClient, trouble: FaultResponse
 ):
     server.faults.add(trouble, method="POST", path="events", times=1)
     pause = 5.0 if "Retry-After" in trouble.headers else 1.0
@@ -182,7 +182,7 @@ async def test_what_is_throttled_waits_for_its_retry_after(
     ids=["500", "503", "502 of a balancer"],
 )
 async def test_a_failing_server_gets_ever_fewer_requests(
-    server: EmbeddedServer,
+    server: DevCluster,
     api: RestClient,
     trouble: FaultResponse,
     pauses: tuple[int, ...],
@@ -209,7 +209,7 @@ async def test_a_failing_server_gets_ever_fewer_requests(
 
 
 async def test_a_finding_that_recurs_after_failed_writes_has_no_backoff_left(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, method="POST", path="events", times=4)
@@ -227,7 +227,7 @@ async def test_a_finding_that_recurs_after_failed_writes_has_no_backoff_left(
         await fixture.wait_for_events("clusterBBR x1")
 
 
-async def test_a_write_that_hangs_delays_no_other(server: EmbeddedServer, api: RestClient):
+async def test_a_write_that_hangs_delays_no_other(server: DevCluster, api: RestClient):
     server.faults.add(Hang(), method="POST", path="events", times=1)
     async with running_publisher(server, api, settings=ALL) as fixture:
         fixture.set_verdicts(
@@ -242,7 +242,7 @@ async def test_a_write_that_hangs_delays_no_other(server: EmbeddedServer, api: R
         await fixture.wait_for_events("clusterBBR x1", "clusterIstio x1", "clusterKaito x1")
 
 
-async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: RestClient):
+async def test_a_write_that_hangs_delays_no_pass(server: DevCluster, api: RestClient):
     server.faults.add(Hang(), method="POST", path="events", times=1)
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
@@ -254,7 +254,7 @@ async def test_a_write_that_hangs_delays_no_pass(server: EmbeddedServer, api: Re
 
 
 async def test_no_answer_puts_a_write_off_for_more_than_a_minute(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     hour = {"Retry-After": "3600"}
     busy = status_response(503, "ServiceUnavailable", "unable", hour)

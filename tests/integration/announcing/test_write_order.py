@@ -4,10 +4,10 @@ The order and the rate of many writes of Events.
 
 from datetime import timedelta
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     status_response,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.runtime.announcing.write_queue import MAX_CONCURRENT_WRITES
 from tests.integration.announcing.publisher_fixture import (
@@ -26,7 +26,7 @@ from tests.support.builders import an_active_verdict
 __all__ = ["api", "server"]
 
 
-async def test_a_burst_and_then_ten_a_second_causes_first(server: EmbeddedServer, api: RestClient):
+async def test_a_burst_and_then_ten_a_second_causes_first(server: DevCluster, api: RestClient):
     async with running_publisher(
         server, api, catalogue=MANY, subjects=MODELS, settings=ALL
     ) as fixture:
@@ -48,7 +48,7 @@ async def test_a_burst_and_then_ten_a_second_causes_first(server: EmbeddedServer
 
 
 async def test_a_cause_that_could_not_be_written_is_tried_again_before_the_rest(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     first = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(first, method="POST", path="events", times=MAX_CONCURRENT_WRITES)
@@ -65,7 +65,7 @@ async def test_a_cause_that_could_not_be_written_is_tried_again_before_the_rest(
 
 
 async def test_what_cleared_before_its_write_started_is_not_written(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api, catalogue=MANY, subjects=MODELS) as fixture:
         fixture.set_verdicts(*(an_active_verdict(key) for key in PODS_OF))
@@ -78,7 +78,7 @@ async def test_what_cleared_before_its_write_started_is_not_written(
 
 
 async def test_a_clock_that_is_set_back_does_not_stop_the_tokens(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_publisher(server, api, catalogue=MANY, subjects=MODELS) as fixture:
         fixture.clock.advance(timedelta(hours=-1))
@@ -89,7 +89,7 @@ async def test_a_clock_that_is_set_back_does_not_stop_the_tokens(
 
 
 async def test_what_cleared_before_its_retry_is_not_written_and_gets_no_ready(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     unable = status_response(503, "ServiceUnavailable", "unable")
     server.faults.add(unable, method="POST", path="events", times=1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.events.names import health_event_name, node_event_name
 from reporter.kube.objects.health_events import HealthEventClient
@@ -183,7 +183,7 @@ class StoreFixture:
 
 @asynccontextmanager
 async def running_store(
-    server: EmbeddedServer,
+    server: DevCluster,
     api: RestClient,
     limits: StoreLimits | None = None,
     parts: PartsFunc = own_parts,

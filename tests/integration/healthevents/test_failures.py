@@ -7,14 +7,14 @@ import asyncio
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     FaultResponse,
     Hang,
     overloaded_response,
     status_response,
 )
-from reporter.embedded.schema.api_errors import FieldError, invalid
-from reporter.embedded.server import EmbeddedServer
+from devcluster.schema.api_errors import FieldError, invalid
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.observations import WatchLost
 from tests.integration.announcing.publisher_fixture import (
@@ -61,7 +61,7 @@ SETTLED = 31
     ids=["right", "admission", "schema", "server", "overload"],
 )
 async def test_create_that_fails_is_counted_tried_again_and_delays_no_event(
-    server: EmbeddedServer, api: RestClient, answer, result: str
+    server: DevCluster, api: RestClient, answer, result: str
 ):
     async with running_store(server, api) as store:
         fault = server.faults.add(answer, **POSTS)
@@ -80,7 +80,7 @@ async def test_create_that_fails_is_counted_tried_again_and_delays_no_event(
 
 
 async def test_each_cause_is_logged_once_until_all_is_written(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with running_store(server, api, catalogue=MANY, subjects=MODELS) as store:
         server.deny("create", "reporter.productionstack.kaito.sh", "healthevents")
@@ -89,9 +89,7 @@ async def test_each_cause_is_logged_once_until_all_is_written(
         assert len(lines(caplog, "HealthEvents are not written")) == 1
 
 
-async def test_write_that_hangs_delays_no_other_and_no_event(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_write_that_hangs_delays_no_other_and_no_event(server: DevCluster, api: RestClient):
     async with running_store(server, api, catalogue=MANY, subjects=MODELS) as store:
         server.faults.add(Hang(), times=3, **POSTS)
         store.events.set_verdicts(*map(an_active_verdict, PODS_OF[:5]))
@@ -99,7 +97,7 @@ async def test_write_that_hangs_delays_no_other_and_no_event(
         await store.events.until(lambda: len(store.held) == 2, within=30)
 
 
-async def test_write_ends_with_the_lease(server: EmbeddedServer, api: RestClient):
+async def test_write_ends_with_the_lease(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         server.faults.add(Hang(), **POSTS)
         store.events.set_verdicts(an_active_verdict(ISTIO))
@@ -113,7 +111,7 @@ async def test_write_ends_with_the_lease(server: EmbeddedServer, api: RestClient
 
 
 async def test_patch_of_an_object_that_somebody_changed_is_made_again(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
@@ -133,9 +131,7 @@ async def test_patch_of_an_object_that_somebody_changed_is_made_again(
         assert store.held[0]["status"]["faultRemediated"] is True
 
 
-async def test_object_that_was_deleted_unseen_is_made_again(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_object_that_was_deleted_unseen_is_made_again(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
@@ -146,7 +142,7 @@ async def test_object_that_was_deleted_unseen_is_made_again(
         await store.until_phases("clusterIstio Active")
 
 
-async def test_store_is_down_while_its_watch_is_lost(server: EmbeddedServer, api: RestClient):
+async def test_store_is_down_while_its_watch_is_lost(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.objects.set_watch_state(store.kind, WatchLost(NOON, "forbidden"))
         assert not store.publisher.is_up
@@ -157,7 +153,7 @@ def _no_plan(_: object, *, now: object) -> None:
 
 
 async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
-    server: EmbeddedServer,
+    server: DevCluster,
     api: RestClient,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,

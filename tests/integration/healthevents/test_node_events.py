@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import msgspec
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.verdicts import Cause, ObjectRef
@@ -49,7 +49,7 @@ def jump(store: StoreFixture, seconds: float) -> None:
 
 
 async def test_recovery_is_a_second_object_and_both_are_deleted_after_their_time(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2"), an_active_verdict(BBR))
@@ -70,7 +70,7 @@ async def test_recovery_is_a_second_object_and_both_are_deleted_after_their_time
 
 
 async def test_trouble_that_returns_to_a_node_is_a_new_fault_there(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2"))
@@ -94,7 +94,7 @@ async def test_trouble_that_returns_to_a_node_is_a_new_fault_there(
 
 
 async def test_fault_that_a_later_one_replaces_is_deleted_and_gets_no_recovery(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     spec = a_spec("clusterIstio", node="n1", episode=1)
     earlier = {
@@ -116,7 +116,7 @@ def names(store: StoreFixture) -> set[str]:
 
 
 async def test_fault_goes_before_its_recovery_which_is_deleted_afterwards(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1"))
@@ -138,7 +138,7 @@ async def test_fault_goes_before_its_recovery_which_is_deleted_afterwards(
 
 
 async def test_limit_counts_episodes_so_that_each_recovery_has_a_place(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     limits = StoreLimits(total=2)
     async with running_store(server, api, limits, node_parts) as store:
@@ -151,7 +151,7 @@ async def test_limit_counts_episodes_so_that_each_recovery_has_a_place(
         assert [healthy for _, healthy in healthy_by_node(store)].count(True) == 2
 
 
-async def test_successor_writes_neither_object_again(server: EmbeddedServer, api: RestClient):
+async def test_successor_writes_neither_object_again(server: DevCluster, api: RestClient):
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1"))
         await until_held(store, ("n1", False))
@@ -168,7 +168,7 @@ async def test_successor_writes_neither_object_again(server: EmbeddedServer, api
 
 
 async def test_episode_goes_on_in_a_new_process_where_no_event_is_left(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     held = [("n1", False), ("n2", False)]
     async with running_store(server, api, parts=node_parts) as store:

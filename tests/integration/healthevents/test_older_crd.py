@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.kube.wire.decoding import Json
@@ -57,7 +57,7 @@ def shown_by(store: StoreFixture) -> str:
 
 
 @asynccontextmanager
-async def silenced_store(server: EmbeddedServer, api: RestClient) -> AsyncIterator[StoreFixture]:
+async def silenced_store(server: DevCluster, api: RestClient) -> AsyncIterator[StoreFixture]:
     """
     Run a store with one episode, whose silence has been written.
     """
@@ -70,7 +70,7 @@ async def silenced_store(server: EmbeddedServer, api: RestClient) -> AsyncIterat
 
 
 async def test_the_silence_is_written_once_and_the_crd_to_upgrade_is_named(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with silenced_store(server, api) as store:
         for _ in range(3):
@@ -84,7 +84,7 @@ async def test_the_silence_is_written_once_and_the_crd_to_upgrade_is_named(
 
 
 async def test_another_silence_is_shown_once_the_crd_is_upgraded(
-    server: EmbeddedServer, api: RestClient, monkeypatch: pytest.MonkeyPatch
+    server: DevCluster, api: RestClient, monkeypatch: pytest.MonkeyPatch
 ):
     async with silenced_store(server, api) as store:
         monkeypatch.setattr(OfAnOlderCrd, "prunes", False)

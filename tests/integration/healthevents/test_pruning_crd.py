@@ -7,8 +7,8 @@ from functools import partial
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.health_events import HealthEventClient
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
@@ -55,7 +55,7 @@ async def until_refused(store: StoreFixture, creates: int) -> None:
 
 
 async def test_object_without_its_strategy_is_deleted_and_no_other_is_created(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     parts = partial(node_parts, client_type=OfAPruningServer)
     async with running_store(server, api, parts=parts) as store:
@@ -66,7 +66,7 @@ async def test_object_without_its_strategy_is_deleted_and_no_other_is_created(
 
 
 async def test_object_that_the_server_refuses_for_a_field_is_not_tried_again(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     refusal = status_response(400, "BadRequest", STRICT_REFUSAL)
     server.faults.add(refusal, method="POST", path="fieldValidation=Strict")
@@ -78,7 +78,7 @@ async def test_object_that_the_server_refuses_for_a_field_is_not_tried_again(
 
 
 async def test_object_of_an_earlier_process_without_its_strategy_is_replaced(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     raw = msgspec.to_builtins(
         a_node_event("earlier", a_spec("clusterIstio", node="n1", episode=1))

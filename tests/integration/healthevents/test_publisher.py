@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     CutConnection,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import subject_text
@@ -35,7 +35,7 @@ SETTLED = 31
 # ------------------------------------------------------------ the course of an episode
 
 
-async def test_episode_is_kept_and_resolved(server: EmbeddedServer, api: RestClient):
+async def test_episode_is_kept_and_resolved(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
@@ -52,7 +52,7 @@ async def test_episode_is_kept_and_resolved(server: EmbeddedServer, api: RestCli
         assert store.publisher.is_up
 
 
-async def test_other_causes_are_patched_into_the_status(server: EmbeddedServer, api: RestClient):
+async def test_other_causes_are_patched_into_the_status(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
@@ -64,7 +64,7 @@ async def test_other_causes_are_patched_into_the_status(server: EmbeddedServer, 
 
 
 async def test_follower_writes_nothing_and_a_new_leader_goes_on(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api) as store:
         store.events.leadership.release()
@@ -88,7 +88,7 @@ async def test_follower_writes_nothing_and_a_new_leader_goes_on(
 
 @pytest.mark.parametrize("state", [NotSynced(), NotServed()], ids=lambda each: type(each).__name__)
 async def test_nothing_is_written_before_the_objects_are_listed(
-    server: EmbeddedServer, api: RestClient, state
+    server: DevCluster, api: RestClient, state
 ):
     async with running_store(server, api) as store:
         store.objects.set_watch_state(store.kind, state)
@@ -101,9 +101,7 @@ async def test_nothing_is_written_before_the_objects_are_listed(
         assert store.publisher.is_up
 
 
-async def test_object_of_a_create_without_an_answer_is_found(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster, api: RestClient):
     """
     Cut the connection as at the end of a leader: the API server has created the object.
     """
@@ -135,9 +133,7 @@ def _planned(store: StoreFixture) -> list[str]:
 # ------------------------------------------------------------ limits
 
 
-async def test_what_has_no_place_is_counted_once_and_reported(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_what_has_no_place_is_counted_once_and_reported(server: DevCluster, api: RestClient):
     keys = PODS_OF[:5]
     async with running_store(
         server, api, StoreLimits(total=3), catalogue=MANY, subjects=MODELS
@@ -163,7 +159,7 @@ def _active(store: StoreFixture) -> set[str]:
 
 
 async def test_writes_are_limited_to_twenty_at_once_and_five_a_second(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_store(server, api, catalogue=MANY, subjects=MODELS) as store:
         store.events.set_verdicts(*map(an_active_verdict, PODS_OF[:40]))

@@ -4,7 +4,7 @@ Two leaders at once, as after a lease that one of them has not yet given up: one
 
 from collections import Counter
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from tests.integration.announcing.publisher_fixture import ISTIO
 from tests.integration.healthevents.store_fixture import running_store
@@ -17,7 +17,7 @@ __all__ = ["api", "server"]
 SETTLED = 31
 
 
-async def test_both_write_one_object_and_one_end(server: EmbeddedServer, api: RestClient):
+async def test_both_write_one_object_and_one_end(server: DevCluster, api: RestClient):
     async with (
         running_store(server, api) as one,
         running_store(server, api, clock=one.clock) as two,

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
+from devcluster.server import DevCluster
 from reporter.app import Reporter
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
@@ -40,7 +40,7 @@ __all__ = ["api", "server"]
 
 
 @pytest_asyncio.fixture
-async def reporter(server: EmbeddedServer, api: RestClient) -> Reporter:
+async def reporter(server: DevCluster, api: RestClient) -> Reporter:
     """
     A reporter that is wired but not running, as if it had read that there are no earlier Events.
     """
@@ -196,7 +196,7 @@ async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
 
 
 async def test_by_default_the_status_is_served_inside_the_pod_alone(
-    server: EmbeddedServer, api: RestClient, monkeypatch
+    server: DevCluster, api: RestClient, monkeypatch
 ):
     """
     A server on all interfaces answers at 127.0.0.2 as well; one at 127.0.0.1 does not.

@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.hub.hub_fixture import NORTH, WEST, LiveSources, install
 from tests.support.fleet.series import SourceSeries
 from tests.support.stubs.metrics_engine import MetricsEngine, running_engine
 
 
 @pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
+async def server() -> AsyncIterator[DevCluster]:
+    async with DevCluster() as server:
         install(server)
         yield server
 

@@ -1,5 +1,5 @@
 """
-A hub in this process, over real sockets: an embedded API server and an engine that a test commands.
+A hub in this process, over real sockets: an API server in memory and an engine that a test commands.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ import aiohttp
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_hub_settings
-from reporter.embedded.server import EmbeddedServer
 from reporter.hub.query.client import QueryClient
 from reporter.hub.query.credentials import QueryCredentials
 from reporter.hub.run import Hub
@@ -56,7 +56,7 @@ def manifest(name: str, **spec: Any) -> dict:
     }
 
 
-def install(server: EmbeddedServer) -> None:
+def install(server: DevCluster) -> None:
     """
     Install the CRD of the chart and the namespace of the hub.
     """
@@ -65,7 +65,7 @@ def install(server: EmbeddedServer) -> None:
         server.cluster.upsert(each)
 
 
-def create(server: EmbeddedServer, *names: str, **spec) -> None:
+def create(server: DevCluster, *names: str, **spec) -> None:
     for name in names:
         server.cluster.upsert(manifest(name, **spec))
 
@@ -84,7 +84,7 @@ class LiveSources:
 
 
 class RunningHub:
-    def __init__(self, server: EmbeddedServer, engine: MetricsEngine, hub: Hub) -> None:
+    def __init__(self, server: DevCluster, engine: MetricsEngine, hub: Hub) -> None:
         self.server, self.engine, self.hub = server, engine, hub
         self.metrics_at = hub._settings.metrics_bind_address
         self.health_at = hub._settings.health_probe_bind_address
@@ -138,7 +138,7 @@ class RunningHub:
 
 @asynccontextmanager
 async def running_hub(
-    server: EmbeddedServer,
+    server: DevCluster,
     engine: MetricsEngine,
     folder: Path,
     *flags: str,

@@ -4,8 +4,8 @@ The API server's answer to a review of our permissions.
 
 from datetime import timedelta
 
-from reporter.embedded.http.faults.rules import FaultResponse, Hang
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import FaultResponse, Hang
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
 from tests.integration.leaderelection.test_elector import api, server
@@ -18,7 +18,7 @@ CREATE = Permission("create", "", "events", "kube-system")
 SCALE = Permission("get", "kaito.sh", "inferencesets/scale")
 
 
-async def test_each_right_is_granted_or_missing(server: EmbeddedServer, api: RestClient):
+async def test_each_right_is_granted_or_missing(server: DevCluster, api: RestClient):
     server.deny("list", "apps", "deployments")
     assert await review_permissions(api, [LIST, CREATE, SCALE, LIST]) == (
         (LIST, PermissionStatus.MISSING),
@@ -28,14 +28,14 @@ async def test_each_right_is_granted_or_missing(server: EmbeddedServer, api: Res
 
 
 async def test_a_review_that_fails_leaves_the_permission_unknown(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.faults.add(FaultResponse(503, b"no"), path="selfsubjectaccessreviews", times=1)
     grants = dict(await review_permissions(api, [LIST]))
     assert grants == {LIST: PermissionStatus.UNKNOWN}
 
 
-async def test_a_review_that_hangs_ends_in_time(server: EmbeddedServer, api: RestClient):
+async def test_a_review_that_hangs_ends_in_time(server: DevCluster, api: RestClient):
     server.faults.add(Hang(), path="selfsubjectaccessreviews")
     rights = [Permission(verb, "apps", "deployments") for verb in "abcdefghijklmnop"]
     grants = dict(await review_permissions(api, rights, time_limit=timedelta(milliseconds=200)))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest_asyncio
 
+from devcluster.http.faults.rules import Hang
+from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.embedded.http.faults.rules import Hang
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -32,7 +32,7 @@ LISTS = r"/configmaps(?!.*watch=1)"
 
 
 @pytest_asyncio.fixture
-async def inputs(api: RestClient, server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[Inputs]:
+async def inputs(api: RestClient, server: DevCluster, tmp_path: Path) -> AsyncIterator[Inputs]:
     """
     The inputs of a process that watches the ConfigMaps of the test.
     """
@@ -106,7 +106,7 @@ def watches() -> list[str]:
 
 
 async def test_a_kind_that_is_read_in_another_way_is_listed_anew(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     before = own(inputs)
     for number in range(20):
@@ -127,7 +127,7 @@ async def test_a_kind_that_is_read_in_another_way_is_listed_anew(
 
 
 async def test_a_second_change_while_the_list_is_under_way_replaces_the_first(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     hang = server.faults.add(Hang(), path=LISTS)
     inputs.prepare_catalogue(reading(tmp_path, "object.data.two"))()
@@ -143,7 +143,7 @@ async def test_a_second_change_while_the_list_is_under_way_replaces_the_first(
 
 
 async def test_a_change_back_while_the_list_is_under_way_is_listed_as_well(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     first = own(inputs)
     hang = server.faults.add(Hang(), path=LISTS)
@@ -159,7 +159,7 @@ async def test_a_change_back_while_the_list_is_under_way_is_listed_as_well(
 
 
 async def test_another_selector_without_the_right_to_list_leaves_the_objects(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     server.cluster.upsert(a_config_map("labelled", app="chat"))
     await until(lambda: "labelled" in stored(inputs))
@@ -180,7 +180,7 @@ async def test_another_selector_without_the_right_to_list_leaves_the_objects(
 
 
 async def test_a_kind_that_is_not_served_stays_so(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     group = {"group": "example.com", "version": "v1"}
     name = "configmaps.example.com"
@@ -194,7 +194,7 @@ async def test_a_kind_that_is_not_served_stays_so(
 
 
 async def test_a_kind_that_nothing_needs_any_more_is_watched_no_more(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path
+    inputs: Inputs, server: DevCluster, tmp_path: Path
 ):
     shipped = load_shipped_catalogue()
     inputs.prepare_catalogue(shipped)()

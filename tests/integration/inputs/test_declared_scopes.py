@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import RestClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
@@ -75,7 +75,7 @@ def is_watching(inputs: Inputs) -> bool:
 
 
 async def test_a_crd_with_another_scope_that_comes_later_is_named_and_not_read(
-    api: RestClient, server: EmbeddedServer, tmp_path: Path, caplog: Any
+    api: RestClient, server: DevCluster, tmp_path: Path, caplog: Any
 ):
     inputs = inputs_of(api, declaring(tmp_path, namespaced=True))
     async with running_inputs(inputs):
@@ -97,7 +97,7 @@ async def test_a_crd_with_another_scope_that_comes_later_is_named_and_not_read(
 
 
 async def test_a_kind_that_is_declared_without_namespaces_and_has_them_is_named_at_the_start(
-    api: RestClient, server: EmbeddedServer, tmp_path: Path
+    api: RestClient, server: DevCluster, tmp_path: Path
 ):
     server.cluster.upsert(a_crd("Namespaced"))
     inputs = inputs_of(api, declaring(tmp_path, namespaced=False))
@@ -107,7 +107,7 @@ async def test_a_kind_that_is_declared_without_namespaces_and_has_them_is_named_
 
 
 async def test_the_crds_of_an_overlay_that_is_removed_are_not_tracked_any_more(
-    api: RestClient, server: EmbeddedServer, tmp_path: Path
+    api: RestClient, server: DevCluster, tmp_path: Path
 ):
     server.cluster.upsert(a_crd("Namespaced"))
     with_gadgets, without = declaring(tmp_path, namespaced=True), load_shipped_catalogue()

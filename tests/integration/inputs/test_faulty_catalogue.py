@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.observations import Watching
 from reporter.runtime.inputs.inputs import Inputs
@@ -37,7 +37,7 @@ FAULTS: dict[str, Callable[[Catalogue], Catalogue]] = {
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 async def test_a_fault_changes_nothing_of_what_is_read(
-    inputs: Inputs, server: EmbeddedServer, tmp_path: Path, fault: Callable
+    inputs: Inputs, server: DevCluster, tmp_path: Path, fault: Callable
 ):
     kind, kinds, permissions = own(inputs), inputs.store.kinds, inputs.describe_permissions()
     tasks = {each for each in asyncio.all_tasks() if each.get_name() in watches()}

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission
 from reporter.kube.watch.context import WatchContext
@@ -75,7 +75,7 @@ async def reviewed(review: PermissionReview) -> None:
     await until(lambda: review.states.reviewed_at is not None and not review.states.unknown)
 
 
-def reviews(server: EmbeddedServer) -> int:
+def reviews(server: DevCluster) -> int:
     return sum(path.endswith(REVIEWS) for _, path in server.requests)
 
 
@@ -91,7 +91,7 @@ async def list_pods(api: RestClient) -> None:
 
 
 async def test_all_are_reviewed_once_and_then_none_until_the_interval_ends(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=SOON)
     async with reviewing(api, timing) as review:
@@ -101,7 +101,7 @@ async def test_all_are_reviewed_once_and_then_none_until_the_interval_ends(
         assert reviews(server) == len(NEEDED), "nothing is missing: nothing is asked"
 
 
-async def test_all_are_reviewed_again_after_the_interval(server: EmbeddedServer, api: RestClient):
+async def test_all_are_reviewed_again_after_the_interval(server: DevCluster, api: RestClient):
     timing = ReviewTiming(interval=SOON, retry_interval=NEVER, forbidden_interval=NEVER)
     async with reviewing(api, timing) as review:
         await reviewed(review)
@@ -110,7 +110,7 @@ async def test_all_are_reviewed_again_after_the_interval(server: EmbeddedServer,
 
 
 async def test_a_forbidden_request_brings_a_review_that_finds_all_that_was_taken_away(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with reviewing(api) as review:
         await reviewed(review)
@@ -123,7 +123,7 @@ async def test_a_forbidden_request_brings_a_review_that_finds_all_that_was_taken
         assert reviews(server) == 2 * len(NEEDED)
 
 
-async def test_a_forbidden_watch_brings_a_review(server: EmbeddedServer, api: RestClient):
+async def test_a_forbidden_watch_brings_a_review(server: DevCluster, api: RestClient):
     async with reviewing(api) as review:
         await reviewed(review)
         server.deny("watch", "", "pods")
@@ -134,7 +134,7 @@ async def test_a_forbidden_watch_brings_a_review(server: EmbeddedServer, api: Re
 
 
 async def test_requests_that_go_on_being_forbidden_bring_no_further_review(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with reviewing(api) as review:
         await reviewed(review)
@@ -148,7 +148,7 @@ async def test_requests_that_go_on_being_forbidden_bring_no_further_review(
 
 
 async def test_reviews_after_forbidden_requests_are_rate_limited(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     """
     A proxy that forbids what RBAC grants must not make one review for each request.
@@ -168,7 +168,7 @@ async def test_reviews_after_forbidden_requests_are_rate_limited(
 
 
 async def test_what_nothing_needs_is_not_reviewed_when_it_is_forbidden(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with reviewing(api) as review:
         await reviewed(review)
@@ -180,7 +180,7 @@ async def test_what_nothing_needs_is_not_reviewed_when_it_is_forbidden(
 
 
 async def test_a_permission_that_is_given_back_is_found_without_another_refusal(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
@@ -198,7 +198,7 @@ async def test_a_permission_that_is_given_back_is_found_without_another_refusal(
 
 
 async def test_reviews_that_fail_leave_what_was_known_and_say_so(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
     denial = server.deny("list", "", "pods")
@@ -216,7 +216,7 @@ async def test_reviews_that_fail_leave_what_was_known_and_say_so(
 
 
 async def test_granted_permissions_are_logged_in_one_line(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     async with reviewing(api) as review:
@@ -225,7 +225,7 @@ async def test_granted_permissions_are_logged_in_one_line(
 
 
 async def test_missing_permissions_are_one_table_with_the_unknown_reasons(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     server.deny("watch", "apps", "deployments")
@@ -250,7 +250,7 @@ async def test_missing_permissions_are_one_table_with_the_unknown_reasons(
 
 
 async def test_what_could_not_be_asked_is_unknown_and_not_called_missing(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     server.faults.add(UNABLE, path=REVIEWS, times=2)
@@ -263,7 +263,7 @@ async def test_what_could_not_be_asked_is_unknown_and_not_called_missing(
 
 
 async def test_a_server_that_answers_nothing_is_asked_again(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
@@ -277,7 +277,7 @@ async def test_a_server_that_answers_nothing_is_asked_again(
 
 
 async def test_the_proxys_permission_is_missed_softly_where_it_may_never_be_used(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     every = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=ScrapeMode.AUTO)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.job.command import run_sidecar
 from reporter.job.environment import SidecarSettings, load_settings
 from reporter.job.stop import StopSignal
@@ -105,7 +105,7 @@ class RunningSidecar:
     One run. *path* is its result file.
     """
 
-    def __init__(self, server: EmbeddedServer, settings: SidecarSettings) -> None:
+    def __init__(self, server: DevCluster, settings: SidecarSettings) -> None:
         self.server, self.settings = server, settings
         self.path = Path(settings.results_path)
         self.stop = StopSignal()
@@ -146,7 +146,7 @@ class RunningSidecar:
 
 @asynccontextmanager
 async def running(
-    server: EmbeddedServer,
+    server: DevCluster,
     folder: Path,
     *,
     rules: SidecarRules = QUICK,

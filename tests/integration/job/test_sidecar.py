@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from reporter.embedded.http.faults.rules import Hang
+from devcluster.http.faults.rules import Hang
 from reporter.runtime.process.clock import Clock
 from tests.integration.job.sidecar_fixture import (
     JOB,

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.embedded.http.faults.rules import CutConnection
+from devcluster.http.faults.rules import CutConnection
 from reporter.job.writer import NotWrittenError
 from tests.integration.job.sidecar_fixture import (
     JOBS,

@@ -9,7 +9,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     CutConnection,
     FaultResponse,
     bad_gateway_response,
@@ -17,7 +17,7 @@ from reporter.embedded.http.faults.rules import (
     status_response,
     truncated_response,
 )
-from reporter.embedded.schema.api_errors import invalid, invalid_value
+from devcluster.schema.api_errors import invalid, invalid_value
 from reporter.job.writer import NotWrittenError
 from tests.integration.job.sidecar_fixture import (
     JOB,

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.scrape.scraper import ScrapeConfig, Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.model.enums import Layer
@@ -81,7 +81,7 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
     Run a scraper over a store with these pods, which the API server has as well.
     """
     async with (
-        EmbeddedServer() as server,
+        DevCluster() as server,
         connected(a_kubeconfig(folder, server.url)) as api,
         asyncio.TaskGroup() as group,
     ):
@@ -108,7 +108,7 @@ async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
         task.cancel()
 
 
-def _put(server: EmbeddedServer, pod) -> None:
+def _put(server: DevCluster, pod) -> None:
     meta = {"name": pod.metadata.name, "namespace": pod.metadata.namespace}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}}
     server.cluster.upsert(namespace)

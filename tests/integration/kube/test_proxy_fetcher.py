@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.scrape.fetcher import ProxyFetcher
 from reporter.kube.scrape.limits import MAX_PROXIED_PAGE_BYTES
 from reporter.kube.scrape.schedule import LastOutcome
@@ -36,13 +36,13 @@ async def through_server(tmp_path, handler):
     Yield an API server, a pod with this handler behind it, and the fetcher that reads it through
     the server.
     """
-    async with EmbeddedServer() as server, serving(handler) as pod:
+    async with DevCluster() as server, serving(handler) as pod:
         _put(server)
         async with connected(a_kubeconfig(tmp_path, server.url)) as api:
             yield server, pod, AtPort(ProxyFetcher(api), port_of(pod))
 
 
-def _put(server: EmbeddedServer) -> None:
+def _put(server: DevCluster) -> None:
     meta = POD.metadata
     for manifest in (
         {"kind": "Namespace", "metadata": {"name": meta.namespace}},
@@ -179,7 +179,7 @@ async def test_a_pod_behind_the_api_server_does_not_set_the_clock(tmp_path):
     async def page_of_the_year_2100(request):
         return a_pod_page(Date="Fri, 01 Jan 2100 12:00:00 GMT")
 
-    async with EmbeddedServer() as server, serving(page_of_the_year_2100) as pod:
+    async with DevCluster() as server, serving(page_of_the_year_2100) as pod:
         _put(server)
         clock = Clock()
         async with connected(a_kubeconfig(tmp_path, server.url), clock=clock) as api:

@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from reporter.embedded.example.crds import crd
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.crds import crd
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.silences import read_silenced_object, silence_object
 from reporter.kube.wire.errors import NotFound
@@ -20,7 +20,7 @@ __all__ = ["api", "server"]
 
 
 @pytest.fixture(params=INFERENCE_SETS.versions)
-def version(server: EmbeddedServer, request: pytest.FixtureRequest) -> str:
+def version(server: DevCluster, request: pytest.FixtureRequest) -> str:
     """
     The only version of InferenceSets that the server serves.
     """
@@ -45,7 +45,7 @@ def version(server: EmbeddedServer, request: pytest.FixtureRequest) -> str:
 
 
 async def test_an_inference_set_is_silenced_in_the_version_that_is_served(
-    server: EmbeddedServer, api: RestClient, version: str
+    server: DevCluster, api: RestClient, version: str
 ):
     found = await read_silenced_object(api, INFERENCE_SETS, "team-m", "qwen")
     assert f"/{version}/" in found.path

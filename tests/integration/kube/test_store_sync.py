@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from reporter.embedded.example.crds import crd
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.crds import crd
+from devcluster.server import DevCluster
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
@@ -34,7 +34,7 @@ BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
 
 @dataclass
 class StoreSync:
-    server: EmbeddedServer
+    server: DevCluster
     store: Store
 
     def table(self, kind):
@@ -56,7 +56,7 @@ class StoreSync:
 @pytest.fixture
 async def synced_store(tmp_path):
     at = free_port()  # which is still free after an outage
-    async with EmbeddedServer(port=at) as server, running_sync(server, tmp_path) as following:
+    async with DevCluster(port=at) as server, running_sync(server, tmp_path) as following:
         yield following
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 import pytest
 import pytest_asyncio
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.leases import Lease, LeaseLock
 from reporter.kube.wire.errors import Conflict, NotFound
@@ -43,14 +43,14 @@ Result = TypeVar("Result")
 
 
 @pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
+async def server() -> AsyncIterator[DevCluster]:
     at = free_port()  # which is still free after an outage
-    async with EmbeddedServer(port=at) as server:
+    async with DevCluster(port=at) as server:
         yield server
 
 
 @pytest_asyncio.fixture
-async def api(server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[RestClient]:
+async def api(server: DevCluster, tmp_path: Path) -> AsyncIterator[RestClient]:
     api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
     yield api
     await api.close()

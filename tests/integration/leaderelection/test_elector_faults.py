@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.objects.leases import LeaseLock
 from tests.integration.leaderelection.test_elector import (
     api,
@@ -30,7 +30,7 @@ __all__ = ["api", "lease_lock", "server"]
 
 
 async def test_a_leader_without_a_server_stops_leading_logs_it_once_and_leads_again(
-    server: EmbeddedServer, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
+    server: DevCluster, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
     async with running(lease_lock, "a") as elector:
@@ -48,7 +48,7 @@ async def test_a_leader_without_a_server_stops_leading_logs_it_once_and_leads_ag
 
 
 async def test_a_missing_right_is_named_and_its_return_needs_no_restart(
-    server: EmbeddedServer, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
+    server: DevCluster, lease_lock: LeaseLock, caplog: pytest.LogCaptureFixture
 ):
     denial = server.deny("create", "coordination.k8s.io", "leases")
     async with running(lease_lock, "a") as elector:
@@ -106,7 +106,7 @@ async def read_line(process: Process) -> tuple[float, str]:
 
 
 async def test_a_leader_that_was_stopped_writes_nothing_when_it_wakes(
-    server: EmbeddedServer, lease_lock: LeaseLock, tmp_path: Path
+    server: DevCluster, lease_lock: LeaseLock, tmp_path: Path
 ):
     async with a_writer(server.write_kubeconfig(tmp_path / "kubeconfig"), lease_lock) as writer:
         async with asyncio.timeout(60):

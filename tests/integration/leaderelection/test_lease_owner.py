@@ -12,8 +12,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.leases import Lease
 from reporter.model.kinds import DEFAULT_KINDS
@@ -97,16 +97,16 @@ async def leading_with_ownership(
                 await task
 
 
-def owners(server: EmbeddedServer) -> list[dict[str, str]] | None:
+def owners(server: DevCluster) -> list[dict[str, str]] | None:
     lease = server.cluster.get(LEASE, *WHERE)
     return lease["metadata"].get("ownerReferences", []) if lease else None
 
 
-def renewed(server: EmbeddedServer) -> str:
+def renewed(server: DevCluster) -> str:
     return server.cluster.get(LEASE, *WHERE)["spec"]["renewTime"]
 
 
-def lease_left_by_another(server: EmbeddedServer, *references: dict[str, str]) -> None:
+def lease_left_by_another(server: DevCluster, *references: dict[str, str]) -> None:
     server.cluster.upsert(
         {
             "apiVersion": "coordination.k8s.io/v1",
@@ -126,12 +126,12 @@ def lease_left_by_another(server: EmbeddedServer, *references: dict[str, str]) -
     )
 
 
-def owning_writes(server: EmbeddedServer) -> int:
+def owning_writes(server: DevCluster) -> int:
     return sum(method == "PUT" and "/leases/" in path for method, path in server.requests)
 
 
 async def test_a_lease_that_another_left_gets_its_owner_and_keeps_all_else(
-    server: EmbeddedServer, api: RestClient, store: Store, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, store: Store, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
     lease_left_by_another(server, FOREIGN)
@@ -153,7 +153,7 @@ async def test_a_lease_that_another_left_gets_its_owner_and_keeps_all_else(
 
 
 async def test_a_deployment_that_was_made_anew_takes_the_place_of_the_old_one(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
@@ -163,7 +163,7 @@ async def test_a_deployment_that_was_made_anew_takes_the_place_of_the_old_one(
 
 
 async def test_a_lease_that_is_deleted_comes_back_with_its_owner(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
@@ -174,7 +174,7 @@ async def test_a_lease_that_is_deleted_comes_back_with_its_owner(
 
 
 async def test_what_is_created_after_its_deployment_is_gone_is_left_for_the_garbage_collector(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store)):
@@ -186,7 +186,7 @@ async def test_what_is_created_after_its_deployment_is_gone_is_left_for_the_garb
 
 
 async def test_a_follower_knows_the_owner_of_a_lease_that_it_has_to_create(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(
@@ -206,7 +206,7 @@ async def test_a_follower_knows_the_owner_of_a_lease_that_it_has_to_create(
 
 
 async def test_a_refusal_is_logged_once_and_costs_neither_the_lead_nor_more_requests(
-    server: EmbeddedServer, api: RestClient, store: Store, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, store: Store, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level("INFO")
     async with leading_with_ownership(ownership_of(api, store), SLOW):
@@ -226,7 +226,7 @@ async def test_a_refusal_is_logged_once_and_costs_neither_the_lead_nor_more_requ
 
 
 async def test_a_webhook_that_cannot_be_called_for_a_moment_is_asked_again(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     async with leading_with_ownership(ownership_of(api, store), SLOW):
         failing = status_response(
@@ -240,7 +240,7 @@ async def test_a_webhook_that_cannot_be_called_for_a_moment_is_asked_again(
 
 
 async def test_an_owner_that_is_right_costs_no_request(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store), SLOW):
@@ -251,7 +251,7 @@ async def test_an_owner_that_is_right_costs_no_request(
 
 
 async def test_without_the_name_of_a_deployment_the_lease_is_nobody_s(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     deploy(store, "uid-1")
     async with leading_with_ownership(ownership_of(api, store, "")):
@@ -261,7 +261,7 @@ async def test_without_the_name_of_a_deployment_the_lease_is_nobody_s(
 
 
 async def test_where_no_reason_reads_deployments_the_lease_is_nobody_s(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with leading_with_ownership(ownership_of(api, Store((), subjects=SUBJECTS))):
         before = renewed(server)
@@ -270,7 +270,7 @@ async def test_where_no_reason_reads_deployments_the_lease_is_nobody_s(
 
 
 async def test_owners_that_cannot_be_read_are_left_alone(
-    server: EmbeddedServer, api: RestClient, store: Store
+    server: DevCluster, api: RestClient, store: Store
 ):
     async with leading_with_ownership(ownership_of(api, store), SLOW) as elector:
         raw = json.loads(elector.lease.raw)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from reporter.embedded.example.stack import manifests
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.stack import manifests
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.wire.errors import ConfigurationError, KubeError
 from reporter.runtime.oneshot.cluster import read_cluster
@@ -30,14 +30,14 @@ NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 
 @pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer() as server:
+async def server() -> AsyncIterator[DevCluster]:
+    async with DevCluster() as server:
         server.load_example_stack()
         yield server
 
 
 @pytest_asyncio.fixture
-async def api(server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[RestClient]:
+async def api(server: DevCluster, tmp_path: Path) -> AsyncIterator[RestClient]:
     api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
     yield api
     await api.close()
@@ -99,9 +99,7 @@ async def test_a_healthy_cluster_has_no_finding_and_all_of_it_is_read(api: RestC
     assert len(evaluated(observations).subjects) == 3
 
 
-async def test_each_kind_is_read_once_and_nothing_is_written(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_each_kind_is_read_once_and_nothing_is_written(server: DevCluster, api: RestClient):
     await read(api)
     assert {method for method, _ in server.requests} == {"GET"}
     lists = [path for _, path in server.requests if path.partition("?")[0].count("/") > 2]
@@ -116,14 +114,12 @@ async def test_progress_ends_at_the_number_of_kinds(api: RestClient):
     assert seen == [(number, total) for number in range(1, total + 1)]
 
 
-async def test_a_component_that_is_out_is_found_at_once(server: EmbeddedServer, api: RestClient):
+async def test_a_component_that_is_out_is_found_at_once(server: DevCluster, api: RestClient):
     server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
     assert findings(evaluated(await read(api))) >= {"clusterKaitoControllerNotReady"}
 
 
-async def test_what_may_not_be_listed_is_unknown_and_named(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_what_may_not_be_listed_is_unknown_and_named(server: DevCluster, api: RestClient):
     server.deny("list", "apps", "deployments")
     observations = await read(api)
     assert observations.notes == ("deployments.apps: may not list deployments.apps",)
@@ -132,14 +128,14 @@ async def test_what_may_not_be_listed_is_unknown_and_named(
 
 
 async def test_an_api_server_that_lets_nothing_be_read_is_an_error(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.deny("list")
     with pytest.raises(KubeError):
         await read(api)
 
 
-async def test_a_crd_that_two_discoveries_lack_is_missing(server: EmbeddedServer, api: RestClient):
+async def test_a_crd_that_two_discoveries_lack_is_missing(server: DevCluster, api: RestClient):
     server.cluster.delete(
         "customresourcedefinitions.apiextensions.k8s.io", "", "inferencesets.kaito.sh"
     )
@@ -148,7 +144,7 @@ async def test_a_crd_that_two_discoveries_lack_is_missing(server: EmbeddedServer
 
 
 async def test_a_group_that_cannot_be_discovered_is_unknown_and_not_missing(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     server.stale_groups.add("kaito.sh")
     observations = await read(api)
@@ -159,7 +155,7 @@ async def test_a_group_that_cannot_be_discovered_is_unknown_and_not_missing(
 # ------------------------------------------------------------ a dump
 
 
-def served(server: EmbeddedServer) -> list[str]:
+def served(server: DevCluster) -> list[str]:
     """
     Return the resources of the objects in the example stack.
     """
@@ -253,7 +249,7 @@ def test_a_dump_without_anything_to_evaluate_is_refused_with_what_to_do(tmp_path
 
 
 async def test_a_dump_of_a_cluster_and_the_cluster_give_the_same(
-    server: EmbeddedServer, api: RestClient, tmp_path: Path
+    server: DevCluster, api: RestClient, tmp_path: Path
 ):
     server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
     live = evaluated(await read(api))

@@ -9,9 +9,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from reporter.embedded.demo.live_stack import run_live_stack
-from reporter.embedded.example.team import TEAM, WORKSPACE
-from reporter.embedded.server import EmbeddedServer
+from devcluster.demo.live_stack import run_live_stack
+from devcluster.example.team import TEAM, WORKSPACE
+from devcluster.server import DevCluster
 from reporter.runtime.process.clock import Clock
 from tests.integration.page.browser_page import BrowserPage, start_browser
 from tests.integration.process.reporter_process import running_reporter
@@ -31,7 +31,7 @@ def short_holds(folder: Path) -> tuple[str, ...]:
     return (f"--catalogue-overlay={overlay}",)
 
 
-def break_kaito_and_the_model(server: EmbeddedServer) -> None:
+def break_kaito_and_the_model(server: DevCluster) -> None:
     """
     Scale KAITO's controller to zero, and lose the model's pod, which nobody makes anew then.
     """

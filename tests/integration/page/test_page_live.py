@@ -5,8 +5,8 @@ The status page in a browser, served by a reporter that watches a cluster in mem
 import signal
 from pathlib import Path
 
-from reporter.embedded.example.team import TEAM
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.team import TEAM
+from devcluster.server import DevCluster
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.screenshot import break_kaito_and_the_model, short_holds
 from tests.integration.process.reporter_process import (
@@ -22,7 +22,7 @@ __all__ = ["server"]
 INJECTION = "<script>window.injected=1</script><img src=x onerror=window.injected=1>"
 
 
-async def test_an_outage_and_its_end(server: EmbeddedServer, tmp_path: Path, page: BrowserPage):
+async def test_an_outage_and_its_end(server: DevCluster, tmp_path: Path, page: BrowserPage):
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.wait_ready()
         await page.open(f"http://{reporter.health_at}/")
@@ -42,7 +42,7 @@ async def test_an_outage_and_its_end(server: EmbeddedServer, tmp_path: Path, pag
 
 
 async def test_the_cause_and_not_what_follows_from_it(
-    server: EmbeddedServer, tmp_path: Path, page: BrowserPage
+    server: DevCluster, tmp_path: Path, page: BrowserPage
 ):
     async with running_reporter(server, tmp_path, *short_holds(tmp_path)) as reporter:
         await reporter.wait_ready()
@@ -54,7 +54,7 @@ async def test_the_cause_and_not_what_follows_from_it(
 
 
 async def test_a_script_in_a_condition_is_shown_as_text(
-    server: EmbeddedServer, tmp_path: Path, page: BrowserPage
+    server: DevCluster, tmp_path: Path, page: BrowserPage
 ):
     condition = {
         "type": "ReplicaFailure",
@@ -76,7 +76,7 @@ async def test_a_script_in_a_condition_is_shown_as_text(
 
 
 async def test_a_reporter_that_is_killed_leaves_no_health_behind(
-    server: EmbeddedServer, tmp_path: Path, page: BrowserPage
+    server: DevCluster, tmp_path: Path, page: BrowserPage
 ):
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.wait_ready()

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
-COMMAND = [sys.executable, "-m", "reporter.cli", "demo"]
+COMMAND = [sys.executable, "-m", "devcluster"]
 TIMEOUT = 90
 """
 Seconds. Longer than the demo itself waits for anything.

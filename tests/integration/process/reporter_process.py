@@ -1,5 +1,5 @@
 """
-The reporter as a process of its own, against an embedded API server.
+The reporter as a process of its own, against an API server in memory.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import aiohttp
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.http.served_pages import free
 from tests.support.command_line import environment
 from tests.support.ports import free_port
@@ -35,9 +35,9 @@ Seconds after which the kubelet kills a process that was to stop (terminationGra
 
 
 @pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
+async def server() -> AsyncIterator[DevCluster]:
     at = free_port()  # which is still free after an outage
-    async with EmbeddedServer(port=at) as server:
+    async with DevCluster(port=at) as server:
         server.load_example_stack()
         yield server
 
@@ -125,7 +125,7 @@ def value_of(page: str, name: str, **labels: str) -> float:
 
 @asynccontextmanager
 async def running_reporter(
-    server: EmbeddedServer, folder: Path, *flags: str, pod: str = "reporter-0"
+    server: DevCluster, folder: Path, *flags: str, pod: str = "reporter-0"
 ) -> AsyncIterator[RunningReporter]:
     """
     Start a process, which may not be ready yet; kill it at the end unless it was stopped.
@@ -168,16 +168,16 @@ async def run_to_exit(*argv: str) -> tuple[int | None, str]:
     return process.returncode, (out + err).decode()
 
 
-def events(server: EmbeddedServer) -> list[str]:
+def events(server: DevCluster) -> list[str]:
     found = server.cluster.list("events", "kube-system")
     return sorted(f"{event['reason']} x{event['count']}" for event in found)
 
 
-def scale_to_zero(server: EmbeddedServer) -> None:
+def scale_to_zero(server: DevCluster) -> None:
     server.cluster.patch(*BBR, {"spec": {"replicas": 0}})
 
 
-def holder(server: EmbeddedServer) -> str | None:
+def holder(server: DevCluster) -> str | None:
     lease = server.cluster.get(LEASES, "kaito-system", NAME)
     found: str = lease["spec"].get("holderIdentity") or "" if lease else ""
     return found

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from reporter import app
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     Hang,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
+from reporter import app
 from reporter.kube.client.client import connect
 from reporter.runtime.inputs.scrape_config import scraping_reasons
 from reporter.runtime.process.clock import Clock
@@ -43,9 +43,7 @@ The reasons that are unknown here: no pod of the example stack serves a metrics 
 """
 
 
-async def test_it_announces_and_releases_the_lease_on_sigterm(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_it_announces_and_releases_the_lease_on_sigterm(server: DevCluster, tmp_path: Path):
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.wait_ready()
         await reporter.until(lambda: holder(server))
@@ -63,7 +61,7 @@ async def test_it_announces_and_releases_the_lease_on_sigterm(
 
 
 async def test_it_logs_at_start_how_many_reasons_are_on_and_off(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons:\n  clusterKedaNotReady:\n    enabled: false\n")
@@ -80,18 +78,18 @@ async def test_it_logs_at_start_how_many_reasons_are_on_and_off(
 
 
 async def test_outside_of_a_pod_it_says_first_to_which_cluster_it_writes(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     async with running_reporter(server, tmp_path) as elected:
         await elected.until(lambda: elected.lines)
-        assert f"writes Events to context embedded ({server.url}), once" in elected.lines[0]
+        assert f"writes Events to context devcluster ({server.url}), once" in elected.lines[0]
         assert "Lease kaito-system/productionstack-status-reporter" in elected.lines[0]
     async with running_reporter(server, tmp_path, "--leader-elect=false") as alone:
         await alone.until(lambda: alone.lines)
-        assert f"writes Events to context embedded ({server.url}), beside" in alone.lines[0]
+        assert f"writes Events to context devcluster ({server.url}), beside" in alone.lines[0]
 
 
-async def test_a_dry_run_prints_events_and_writes_nothing(server: EmbeddedServer, tmp_path: Path):
+async def test_a_dry_run_prints_events_and_writes_nothing(server: DevCluster, tmp_path: Path):
     flags = ("--dry-run", "--mirror-events", "--status-objects", "--store=healthevents")
     async with running_reporter(server, tmp_path, *flags) as reporter:
         await reporter.wait_ready()
@@ -106,7 +104,7 @@ async def test_a_dry_run_prints_events_and_writes_nothing(server: EmbeddedServer
     assert events(server) == []
 
 
-async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
+async def test_every_page_answers(server: DevCluster, tmp_path: Path):
     async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
         await reporter.wait_ready()
         for path in ("/livez", "/healthz", "/readyz"):
@@ -124,7 +122,7 @@ async def test_every_page_answers(server: EmbeddedServer, tmp_path: Path):
 
 
 async def test_without_election_it_announces_at_once_and_has_no_lease(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
@@ -136,7 +134,7 @@ async def test_without_election_it_announces_at_once_and_has_no_lease(
 
 
 async def test_of_two_replicas_one_announces_and_both_are_ready(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     async with running_reporter(server, tmp_path, pod="a") as first:
         await first.until(lambda: holder(server))
@@ -159,7 +157,7 @@ async def test_of_two_replicas_one_announces_and_both_are_ready(
 
 
 async def test_a_process_that_is_killed_and_restarted_continues_its_event(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     flags = ("--leader-elect=false", "--settle-seconds=1")
     scale_to_zero(server)
@@ -179,7 +177,7 @@ async def test_a_process_that_is_killed_and_restarted_continues_its_event(
 
 
 async def test_a_bug_in_one_task_stops_the_process_and_releases_the_lease(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     api = await connect(str(server.write_kubeconfig(tmp_path / "kubeconfig")), environ={})
     nowhere = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
@@ -204,7 +202,7 @@ async def test_a_bug_in_one_task_stops_the_process_and_releases_the_lease(
 
 
 async def test_a_server_that_hangs_does_not_keep_it_from_ending(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.faults.add(Hang())
     async with running_reporter(server, tmp_path) as reporter:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.process.reporter_process import (
     BBR,
     RunningReporter,
@@ -22,7 +22,7 @@ __all__ = ["server"]
 
 
 async def test_missing_permissions_are_one_table_and_it_runs_with_what_it_has(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     for verb in ("list", "watch"):
         server.deny(verb, "", "pods")
@@ -36,7 +36,7 @@ async def test_missing_permissions_are_one_table_and_it_runs_with_what_it_has(
         await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
 
 
-async def test_no_secret_and_no_line_per_pass_at_any_level(server: EmbeddedServer, tmp_path: Path):
+async def test_no_secret_and_no_line_per_pass_at_any_level(server: DevCluster, tmp_path: Path):
     token = "s3cr3t-" + "x" * 40
     server.tokens[token] = "reporter"
     server.deny("list", "", "events")
@@ -74,7 +74,7 @@ async def two_passes_without_a_line(reporter: RunningReporter) -> bool:
 
 
 async def test_json_lines_parse_one_by_one_whatever_others_write(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     hostile = 'x\n{"level":"error","message":"forged"}\r\x1b[31m\u2028token=abcdefgh12345678'
     async with running_reporter(
@@ -108,7 +108,7 @@ async def test_json_lines_parse_one_by_one_whatever_others_write(
 
 
 async def test_a_server_that_is_gone_is_logged_once_raises_nothing_and_is_watched_again(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     async with running_reporter(server, tmp_path, "--leader-elect=false") as reporter:
         await reporter.wait_ready()

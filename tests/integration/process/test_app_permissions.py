@@ -5,8 +5,8 @@ The permissions that a process shows.
 import json
 from pathlib import Path
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from tests.integration.process.reporter_process import (
     RunningReporter,
     running_reporter,
@@ -25,7 +25,7 @@ async def permissions(reporter: RunningReporter) -> dict:
 
 
 async def test_reviews_that_fail_are_unknown_in_status_and_metrics_and_hold_up_nothing(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.faults.add(UNABLE, path="selfsubjectaccessreviews")
     async with running_reporter(server, tmp_path) as reporter:
@@ -39,7 +39,7 @@ async def test_reviews_that_fail_are_unknown_in_status_and_metrics_and_hold_up_n
 
 
 async def test_a_permission_that_is_taken_away_is_shown_as_soon_as_it_is_missed(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.until(lambda: "permissions that are needed are granted" in reporter.log)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     CutConnection,
     FaultAction,
     FaultResponse,
     Hang,
     status_response,
 )
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.process.reporter_process import (
     events,
     running_reporter,
@@ -28,9 +28,7 @@ from tests.integration.process.reporter_process import (
 __all__ = ["server"]
 
 
-async def test_it_is_ready_only_after_every_kind_was_listed(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_it_is_ready_only_after_every_kind_was_listed(server: DevCluster, tmp_path: Path):
     server.faults.add(Hang(), method="GET", path=r"^/api/v1/pods\?")
     flags = ("--leader-elect=false", "--resync-seconds=1")
     async with running_reporter(server, tmp_path, *flags) as reporter:
@@ -51,7 +49,7 @@ async def test_it_is_ready_only_after_every_kind_was_listed(
 
 
 async def test_it_does_not_wait_for_a_kind_that_the_api_server_keeps_failing(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     failed = status_response(500, "InternalError", "conversion webhook failed: refused")
     server.faults.add(failed, method="GET", path=r"^/apis/kaito.sh/\w+/inferencesets(\?|$)")
@@ -85,7 +83,7 @@ async def test_it_does_not_wait_for_a_kind_that_the_api_server_keeps_failing(
     ids=["407", "page to sign in", "403 of a proxy", "404 of a proxy", "nobody"],
 )
 async def test_what_a_proxy_answers_for_the_api_server_makes_nothing_ready(
-    server: EmbeddedServer, tmp_path: Path, answer: FaultAction, why: str
+    server: DevCluster, tmp_path: Path, answer: FaultAction, why: str
 ):
     server.faults.add(answer)
     async with running_reporter(server, tmp_path, "--resync-seconds=1") as reporter:
@@ -108,7 +106,7 @@ async def test_what_a_proxy_answers_for_the_api_server_makes_nothing_ready(
 
 
 async def test_a_leader_that_cannot_read_earlier_events_is_ready_and_shows_why_it_announces_nothing(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     busy = status_response(503, "ServiceUnavailable", "unable", {"Retry-After": "3600"})
@@ -132,7 +130,7 @@ async def test_a_leader_that_cannot_read_earlier_events_is_ready_and_shows_why_i
 
 
 async def test_a_leader_that_has_read_earlier_events_is_ready_without_a_word_about_them(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     busy = status_response(503, "ServiceUnavailable", "unable")

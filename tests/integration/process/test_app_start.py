@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.process.reporter_process import (
     run_to_exit,
     server,
@@ -70,7 +70,7 @@ def test_a_kubeconfig_that_is_not_there_ends_with_2_and_the_flags_name(tmp_path:
 
 @pytest.mark.parametrize("flag", ["metrics-bind-address", "health-probe-bind-address"])
 async def test_a_taken_port_ends_with_2_and_what_to_do(
-    server: EmbeddedServer, tmp_path: Path, flag: str
+    server: DevCluster, tmp_path: Path, flag: str
 ):
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
     other = {"metrics-bind-address": "health-probe-bind-address"}.get(flag, "metrics-bind-address")

@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 import reporter
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.support.ports import free_port
 
 
@@ -92,7 +92,7 @@ async def answering(url: str) -> str:
 async def test_nothing_is_written_run_or_reached_but_the_api_server(folder):
     (folder / "sitecustomize.py").write_text(HOOK)
     port = free_port()
-    async with EmbeddedServer() as server:
+    async with DevCluster() as server:
         server.load_example_stack()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "reporter.cli", "run"),

@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reporter.embedded.demo.command import run_demo
-from reporter.embedded.demo.events import SeenEvent
-from reporter.embedded.demo.folder import claim_folder
-from reporter.embedded.demo.process import ReporterExited, raise_on_exit, run_reporter
-from reporter.embedded.demo.scenario_runner import EventMissing, ScenarioRunner
-from reporter.embedded.demo.scenarios import Scenario
-from reporter.embedded.demo.terminal.screen import Screen
+from devcluster.__main__ import main
+from devcluster.demo.events import SeenEvent
+from devcluster.demo.folder import claim_folder
+from devcluster.demo.process import ReporterExited, raise_on_exit, run_reporter
+from devcluster.demo.scenario_runner import EventMissing, ScenarioRunner
+from devcluster.demo.scenarios import Scenario
+from devcluster.demo.terminal.screen import Screen
 from reporter.runtime.process.clock import Clock
-from reporter.settings import SettingsError
 from tests.integration.process.demo_process import (
     TIMEOUT,
     DemoProcess,
@@ -130,9 +129,10 @@ def test_two_demos_at_once_use_different_folders(tmp_path):
         assert again == first
 
 
-def test_arguments_are_refused():
-    with pytest.raises(SettingsError, match="unexpected argument '--emission=all'"):
-        run_demo(["--emission=all"])
+def test_arguments_are_refused(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["--emission=all"], {})
+    assert "unrecognized arguments: --emission=all" in capsys.readouterr().err
 
 
 LONG = SeenEvent(

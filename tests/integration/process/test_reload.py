@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from reporter.embedded.example.team import TEAM
-from reporter.embedded.http.faults.rules import Hang
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.team import TEAM
+from devcluster.http.faults.rules import Hang
+from devcluster.server import DevCluster
 from reporter.model.enums import Layer
 from tests.integration.process.reporter_process import (
     BBR,
@@ -59,7 +59,7 @@ NEARLY_ALL_OFF = "reasons:\n" + "".join(
 
 @asynccontextmanager
 async def reporter_with(
-    server: EmbeddedServer, folder: Path, overlay: MountedFile
+    server: DevCluster, folder: Path, overlay: MountedFile
 ) -> AsyncIterator[RunningReporter]:
     flags = (*FLAGS, f"--catalogue-overlay={overlay.path}")
     async with running_reporter(server, folder, *flags) as reporter:
@@ -67,7 +67,7 @@ async def reporter_with(
         yield reporter
 
 
-async def take_router_out(server: EmbeddedServer, reporter: RunningReporter) -> None:
+async def take_router_out(server: DevCluster, reporter: RunningReporter) -> None:
     """
     Scale the router to zero, and wait for its one Event.
     """
@@ -95,7 +95,7 @@ async def reloaded(reporter: RunningReporter, result: str, times: int = 1) -> No
 
 
 async def test_an_episode_goes_on_and_a_new_reason_is_announced(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     overlay = MountedFile(tmp_path / "mount", "reasons: {}\n")
     async with reporter_with(server, tmp_path, overlay) as reporter:
@@ -108,7 +108,7 @@ async def test_an_episode_goes_on_and_a_new_reason_is_announced(
         assert await reporter.metric("finding", reason="clusterBBRNotReady") == 1
 
 
-async def test_a_reason_that_goes_ends_without_a_ready(server: EmbeddedServer, tmp_path: Path):
+async def test_a_reason_that_goes_ends_without_a_ready(server: DevCluster, tmp_path: Path):
     overlay = MountedFile(tmp_path / "mount", "reasons: {}\n")
     async with reporter_with(server, tmp_path, overlay) as reporter:
         await take_router_out(server, reporter)
@@ -122,9 +122,7 @@ async def test_a_reason_that_goes_ends_without_a_ready(server: EmbeddedServer, t
         assert events(server) == ["clusterBBRNotReady x1"]
 
 
-async def test_a_broken_overlay_is_refused_until_it_is_right(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_a_broken_overlay_is_refused_until_it_is_right(server: DevCluster, tmp_path: Path):
     overlay = MountedFile(tmp_path / "mount", "reasons: {}\n")
     async with reporter_with(server, tmp_path, overlay) as reporter:
         overlay.write("reasons: { clusterBBRNotRedy: { enabled: false } }\n")
@@ -143,7 +141,7 @@ async def test_a_broken_overlay_is_refused_until_it_is_right(
 
 
 async def test_an_episode_goes_on_while_its_kind_is_listed_anew(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     meta = {"name": "checked", "namespace": "default", "labels": {"checked": "reload"}}
     setting = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
@@ -174,7 +172,7 @@ async def test_an_episode_goes_on_while_its_kind_is_listed_anew(
         assert events(server) == ["clusterReady x1", f"{SETTING} x1"]
 
 
-async def test_kinds_that_become_needed_are_watched(server: EmbeddedServer, tmp_path: Path):
+async def test_kinds_that_become_needed_are_watched(server: DevCluster, tmp_path: Path):
     overlay = MountedFile(tmp_path / "mount", MODELS_OFF)
     async with reporter_with(server, tmp_path, overlay) as reporter:
         _, page = await reporter.get("/metrics")
@@ -193,7 +191,7 @@ async def test_kinds_that_become_needed_are_watched(server: EmbeddedServer, tmp_
 
 
 async def test_kinds_that_nothing_needs_any_more_are_read_no_more(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     overlay = MountedFile(tmp_path / "mount", "reasons: {}\n")
     async with reporter_with(server, tmp_path, overlay) as reporter:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.embedded.server import EmbeddedServer
 from reporter.kube.client.client import connect
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.process.clock import Clock
@@ -64,7 +64,7 @@ def catalogues(tmp_path: Path) -> Mapping[str, Catalogue]:
 
 @asynccontextmanager
 async def running(
-    server: EmbeddedServer, folder: Path, overlay: MountedFile, catalogues: Mapping[str, Catalogue]
+    server: DevCluster, folder: Path, overlay: MountedFile, catalogues: Mapping[str, Catalogue]
 ) -> AsyncIterator[Reporter]:
     """
     Run the parts of a process, of which the end fails the test.
@@ -98,7 +98,7 @@ def a_setting(one: str, two: str) -> dict[str, object]:
 
 
 async def test_a_fault_is_a_refused_reload_and_the_catalogue_before_stays(
-    server: EmbeddedServer, tmp_path: Path, catalogues: Mapping[str, Catalogue], caplog
+    server: DevCluster, tmp_path: Path, catalogues: Mapping[str, Catalogue], caplog
 ):
     overlay = MountedFile(tmp_path / "mount", "one")
     server.cluster.upsert(a_setting("yes", "yes"))
@@ -124,7 +124,7 @@ async def test_a_fault_is_a_refused_reload_and_the_catalogue_before_stays(
 
 
 async def test_a_probe_that_fails_in_the_changed_catalogue_costs_its_reason_only(
-    server: EmbeddedServer, tmp_path: Path, catalogues: Mapping[str, Catalogue], caplog
+    server: DevCluster, tmp_path: Path, catalogues: Mapping[str, Catalogue], caplog
 ):
     overlay = MountedFile(tmp_path / "mount", "one")
     server.cluster.upsert(a_setting("yes", "yes"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reporter
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.process.test_confinement import answering
 from tests.support.ports import free_port
 
@@ -68,7 +68,7 @@ def test_the_user_of_these_tests_is_unknown(unknown_user):
 
 async def test_the_reporter_runs_as_an_unknown_user_without_a_home(unknown_user, tmp_path):
     port = free_port()
-    async with EmbeddedServer() as server:
+    async with DevCluster() as server:
         server.load_example_stack()
         command, env = unknown_user
         process = await asyncio.create_subprocess_exec(

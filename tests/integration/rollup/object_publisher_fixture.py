@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import msgspec
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.model.kinds.productionstack.statuses import (
@@ -72,7 +72,7 @@ class ObjectPublisherFixture:
     *results* counts the results of its requests.
     """
 
-    def __init__(self, server: EmbeddedServer, api: RestClient) -> None:
+    def __init__(self, server: DevCluster, api: RestClient) -> None:
         self.server, self.clock, self.leadership = server, ManualClock(), ManualLeadership()
         self.results: Counter[str] = Counter()
         self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
@@ -171,7 +171,7 @@ class ObjectPublisherFixture:
 
 @asynccontextmanager
 async def running_object_publisher(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ) -> AsyncIterator[ObjectPublisherFixture]:
     """
     Run the publisher of a leader before its first pass; its end fails the test.

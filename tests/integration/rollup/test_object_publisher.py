@@ -8,14 +8,14 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import (
+from devcluster.http.faults.rules import (
     FaultResponse,
     Hang,
     overloaded_response,
     status_response,
 )
-from reporter.embedded.schema.api_errors import FieldError, invalid
-from reporter.embedded.server import EmbeddedServer
+from devcluster.schema.api_errors import FieldError, invalid
+from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.observations import NotServed
@@ -38,7 +38,7 @@ INVALID = FaultResponse(
 MINUTE = timedelta(minutes=1)
 
 
-def patches(server: EmbeddedServer) -> int:
+def patches(server: DevCluster) -> int:
     return sum(method == "PATCH" for method, _ in server.requests)
 
 
@@ -46,7 +46,7 @@ def patches(server: EmbeddedServer) -> int:
 
 
 async def test_nothing_is_written_before_the_first_pass_nor_by_a_follower(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.create("package")
@@ -61,7 +61,7 @@ async def test_nothing_is_written_before_the_first_pass_nor_by_a_follower(
         await fixture.until_written("Current", 1)
 
 
-async def test_a_change_is_written_at_once_and_only_once(server: EmbeddedServer, api: RestClient):
+async def test_a_change_is_written_at_once_and_only_once(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
         fixture.create("package")
@@ -80,7 +80,7 @@ async def test_a_change_is_written_at_once_and_only_once(server: EmbeddedServer,
 
 
 async def test_the_time_of_evaluation_is_renewed_every_five_minutes(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
@@ -99,7 +99,7 @@ async def test_the_time_of_evaluation_is_renewed_every_five_minutes(
         assert fixture.results == {"written": 2}, "there was no evaluation since"
 
 
-async def test_a_status_that_somebody_changed_is_repaired(server: EmbeddedServer, api: RestClient):
+async def test_a_status_that_somebody_changed_is_repaired(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
         fixture.create("package")
@@ -113,7 +113,7 @@ async def test_a_status_that_somebody_changed_is_repaired(server: EmbeddedServer
 
 
 async def test_writes_are_limited_to_twenty_at_once_and_two_a_second(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
@@ -143,7 +143,7 @@ async def test_writes_are_limited_to_twenty_at_once_and_two_a_second(
     ids=lambda each: each if isinstance(each, str) else "",
 )
 async def test_a_write_that_failed_is_counted_and_tried_again_after_a_pause(
-    server: EmbeddedServer, api: RestClient, answer, result: str
+    server: DevCluster, api: RestClient, answer, result: str
 ):
     async with running_object_publisher(server, api) as fixture:
         fault = server.faults.add(answer, method="PATCH", path="/package/status")
@@ -163,7 +163,7 @@ async def test_a_write_that_failed_is_counted_and_tried_again_after_a_pause(
 
 
 async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_it(
-    server: EmbeddedServer, api: RestClient
+    server: DevCluster, api: RestClient
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
@@ -178,7 +178,7 @@ async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_i
 
 
 async def test_each_cause_is_logged_once_until_a_write_succeeds(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with running_object_publisher(server, api) as fixture:
         server.deny("patch", "reporter.productionstack.kaito.sh", "productionstackstatuses/status")
@@ -190,7 +190,7 @@ async def test_each_cause_is_logged_once_until_a_write_succeeds(
         assert "productionstackstatuses" in line
 
 
-async def test_an_object_that_was_deleted_is_forgotten(server: EmbeddedServer, api: RestClient):
+async def test_an_object_that_was_deleted_is_forgotten(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         fixture.rollups.show()
         fixture.create("package")
@@ -202,7 +202,7 @@ async def test_an_object_that_was_deleted_is_forgotten(server: EmbeddedServer, a
         await fixture.until(lambda: fixture.publisher.failing == 0)
 
 
-async def test_a_write_that_hangs_delays_no_other(server: EmbeddedServer, api: RestClient):
+async def test_a_write_that_hangs_delays_no_other(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         server.faults.add(Hang(), method="PATCH", path="/package/status")
         fixture.rollups.show()
@@ -212,7 +212,7 @@ async def test_a_write_that_hangs_delays_no_other(server: EmbeddedServer, api: R
         assert fixture.state() == ""
 
 
-async def test_a_write_ends_with_the_lease(server: EmbeddedServer, api: RestClient):
+async def test_a_write_ends_with_the_lease(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         server.faults.add(Hang(), method="PATCH", path="/package/status", times=1)
         fixture.leadership.until = asyncio.get_running_loop().time() + 1
@@ -223,9 +223,7 @@ async def test_a_write_ends_with_the_lease(server: EmbeddedServer, api: RestClie
         assert fixture.publisher.failing == 1
 
 
-async def test_nothing_is_written_while_the_crd_is_not_there(
-    server: EmbeddedServer, api: RestClient
-):
+async def test_nothing_is_written_while_the_crd_is_not_there(server: DevCluster, api: RestClient):
     async with running_object_publisher(server, api) as fixture:
         fixture.create("package")
         fixture.objects.set_watch_state(PRODUCTION_STACK_STATUSES, NotServed())
@@ -233,7 +231,7 @@ async def test_nothing_is_written_while_the_crd_is_not_there(
 
 
 async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
-    server: EmbeddedServer, api: RestClient, caplog: pytest.LogCaptureFixture
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     async with running_object_publisher(server, api) as fixture:
         fixture.create("one", "other")

@@ -1,5 +1,5 @@
 """
-Watches, passes, roll-up and second look against an embedded API server, by a clock that the test
+Watches, passes, roll-up and second look against an API server in memory, by a clock that the test
 sets.
 """
 
@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from reporter.embedded.controllers.workloads import running_status
-from reporter.embedded.example.team import MODEL, TEAM, WORKSPACE
-from reporter.embedded.schema.times import format_time
-from reporter.embedded.server import EmbeddedServer
+from devcluster.controllers.workloads import running_status
+from devcluster.example.team import MODEL, TEAM, WORKSPACE
+from devcluster.schema.times import format_time
+from devcluster.server import DevCluster
 from reporter.kube.client.client import connect
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.rollup.states import State
@@ -46,7 +46,7 @@ LOOKS_OFTEN = timedelta(milliseconds=50)
 
 
 class SecondLookFixture:
-    def __init__(self, server: EmbeddedServer, proxy: SwallowingProxy, api, clock) -> None:
+    def __init__(self, server: DevCluster, proxy: SwallowingProxy, api, clock) -> None:
         self.server, self.proxy, self.api, self.clock = server, proxy, api, clock
         self.inputs = Inputs(
             SETTINGS, DEFAULT_CATALOGUE, api, clock, count_scrape=lambda result: None
@@ -132,7 +132,7 @@ async def looking(folder: Path) -> AsyncIterator[SecondLookFixture]:
     Run all parts until the example's InferenceSet is Current. It is an hour old, its pod is new.
     """
     clock = SettableClock()
-    async with EmbeddedServer() as server, swallowing_proxy(server.url) as proxy:
+    async with DevCluster() as server, swallowing_proxy(server.url) as proxy:
         server.load_example_stack()
         _renew_pod(server, clock.now())
         api = await connect(str(proxy.write_kubeconfig(folder / "kubeconfig")), environ={})
@@ -145,7 +145,7 @@ async def looking(folder: Path) -> AsyncIterator[SecondLookFixture]:
             await api.close()
 
 
-def _renew_pod(server: EmbeddedServer, now: datetime) -> None:
+def _renew_pod(server: DevCluster, now: datetime) -> None:
     pod = server.cluster.get(*POD)
     assert pod is not None
     server.cluster.delete(*POD)

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from devcluster.http.faults.rules import truncated_response
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.embedded.http.faults.rules import truncated_response
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.rollup.states import State
 from reporter.runtime.second_look import SecondLook

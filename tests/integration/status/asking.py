@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest_asyncio
 import yaml
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.process.reporter_process import RunningReporter, running_reporter
 from tests.support.command_line import environment, run_command_line_beside
 from tests.support.ports import free_port
@@ -34,8 +34,8 @@ class Ended(NamedTuple):
 
 
 @pytest_asyncio.fixture
-async def server() -> AsyncIterator[EmbeddedServer]:
-    async with EmbeddedServer(port=free_port()) as server:
+async def server() -> AsyncIterator[DevCluster]:
+    async with DevCluster(port=free_port()) as server:
         server.load_example_stack()
         yield server
 
@@ -61,7 +61,7 @@ async def wait(*argv: str, **environ: str) -> Ended:
     return ended
 
 
-async def wait_for(server: EmbeddedServer, folder: Path, *argv: str) -> Ended:
+async def wait_for(server: DevCluster, folder: Path, *argv: str) -> Ended:
     """
     Run the command wait with a kubeconfig of the server, which it watches.
     """
@@ -136,7 +136,7 @@ async def running(*argv: str, stdout: int = PIPE, **environ: str) -> AsyncIterat
             await process.communicate()
 
 
-async def ask_about(server: EmbeddedServer, folder: Path, *argv: str, **environ: str) -> Ended:
+async def ask_about(server: DevCluster, folder: Path, *argv: str, **environ: str) -> Ended:
     """
     Run a command with a kubeconfig of the server.
     """
@@ -144,11 +144,11 @@ async def ask_about(server: EmbeddedServer, folder: Path, *argv: str, **environ:
     return await ask(*argv, KUBECONFIG=str(config), **environ)
 
 
-def scale_to_zero(server: EmbeddedServer) -> None:
+def scale_to_zero(server: DevCluster) -> None:
     server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
 
 
-def scale_up(server: EmbeddedServer) -> None:
+def scale_up(server: DevCluster) -> None:
     """
     Scale it up again, and let its controller have seen that. In one write: in between it is Unknown.
     """
@@ -162,7 +162,7 @@ def scale_up(server: EmbeddedServer) -> None:
 
 @asynccontextmanager
 async def serving_reporter(
-    server: EmbeddedServer, folder: Path, *flags: str
+    server: DevCluster, folder: Path, *flags: str
 ) -> AsyncIterator[RunningReporter]:
     """
     Run a reporter that looks at everything each second, and reads no metrics pages.
@@ -174,7 +174,7 @@ async def serving_reporter(
 
 
 def add_reporter_pod(
-    server: EmbeddedServer,
+    server: DevCluster,
     address: str,
     *,
     namespace: str = "kaito-system",

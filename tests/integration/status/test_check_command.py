@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from reporter.embedded.example.stack import manifests
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.stack import manifests
+from devcluster.server import DevCluster
 from tests.integration.status.asking import Ended, ask, scale_to_zero, server
 
 
@@ -21,7 +21,7 @@ __all__ = ["server"]
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
-def two_contexts(folder: Path, one: EmbeddedServer, other: EmbeddedServer) -> Path:
+def two_contexts(folder: Path, one: DevCluster, other: DevCluster) -> Path:
     """
     Write a kubeconfig with the contexts eu and us.
     """
@@ -45,13 +45,13 @@ def two_contexts(folder: Path, one: EmbeddedServer, other: EmbeddedServer) -> Pa
     return path
 
 
-async def check(server: EmbeddedServer, folder: Path, *argv: str) -> Ended:
+async def check(server: DevCluster, folder: Path, *argv: str) -> Ended:
     config = server.write_kubeconfig(folder / "kubeconfig")
     return await ask("check", f"--kubeconfig={config}", *argv)
 
 
 async def test_a_healthy_cluster_ends_with_zero_and_nothing_is_written(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     ended = await check(server, tmp_path)
     assert ended.code == 0
@@ -64,9 +64,7 @@ async def test_a_healthy_cluster_ends_with_zero_and_nothing_is_written(
     assert {method for method, _ in server.requests} == {"GET"}
 
 
-async def test_trouble_ends_with_its_code_unless_nothing_fails(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_trouble_ends_with_its_code_unless_nothing_fails(server: DevCluster, tmp_path: Path):
     scale_to_zero(server)
     ended = await check(server, tmp_path)
     assert ended.code == 4
@@ -75,7 +73,7 @@ async def test_trouble_ends_with_its_code_unless_nothing_fails(
     assert (await check(server, tmp_path, "--fail-on=never")).code == 0
 
 
-async def test_junit_has_a_case_for_each_subject(server: EmbeddedServer, tmp_path: Path):
+async def test_junit_has_a_case_for_each_subject(server: DevCluster, tmp_path: Path):
     scale_to_zero(server)
     ended = await check(server, tmp_path, "-o", "junit")
     suite = ET.fromstring(ended.out.encode()).find("testsuite")
@@ -87,8 +85,8 @@ async def test_junit_has_a_case_for_each_subject(server: EmbeddedServer, tmp_pat
     assert "kaito-system/kaito-workspace is scaled to zero" in (failure.text or "")
 
 
-async def test_several_contexts_are_side_by_side(server: EmbeddedServer, tmp_path: Path):
-    async with EmbeddedServer() as other:
+async def test_several_contexts_are_side_by_side(server: DevCluster, tmp_path: Path):
+    async with DevCluster() as other:
         other.load_example_stack()
         scale_to_zero(other)
         config = two_contexts(tmp_path, server, other)
@@ -107,9 +105,9 @@ async def test_several_contexts_are_side_by_side(server: EmbeddedServer, tmp_pat
 
 
 async def test_a_cluster_that_does_not_answer_is_no_healthy_one(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
-    async with EmbeddedServer() as other:
+    async with DevCluster() as other:
         config = two_contexts(tmp_path, server, other)
     both = (f"--kubeconfig={config}", "--context=eu", "--context=us")
     ended = await ask("check", *both, "--fail-on=never")
@@ -120,7 +118,7 @@ async def test_a_cluster_that_does_not_answer_is_no_healthy_one(
     assert suite.find("testsuite/testcase[@classname='us']/error") is not None
 
 
-async def test_what_cannot_be_listed_fails(server: EmbeddedServer, tmp_path: Path):
+async def test_what_cannot_be_listed_fails(server: DevCluster, tmp_path: Path):
     server.deny("list", "kaito.sh", "inferencesets")
     ended = await check(server, tmp_path, "-o", "junit")
     assert ended.code == 5
@@ -279,7 +277,7 @@ async def test_a_command_line_that_is_refused_ends_with_two(argv: list[str], exp
     assert expected in ended.err
 
 
-async def test_an_unknown_context_is_named(server: EmbeddedServer, tmp_path: Path):
+async def test_an_unknown_context_is_named(server: DevCluster, tmp_path: Path):
     config = two_contexts(tmp_path, server, server)
     ended = await ask("check", f"--kubeconfig={config}", "--context=asia", "--context=eu")
     assert ended.code == 2

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from devcluster.server import DevCluster
 from reporter.cli.commands import run_plugin
-from reporter.embedded.server import EmbeddedServer
 from tests.integration.status.asking import MODEL_POD, ask, ask_about, scale_to_zero, server
 from tests.support.command_line import run_command_line_beside
 from tests.support.own_reasons import REASON, a_reason, an_overlay
@@ -30,7 +30,7 @@ async def test_a_reason_of_an_overlay_has_the_meaning_that_is_written_there(tmp_
     assert "Meaning:\n  A service of ours is away.\n" in ended.out
 
 
-async def test_a_subject_of_another_kind_is_no_reason(server: EmbeddedServer, tmp_path: Path):
+async def test_a_subject_of_another_kind_is_no_reason(server: DevCluster, tmp_path: Path):
     name = "team-a/InferenceService/llama"
     flags = ("--from=cluster", "--packs=kserve")
     ended = await ask_about(server, tmp_path, "explain", name, *flags)
@@ -51,7 +51,7 @@ async def test_a_reason_of_another_pack_is_named_with_its_pack():
 
 
 async def test_a_subject_is_explained_from_the_symptom_to_the_root(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     waiting = {"waiting": {"reason": "ContainerCreating"}}
@@ -73,7 +73,7 @@ async def test_a_subject_is_explained_from_the_symptom_to_the_root(
     assert chain[symptom + 2].startswith("    KAITO's controller creates and repairs model pods")
 
 
-async def test_what_is_current_is_blocked_by_nothing(server: EmbeddedServer, tmp_path: Path):
+async def test_what_is_current_is_blocked_by_nothing(server: DevCluster, tmp_path: Path):
     ended = await ask_about(server, tmp_path, "explain", "team-a", "--from=cluster")
     assert ended.out.splitlines()[-1] == "Nothing blocks it."
 
@@ -86,7 +86,7 @@ async def test_each_command_has_a_help_in_eighty_columns():
         assert "Exit codes: " in ended.out
 
 
-async def test_the_plugin_is_the_command_status(server: EmbeddedServer, tmp_path: Path):
+async def test_the_plugin_is_the_command_status(server: DevCluster, tmp_path: Path):
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
     argv = ("team-a", "-o", "name", "--from=cluster", f"--kubeconfig={config}")
     ended = await run_command_line_beside(*argv, run=run_plugin)

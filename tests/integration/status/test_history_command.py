@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.runtime.process.clock import Clock
 from tests.integration.status.asking import ask, server
 from tests.support.health_events import CRD, NAMESPACE, a_spec, as_text
@@ -21,7 +21,7 @@ __all__ = ["server"]
 HOUR = timedelta(hours=1)
 
 
-def keep(server: EmbeddedServer, name: str, reason: str, *, began: timedelta, ended=None) -> None:
+def keep(server: DevCluster, name: str, reason: str, *, began: timedelta, ended=None) -> None:
     now = Clock().now().replace(microsecond=0)
     spec = a_spec(reason, generated_timestamp=now - began)
     status: dict = {"phase": "Active"}
@@ -41,18 +41,18 @@ def keep(server: EmbeddedServer, name: str, reason: str, *, began: timedelta, en
 
 
 @pytest.fixture
-def kubeconfig(server: EmbeddedServer, tmp_path: Path) -> str:
+def kubeconfig(server: DevCluster, tmp_path: Path) -> str:
     return f"--kubeconfig={server.write_kubeconfig(tmp_path / 'kubeconfig')}"
 
 
-def a_day(server: EmbeddedServer) -> None:
+def a_day(server: DevCluster) -> None:
     server.cluster.upsert(CRD)
     keep(server, "first", "clusterBBRNotReady", began=5 * HOUR, ended=4 * HOUR)
     keep(server, "second", "clusterBBRNotReady", began=2 * HOUR)
     keep(server, "long-ago", "clusterKedaNotReady", began=60 * HOUR, ended=50 * HOUR)
 
 
-async def test_reasons_of_the_last_day_are_a_row_each(server: EmbeddedServer, kubeconfig: str):
+async def test_reasons_of_the_last_day_are_a_row_each(server: DevCluster, kubeconfig: str):
     a_day(server)
     answer = await ask("status", "--history", kubeconfig)
     assert answer.code == 0, answer.err
@@ -64,16 +64,14 @@ async def test_reasons_of_the_last_day_are_a_row_each(server: EmbeddedServer, ku
 
 
 @pytest.mark.parametrize("form", ["table", "wide"])
-async def test_headers_can_be_left_out(server: EmbeddedServer, kubeconfig: str, form: str):
+async def test_headers_can_be_left_out(server: DevCluster, kubeconfig: str, form: str):
     a_day(server)
     answer = await ask("status", "--history", "--no-headers", f"--output={form}", kubeconfig)
     assert answer.code == 0, answer.err
     assert {line.split()[0] for line in answer.out.splitlines()} == {"clusterBBRNotReady"}
 
 
-async def test_each_episode_is_a_row_with_its_message_in_wide(
-    server: EmbeddedServer, kubeconfig: str
-):
+async def test_each_episode_is_a_row_with_its_message_in_wide(server: DevCluster, kubeconfig: str):
     a_day(server)
     answer = await ask("status", "--history", "--since=72h", "-o", "wide", kubeconfig)
     _, *rows = answer.out.splitlines()
@@ -86,7 +84,7 @@ async def test_each_episode_is_a_row_with_its_message_in_wide(
     assert "Cleared" in rows[1]
 
 
-async def test_json_has_every_episode_with_its_times(server: EmbeddedServer, kubeconfig: str):
+async def test_json_has_every_episode_with_its_times(server: DevCluster, kubeconfig: str):
     a_day(server)
     answer = await ask("status", "--history", "cluster", "-o", "json", kubeconfig)
     last, first = json.loads(answer.out)
@@ -95,23 +93,21 @@ async def test_json_has_every_episode_with_its_times(server: EmbeddedServer, kub
     assert (first["lastedSeconds"], first["resolution"]) == (3600, "Cleared")
 
 
-async def test_nothing_kept_is_said_and_is_no_error(server: EmbeddedServer, kubeconfig: str):
+async def test_nothing_kept_is_said_and_is_no_error(server: DevCluster, kubeconfig: str):
     a_day(server)
     answer = await ask("status", "--history", "team-a", kubeconfig)
     assert (answer.code, answer.out) == (0, "")
     assert "no episode is kept of that time" in answer.err
 
 
-async def test_cluster_without_the_kind_is_told_what_to_do(
-    server: EmbeddedServer, kubeconfig: str
-):
+async def test_cluster_without_the_kind_is_told_what_to_do(server: DevCluster, kubeconfig: str):
     answer = await ask("status", "--history", kubeconfig)
     assert answer.code == 1
     assert "--store=healthevents" in answer.err
 
 
 async def test_namespace_of_the_release_is_read_where_others_may_not_be(
-    server: EmbeddedServer, kubeconfig: str
+    server: DevCluster, kubeconfig: str
 ):
     a_day(server)
     server.faults.add(status_response(403, "Forbidden", "no"), path=r"/v1alpha1/healthevents")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.status.asking import ask_about, server
 from tests.support.command_line import run_command_line
 
@@ -98,7 +98,7 @@ def test_a_kubeconfig_that_is_none_is_named(tmp_path: Path):
 
 
 async def test_an_unknown_context_is_named_with_those_there_are(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     ended = await ask_about(server, tmp_path, "status", "--context=production")
     assert (ended.code, ended.out) == (2, "")

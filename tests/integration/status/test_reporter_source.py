@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.model.rollup.status import StatusDocument
 from tests.integration.status.asking import (
     add_reporter_pod,
@@ -27,7 +27,7 @@ __all__ = ["server"]
 TABLE = "team-a    Current"
 
 
-async def test_a_reporter_and_the_cluster_agree(server: EmbeddedServer, tmp_path: Path):
+async def test_a_reporter_and_the_cluster_agree(server: DevCluster, tmp_path: Path):
     async with serving_reporter(server, tmp_path) as reporter:
         scale_to_zero(server)
         url = f"http://{reporter.health_at}"
@@ -44,7 +44,7 @@ async def test_a_reporter_and_the_cluster_agree(server: EmbeddedServer, tmp_path
 
 @pytest.mark.parametrize("where", ["auto", "reporter"])
 async def test_it_is_asked_in_its_pod_through_the_api_server(
-    server: EmbeddedServer, tmp_path: Path, where: str
+    server: DevCluster, tmp_path: Path, where: str
 ):
     async with serving_reporter(server, tmp_path) as reporter:
         port = reporter.health_at.rpartition(":")[2]
@@ -57,7 +57,7 @@ async def test_it_is_asked_in_its_pod_through_the_api_server(
 
 
 async def test_a_status_address_inside_of_the_pod_is_no_way_and_the_cluster_is_read(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     add_reporter_pod(server, "127.0.0.1:8082")
     ended = await ask_about(server, tmp_path, "status", "--from=reporter")
@@ -71,7 +71,7 @@ async def test_a_status_address_inside_of_the_pod_is_no_way_and_the_cluster_is_r
 
 
 async def test_without_the_right_to_the_proxy_the_cluster_is_read(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     add_reporter_pod(server, ":8082")
     server.deny("get", "", "pods/proxy")
@@ -82,7 +82,7 @@ async def test_without_the_right_to_the_proxy_the_cluster_is_read(
     assert (ended.code, TABLE in ended.out) == (0, True)
 
 
-async def test_reporters_in_two_namespaces_are_not_guessed(server: EmbeddedServer, tmp_path: Path):
+async def test_reporters_in_two_namespaces_are_not_guessed(server: DevCluster, tmp_path: Path):
     for namespace in ("kaito-system", "team-a"):
         add_reporter_pod(server, "127.0.0.1:8082", namespace=namespace)
     ended = await ask_about(server, tmp_path, "status")
@@ -93,7 +93,7 @@ async def test_reporters_in_two_namespaces_are_not_guessed(server: EmbeddedServe
 
 
 async def test_its_flags_count_for_the_cluster_unless_they_are_given(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     add_reporter_pod(server, "127.0.0.1:8082", keda="")
 
@@ -108,16 +108,14 @@ async def test_its_flags_count_for_the_cluster_unless_they_are_given(
     assert "keda-operator" in await components("--keda-namespace=keda")
 
 
-async def test_flags_that_this_release_refuses_are_left_out(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_flags_that_this_release_refuses_are_left_out(server: DevCluster, tmp_path: Path):
     add_reporter_pod(server, "127.0.0.1:8082", keda="No_Name")
     ended = await ask_about(server, tmp_path, "status", "--from=cluster")
     assert (ended.code, TABLE in ended.out) == (0, True)
     assert "the flags of pod kaito-system/reporter-0 are left out: --keda-namesp" in ended.err
 
 
-async def test_without_a_reporter_there_are_other_ways(server: EmbeddedServer, tmp_path: Path):
+async def test_without_a_reporter_there_are_other_ways(server: DevCluster, tmp_path: Path):
     ended = await ask_about(server, tmp_path, "status", "--from=reporter")
     assert ended.code == 1
     assert "no pod has the label" in ended.err
@@ -159,7 +157,7 @@ async def test_an_address_where_nothing_listens_is_named():
 
 
 async def test_flags_of_an_evaluation_are_named_where_a_reporter_answers(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     flag = "--kaito-namespace=kaito-system"
     async with serving_reporter(server, tmp_path) as reporter:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.status.asking import add_reporter_pod, ask, ask_about, server
 from tests.support.stubs.api_servers import a_json_response, a_kubeconfig, serving
 
@@ -109,7 +109,7 @@ async def test_no_token_is_sent_over_plain_http_through_a_network(tmp_path: Path
 
 
 async def test_a_pod_that_asks_for_a_token_is_no_way_and_the_cluster_is_read(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     """
     An API server takes the token off a request before its proxy passes it on.

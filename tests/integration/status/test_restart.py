@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from reporter.embedded.http.faults.rules import status_response
-from reporter.embedded.server import EmbeddedServer
+from devcluster.http.faults.rules import status_response
+from devcluster.server import DevCluster
 from reporter.kube.objects.events.format import encode_event
 from reporter.model.enums import EventType, Layer, Reason, TroubleKind
 from reporter.model.records.announced import Announced, AnnouncedFinding, AnnouncedTrouble
@@ -37,7 +37,7 @@ ROLES = pytest.mark.parametrize("role", [LEADER, FOLLOWER], ids=["leader", "foll
 CONDITIONS = ("--for=ready", "--for=available")
 
 
-def announce_stall(server: EmbeddedServer, *, ago: timedelta = timedelta(minutes=10)) -> datetime:
+def announce_stall(server: DevCluster, *, ago: timedelta = timedelta(minutes=10)) -> datetime:
     """
     Store the Event of an earlier reporter; return since when that has seen the stall.
     """
@@ -64,7 +64,7 @@ def announce_stall(server: EmbeddedServer, *, ago: timedelta = timedelta(minutes
     return seen
 
 
-def let_another_lead(server: EmbeddedServer) -> None:
+def let_another_lead(server: DevCluster) -> None:
     now = Clock().now()
     server.cluster.upsert(
         {
@@ -82,7 +82,7 @@ def let_another_lead(server: EmbeddedServer) -> None:
     )
 
 
-def starting(server: EmbeddedServer, folder: Path, role: Sequence[str]):
+def starting(server: DevCluster, folder: Path, role: Sequence[str]):
     if role is FOLLOWER:
         let_another_lead(server)
     return running_reporter(server, folder, "--resync-seconds=1", *role)
@@ -107,7 +107,7 @@ async def status(reporter: RunningReporter) -> dict[str, Any]:
 
 @ROLES
 async def test_without_a_stall_it_is_ready_although_no_page_can_be_read(
-    server: EmbeddedServer, tmp_path: Path, role
+    server: DevCluster, tmp_path: Path, role
 ):
     async with starting(server, tmp_path, role) as reporter:
         await reporter.wait_ready()
@@ -116,7 +116,7 @@ async def test_without_a_stall_it_is_ready_although_no_page_can_be_read(
 
 @ROLES
 async def test_wait_is_not_met_over_a_restart_amid_an_announced_stall(
-    server: EmbeddedServer, tmp_path: Path, role
+    server: DevCluster, tmp_path: Path, role
 ):
     announce_stall(server)
     async with starting(server, tmp_path, role) as reporter:
@@ -133,7 +133,7 @@ async def test_wait_is_not_met_over_a_restart_amid_an_announced_stall(
 
 @ROLES
 async def test_the_metric_tells_since_when_the_stall_was_seen_first(
-    server: EmbeddedServer, tmp_path: Path, role
+    server: DevCluster, tmp_path: Path, role
 ):
     seen = announce_stall(server)
     async with starting(server, tmp_path, role) as reporter:
@@ -147,7 +147,7 @@ async def test_the_metric_tells_since_when_the_stall_was_seen_first(
 
 @ROLES
 async def test_until_events_can_be_read_nothing_is_known_to_be_ready(
-    server: EmbeddedServer, tmp_path: Path, role
+    server: DevCluster, tmp_path: Path, role
 ):
     unable = status_response(503, "ServiceUnavailable", "unable")
     fault = server.faults.add(unable, method="GET", path="/events")
@@ -167,7 +167,7 @@ async def test_until_events_can_be_read_nothing_is_known_to_be_ready(
 
 
 async def test_events_that_may_not_be_read_leave_everything_unknown(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.deny("list", "", "events", "kube-system")
     async with starting(server, tmp_path, FOLLOWER) as reporter:
@@ -178,7 +178,7 @@ async def test_events_that_may_not_be_read_leave_everything_unknown(
 
 
 async def test_trouble_seen_before_events_are_read_has_no_beginning_yet(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.cluster.patch(
         "deployments.apps", "kaito-system", "kaito-workspace", {"spec": {"replicas": 0}}

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 import yaml
 
-from reporter.embedded.example.stack import manifests
-from reporter.embedded.server import EmbeddedServer
+from devcluster.example.stack import manifests
+from devcluster.server import DevCluster
 from reporter.model.rollup.status import StatusDocument
 from tests.integration.status.asking import (
     INFERENCE_SET,
@@ -29,7 +29,7 @@ __all__ = ["server"]
 NOW = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 
 
-async def test_an_overview_names_what_blocks_and_who_acts(server: EmbeddedServer, tmp_path: Path):
+async def test_an_overview_names_what_blocks_and_who_acts(server: DevCluster, tmp_path: Path):
     scale_to_zero(server)
     ended = await ask_about(server, tmp_path, "status", "--from=cluster")
     assert ended.code == 0
@@ -41,13 +41,13 @@ async def test_an_overview_names_what_blocks_and_who_acts(server: EmbeddedServer
     assert "\x1b" not in ended.out + ended.err
 
 
-async def test_nothing_is_written_to_the_cluster(server: EmbeddedServer, tmp_path: Path):
+async def test_nothing_is_written_to_the_cluster(server: DevCluster, tmp_path: Path):
     await ask_about(server, tmp_path, "status", "--from=cluster")
     assert {method for method, _ in server.requests} == {"GET"}
 
 
 async def test_what_was_not_judged_and_not_read_is_on_standard_error(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.deny("list", "gateway.networking.k8s.io", "gateways")
     ended = await ask_about(server, tmp_path, "status", "--from=cluster", "-o", "json")
@@ -59,7 +59,7 @@ async def test_what_was_not_judged_and_not_read_is_on_standard_error(
     assert document.namespaces[0].harness.state == "Unknown"
 
 
-async def test_one_inference_set_is_shown_at_length(server: EmbeddedServer, tmp_path: Path):
+async def test_one_inference_set_is_shown_at_length(server: DevCluster, tmp_path: Path):
     ended = await ask_about(server, tmp_path, "status", "-n", "team-a", "qwen", "--from=cluster")
     assert ended.code == 0
     assert ended.out.splitlines()[:3] == [
@@ -81,13 +81,13 @@ async def test_one_inference_set_is_shown_at_length(server: EmbeddedServer, tmp_
     ids=" ".join,
 )
 async def test_names_are_those_that_the_commands_take(
-    server: EmbeddedServer, tmp_path: Path, argv, expected
+    server: DevCluster, tmp_path: Path, argv, expected
 ):
     ended = await ask_about(server, tmp_path, *argv, "--from=cluster")
     assert ended.out.splitlines() == expected
 
 
-async def test_yaml_and_json_have_the_same_document(server: EmbeddedServer, tmp_path: Path):
+async def test_yaml_and_json_have_the_same_document(server: DevCluster, tmp_path: Path):
     found = []
     for form, read in (("json", json.loads), ("yaml", yaml.safe_load)):
         ended = await ask_about(server, tmp_path, "status", "team-a", "-o", form, "--from=cluster")
@@ -99,7 +99,7 @@ async def test_yaml_and_json_have_the_same_document(server: EmbeddedServer, tmp_
 
 
 async def test_the_exit_code_is_that_of_the_worst_state_if_asked_for(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     async def code(*argv: str) -> int | None:
         ended = await ask_about(server, tmp_path, "status", "--from=cluster", *argv)
@@ -115,13 +115,13 @@ async def test_the_exit_code_is_that_of_the_worst_state_if_asked_for(
     assert await code("--exit-code", "team-a") == 5
 
 
-async def test_a_subject_that_is_not_there_is_named(server: EmbeddedServer, tmp_path: Path):
+async def test_a_subject_that_is_not_there_is_named(server: DevCluster, tmp_path: Path):
     ended = await ask_about(server, tmp_path, "status", "team-a/phi", "--from=cluster")
     assert (ended.code, ended.out) == (1, "")
     assert "not found: no InferenceSet team-a/phi" in ended.err
 
 
-async def test_names_of_others_cannot_drive_the_terminal(server: EmbeddedServer, tmp_path: Path):
+async def test_names_of_others_cannot_drive_the_terminal(server: DevCluster, tmp_path: Path):
     hostile = {"message": "\x1b]0;mine\x07 quota", "reason": "Failed", "status": "False"}
     server.cluster.patch(
         *MODEL_POD,
@@ -207,7 +207,7 @@ async def test_a_dump_with_nothing_to_evaluate_is_refused_with_what_to_do(
     assert "kubectl get namespaces" in ended.err
 
 
-async def test_the_named_context_is_used(server: EmbeddedServer, tmp_path: Path):
+async def test_the_named_context_is_used(server: DevCluster, tmp_path: Path):
     good = yaml.safe_load(server.write_kubeconfig(tmp_path / "good").read_text())
     name = good["current-context"]
     elsewhere = {"name": "elsewhere", "cluster": {"server": "http://127.0.0.1:1"}}
@@ -229,7 +229,7 @@ async def test_the_schema_is_printed():
     assert json.loads(ended.out)["$schema"].startswith("https://json-schema.org/")
 
 
-async def test_a_set_that_is_being_deleted_is_terminating(server: EmbeddedServer, tmp_path: Path):
+async def test_a_set_that_is_being_deleted_is_terminating(server: DevCluster, tmp_path: Path):
     server.cluster.patch(*INFERENCE_SET, {"metadata": {"finalizers": ["kaito.sh/held"]}})
     server.cluster.delete(*INFERENCE_SET)
     ended = await ask_about(
@@ -250,7 +250,7 @@ async def test_a_set_that_is_being_deleted_is_terminating(server: EmbeddedServer
     ],
 )
 async def test_a_name_that_is_not_there_is_answered_with_one_that_is(
-    server: EmbeddedServer, tmp_path: Path, name: str, expected: str
+    server: DevCluster, tmp_path: Path, name: str, expected: str
 ):
     for command in ("status", "explain"):
         ended = await ask_about(server, tmp_path, command, name, "--from=cluster")
@@ -258,13 +258,13 @@ async def test_a_name_that_is_not_there_is_answered_with_one_that_is(
         assert expected in ended.err
 
 
-async def test_a_wait_names_what_is_there_instead(server: EmbeddedServer, tmp_path: Path):
+async def test_a_wait_names_what_is_there_instead(server: DevCluster, tmp_path: Path):
     ended = await wait_for(server, tmp_path, "team-a/qwn", "--timeout=0s")
     assert ended.code == 3
     assert "no InferenceSet team-a/qwn; did you mean team-a/qwen?" in ended.err
 
 
-async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_path: Path):
+async def test_a_table_without_headers_is_its_rows(server: DevCluster, tmp_path: Path):
     argv = ("status", "team-a", "--from=cluster", "--no-headers")
     ended = await ask_about(server, tmp_path, *argv)
     assert [row.split()[:2] for row in ended.out.splitlines()] == [
@@ -275,7 +275,7 @@ async def test_a_table_without_headers_is_its_rows(server: EmbeddedServer, tmp_p
 
 
 async def test_a_table_without_rows_has_no_headers(tmp_path: Path):
-    async with EmbeddedServer() as empty:
+    async with DevCluster() as empty:
         ended = await ask_about(empty, tmp_path, "status", "-A", "--from=cluster")
     assert (ended.code, ended.out) == (0, "")
     assert "there is no InferenceSet in any workload namespace" in ended.err

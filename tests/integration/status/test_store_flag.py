@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from tests.integration.status.asking import ask, ask_about, running, server
 from tests.integration.status.test_history_command import a_day
 from tests.support.node_events import a_node_crd
@@ -22,7 +22,7 @@ WRITERS = pytest.mark.parametrize(
 PARTS = ("/healthevents", "/healtheventresources", "/productionstackstatuses")
 
 
-def reads_of_written_objects(server: EmbeddedServer) -> list[str]:
+def reads_of_written_objects(server: DevCluster) -> list[str]:
     return [path for _, path in server.requests if any(each in path for each in PARTS)]
 
 
@@ -36,7 +36,7 @@ def variable(flag: str) -> dict[str, str]:
 
 @WRITERS
 async def test_a_watch_of_the_cluster_reads_none_of_its_objects(
-    server: EmbeddedServer, tmp_path: Path, flag: str
+    server: DevCluster, tmp_path: Path, flag: str
 ):
     a_day(server)
     for crd in (a_node_crd(), STATUSES_CRD):
@@ -50,9 +50,7 @@ async def test_a_watch_of_the_cluster_reads_none_of_its_objects(
 
 
 @WRITERS
-async def test_one_look_reads_none_of_its_objects(
-    server: EmbeddedServer, tmp_path: Path, flag: str
-):
+async def test_one_look_reads_none_of_its_objects(server: DevCluster, tmp_path: Path, flag: str):
     a_day(server)
     answer = await ask_about(server, tmp_path, "status", "--from=cluster", **variable(flag))
     assert answer.code == 0, answer.err
@@ -61,9 +59,7 @@ async def test_one_look_reads_none_of_its_objects(
 
 
 @BACKENDS
-async def test_the_history_is_read_all_the_same(
-    server: EmbeddedServer, tmp_path: Path, backend: str
-):
+async def test_the_history_is_read_all_the_same(server: DevCluster, tmp_path: Path, backend: str):
     a_day(server)
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
     environ = variable(f"STORE={backend}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.sinks.tables.table import COLOURS, RESET
 from tests.integration.status.asking import server
 from tests.support.command_line import environment
@@ -22,7 +22,7 @@ PROGRESS = "reading the cluster: "
 GREEN = COLOURS["Current"]
 
 
-async def shown(server: EmbeddedServer, folder: Path, **environ: str) -> str:
+async def shown(server: DevCluster, folder: Path, **environ: str) -> str:
     """
     Return what status writes to a terminal.
     """
@@ -58,7 +58,7 @@ def read_all(descriptor: int) -> str:
     return found.decode()
 
 
-async def test_a_terminal_has_coloured_states_and_progress(server: EmbeddedServer, tmp_path: Path):
+async def test_a_terminal_has_coloured_states_and_progress(server: DevCluster, tmp_path: Path):
     text = await shown(server, tmp_path)
     assert f"{GREEN}Current{RESET}" in text
     assert f"{PROGRESS}1 of " in text
@@ -66,7 +66,7 @@ async def test_a_terminal_has_coloured_states_and_progress(server: EmbeddedServe
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
-async def test_colours_can_be_switched_off(server: EmbeddedServer, tmp_path: Path, environ):
+async def test_colours_can_be_switched_off(server: DevCluster, tmp_path: Path, environ):
     text = await shown(server, tmp_path, **environ)
     assert GREEN not in text
     assert "Current" in text

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from reporter.embedded.server import EmbeddedServer
+from devcluster.server import DevCluster
 from reporter.model.rollup.states import Mode, State
 from reporter.model.rollup.status import NamespaceStatus, StatusDocument
 from reporter.runtime.process.clock import Clock
@@ -29,7 +29,7 @@ from tests.support.stubs.api_servers import a_json_response, serving
 __all__ = ["server"]
 
 
-async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: Path):
+async def test_what_is_ready_ends_it_at_once(server: DevCluster, tmp_path: Path):
     ended = await wait_for(server, tmp_path, "team-a/qwen")
     assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
     assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
@@ -49,7 +49,7 @@ async def test_what_is_ready_ends_it_at_once(server: EmbeddedServer, tmp_path: P
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 async def test_each_end_has_its_exit_code_and_one_line(
-    server: EmbeddedServer, tmp_path: Path, argv, code, expected
+    server: DevCluster, tmp_path: Path, argv, code, expected
 ):
     scale_to_zero(server)
     ended = await wait_for(server, tmp_path, *argv)
@@ -58,9 +58,7 @@ async def test_each_end_has_its_exit_code_and_one_line(
     assert ended.out.count("\n") == 1
 
 
-async def test_a_set_that_is_being_deleted_ends_a_fast_wait(
-    server: EmbeddedServer, tmp_path: Path
-):
+async def test_a_set_that_is_being_deleted_ends_a_fast_wait(server: DevCluster, tmp_path: Path):
     server.cluster.patch(*INFERENCE_SET, {"metadata": {"finalizers": ["kaito.sh/held"]}})
     server.cluster.delete(*INFERENCE_SET)
     ended = await wait_for(server, tmp_path, "team-a/qwen", "--fail-fast", "--timeout=30s")
@@ -68,7 +66,7 @@ async def test_a_set_that_is_being_deleted_ends_a_fast_wait(
     assert ended.out.startswith("team-a/qwen is being deleted")
 
 
-async def test_what_cannot_be_judged_is_waited_for(server: EmbeddedServer, tmp_path: Path):
+async def test_what_cannot_be_judged_is_waited_for(server: DevCluster, tmp_path: Path):
     server.deny("list", "kaito.sh", "inferencesets")
     ended = await wait_for(server, tmp_path, "team-a", "--timeout=2s", "--fail-fast")
     assert ended.code == 3
@@ -76,7 +74,7 @@ async def test_what_cannot_be_judged_is_waited_for(server: EmbeddedServer, tmp_p
 
 
 async def test_a_trouble_that_has_just_begun_does_not_end_a_fast_wait(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     now = Clock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
     starting = {"name": "vllm", "ready": False, "state": {"running": {"startedAt": now}}}
@@ -94,7 +92,7 @@ async def test_a_trouble_that_has_just_begun_does_not_end_a_fast_wait(
     assert ended.code == 3
 
 
-async def test_a_reporter_wakes_it_by_a_change(server: EmbeddedServer, tmp_path: Path):
+async def test_a_reporter_wakes_it_by_a_change(server: DevCluster, tmp_path: Path):
     scale_to_zero(server)
     async with serving_reporter(server, tmp_path, "--settle-seconds=0") as reporter:
         url = f"http://{reporter.health_at}"
@@ -173,7 +171,7 @@ async def test_what_asking_again_cannot_change_ends_it_at_once():
     assert "has no /status/v1" in ended.err
 
 
-async def test_an_api_server_that_is_away_is_asked_again(server: EmbeddedServer, tmp_path: Path):
+async def test_an_api_server_that_is_away_is_asked_again(server: DevCluster, tmp_path: Path):
     config = str(server.write_kubeconfig(tmp_path / "kubeconfig"))
     await server.stop()
     argv = ("wait", "team-a", "--from=cluster", "--timeout=50s")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reporter.embedded.controllers.workloads import running_status
-from reporter.embedded.schema.times import format_time
-from reporter.embedded.server import EmbeddedServer
+from devcluster.controllers.workloads import running_status
+from devcluster.schema.times import format_time
+from devcluster.server import DevCluster
 from reporter.runtime.process.clock import Clock
 from tests.integration.status.asking import (
     KAITO,
@@ -32,7 +32,7 @@ __all__ = ["server"]
 SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 
 
-def lists_of(server: EmbeddedServer, path: str) -> list[str]:
+def lists_of(server: DevCluster, path: str) -> list[str]:
     """
     Return the requests that read all objects of a kind.
     """
@@ -40,12 +40,12 @@ def lists_of(server: EmbeddedServer, path: str) -> list[str]:
     return [each for each in asked if "watch=1" not in each and "fieldSelector" not in each]
 
 
-def config_of(server: EmbeddedServer, folder: Path) -> str:
+def config_of(server: DevCluster, folder: Path) -> str:
     return str(server.write_kubeconfig(folder / "asking.kubeconfig"))
 
 
 async def test_a_watch_of_the_cluster_lists_each_kind_once_and_prints_what_changes(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     argv = ("status", "--watch", "--from=cluster", "--settle-seconds=0")
     async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
@@ -63,7 +63,7 @@ async def test_a_watch_of_the_cluster_lists_each_kind_once_and_prints_what_chang
     assert {method for method, _ in server.requests} == {"GET"}
 
 
-async def test_a_watch_at_a_reporter_prints_what_changes(server: EmbeddedServer, tmp_path: Path):
+async def test_a_watch_at_a_reporter_prints_what_changes(server: DevCluster, tmp_path: Path):
     async with serving_reporter(server, tmp_path) as reporter:
         url = f"http://{reporter.health_at}"
         async with running("status", "--watch", f"--from={url}") as watching:
@@ -75,7 +75,7 @@ async def test_a_watch_at_a_reporter_prints_what_changes(server: EmbeddedServer,
 
 
 async def test_a_wait_watches_the_cluster_and_lists_each_kind_once(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     argv = ("wait", "cluster", "--from=cluster", "--timeout=50s", "--settle-seconds=0")
@@ -88,7 +88,7 @@ async def test_a_wait_watches_the_cluster_and_lists_each_kind_once(
 
 
 async def test_the_first_lines_of_a_watch_are_those_of_one_reading(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     crds = "customresourcedefinitions.apiextensions.k8s.io"
     server.cluster.delete(crds, "", "ciliumnetworkpolicies.cilium.io")
@@ -100,7 +100,7 @@ async def test_the_first_lines_of_a_watch_are_those_of_one_reading(
 
 
 async def test_a_kind_that_may_not_be_listed_is_named_and_nothing_of_it_is_current(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     server.deny("list", "gateway.networking.k8s.io", "gateways")
     argv = ("status", "team-a", "--watch", "--from=cluster")
@@ -110,7 +110,7 @@ async def test_a_kind_that_may_not_be_listed_is_named_and_nothing_of_it_is_curre
     assert {row.split()[2] for row in rows} == {"Unknown"}
 
 
-async def test_a_wait_names_what_may_not_be_listed(server: EmbeddedServer, tmp_path: Path):
+async def test_a_wait_names_what_may_not_be_listed(server: DevCluster, tmp_path: Path):
     server.deny("list", "kaito.sh", "inferencesets")
     ended = await wait_for(server, tmp_path, "team-a", "--timeout=1s")
     assert ended.code == 3
@@ -119,7 +119,7 @@ async def test_a_wait_names_what_may_not_be_listed(server: EmbeddedServer, tmp_p
 
 @pytest.mark.parametrize("argv", [("status",), ("explain", "team-a")], ids=" ".join)
 async def test_without_any_right_there_is_no_answer(
-    server: EmbeddedServer, tmp_path: Path, argv: tuple[str, ...]
+    server: DevCluster, tmp_path: Path, argv: tuple[str, ...]
 ):
     server.deny("list")
     has_no_answer(await ask_about(server, tmp_path, *argv, "--from=cluster"))
@@ -129,7 +129,7 @@ async def test_without_any_right_there_is_no_answer(
     "argv", [("status", "--watch"), ("wait", "team-a", "--timeout=50s")], ids=" ".join
 )
 async def test_without_any_right_nothing_is_waited_for(
-    server: EmbeddedServer, tmp_path: Path, argv: tuple[str, ...]
+    server: DevCluster, tmp_path: Path, argv: tuple[str, ...]
 ):
     server.deny("list")
     config = config_of(server, tmp_path)
@@ -144,7 +144,7 @@ def has_no_answer(ended: Ended) -> None:
 
 
 async def test_a_wait_that_is_ended_by_a_signal_has_not_met_anything(
-    server: EmbeddedServer, tmp_path: Path
+    server: DevCluster, tmp_path: Path
 ):
     scale_to_zero(server)
     config = config_of(server, tmp_path)
@@ -167,7 +167,7 @@ async def test_a_wait_that_is_ended_by_a_signal_has_not_met_anything(
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 async def test_a_reader_that_has_gone_does_not_change_the_answer(
-    server: EmbeddedServer, tmp_path: Path, argv: tuple[str, ...], code: int
+    server: DevCluster, tmp_path: Path, argv: tuple[str, ...], code: int
 ):
     scale_to_zero(server)
     read_end, write_end = os.pipe()
@@ -183,7 +183,7 @@ async def test_a_reader_that_has_gone_does_not_change_the_answer(
     assert (ended.code, "Traceback" in ended.err) == (code, False)
 
 
-def renew_pod(server: EmbeddedServer) -> None:
+def renew_pod(server: DevCluster) -> None:
     pod = server.cluster.get(*MODEL_POD)
     assert pod is not None
     created = {**pod["metadata"], "creationTimestamp": format_time(Clock().now())}
@@ -191,7 +191,7 @@ def renew_pod(server: EmbeddedServer) -> None:
     server.cluster.upsert({**pod, "metadata": created})
 
 
-def set_ready(server: EmbeddedServer, *, ready: bool) -> None:
+def set_ready(server: DevCluster, *, ready: bool) -> None:
     pod = server.cluster.get(*MODEL_POD)
     assert pod is not None
     status = running_status(pod, Clock().now())
@@ -202,7 +202,7 @@ def set_ready(server: EmbeddedServer, *, ready: bool) -> None:
     server.cluster.patch(*MODEL_POD, {"status": status}, subresource="status")
 
 
-async def test_a_wait_finds_what_its_watch_missed(server: EmbeddedServer, tmp_path: Path):
+async def test_a_wait_finds_what_its_watch_missed(server: DevCluster, tmp_path: Path):
     """
     The pod is young, so what blocks by it is read again each second.
     """

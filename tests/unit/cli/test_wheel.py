@@ -1,5 +1,5 @@
 """
-The program as wheels and images install it, without the embedded API server and its demo.
+The program as wheels and images install it, without the API server in memory and its demo.
 """
 
 import os
@@ -48,12 +48,13 @@ def run_installed(installation: Path, *argv: str) -> subprocess.CompletedProcess
     )
 
 
-def test_wheel_has_every_package_but_embedded(installation):
+def test_wheel_has_every_package_of_the_program_and_no_other(installation):
     source = {
         each.name for each in (ROOT / "reporter").iterdir() if (each / "__init__.py").exists()
     }
     built = {each.name for each in (installation / "reporter").iterdir() if each.is_dir()}
-    assert built == source - {"embedded"}
+    assert built == source
+    assert not (installation / "devcluster").exists()
 
 
 def test_wheel_has_every_file_of_every_pack(installation):
@@ -85,15 +86,6 @@ def test_wheel_has_every_file_of_the_status_page(installation):
         each.relative_to(installation / folder) for each in (installation / folder).rglob("*.*")
     }
     assert built == source
-
-
-def test_demo_prints_how_to_get_it_and_exits_with_two(installation):
-    ended = run_installed(installation, "demo")
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert "the demo is not part of this installation" in ended.stderr
-    assert "clone the repository" in ended.stderr
-    assert "make run" in ended.stderr
-    assert "Traceback" not in ended.stderr
 
 
 def test_the_wheel_runs_stories(installation, tmp_path):

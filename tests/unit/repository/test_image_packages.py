@@ -30,7 +30,7 @@ DROPPED = (
 EVERYTHING = """
 import importlib, pkgutil, sys, reporter
 for each in pkgutil.walk_packages(reporter.__path__, "reporter."):
-    if not each.name.startswith("reporter.embedded") and not each.name.endswith("__main__"):
+    if not each.name.endswith("__main__"):
         importlib.import_module(each.name)
 print(sys.modules["kubernetes.aio"].__file__)
 """

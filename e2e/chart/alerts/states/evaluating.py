@@ -5,10 +5,10 @@ States in which something is found, or cannot be evaluated.
 import json
 from pathlib import Path
 
+from devcluster.example.team import GATEWAY, MODEL, TEAM
+from devcluster.server import DevCluster
 from e2e.chart.alerts.capture import State, capture
 from e2e.chart.alerts.replicas import REPLICAS, USER, replicas
-from reporter.embedded.example.team import GATEWAY, MODEL, TEAM
-from reporter.embedded.server import EmbeddedServer
 from reporter.model.kinds.base.silencing import SILENCE_PREFIX
 from tests.integration.process.reporter_process import BBR, scale_to_zero
 
@@ -17,7 +17,7 @@ EXT_AUTHZ = ("envoyfilters.networking.istio.io", TEAM, "apikey-ext-authz")
 DISCOVERY = r"^/apis?$"
 
 
-def _restore(server: EmbeddedServer) -> None:
+def _restore(server: DevCluster) -> None:
     """
     Scale up again. No controller runs here, so the status follows by hand.
     """

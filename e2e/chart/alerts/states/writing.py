@@ -4,11 +4,11 @@ States in which Events, or objects, are not written.
 
 from pathlib import Path
 
+from devcluster.example.team import MODEL, TEAM
+from devcluster.http.faults.rules import rate_limited_response, status_response
+from devcluster.server import DevCluster
 from e2e.chart.alerts.capture import State, capture
 from e2e.chart.alerts.replicas import REPLICAS, replicas
-from reporter.embedded.example.team import MODEL, TEAM
-from reporter.embedded.http.faults.rules import rate_limited_response, status_response
-from reporter.embedded.server import EmbeddedServer
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.stages.resources.scaling.annotations import ANNOTATION_PREFIX
@@ -23,7 +23,7 @@ MIRROR = ("--mirror-events",) * REPLICAS
 BESIDE, MIRROR_WRITES = f"/namespaces/{TEAM}/events", "mirror_writes_total"
 
 
-def _misconfigure(server: EmbeddedServer) -> None:
+def _misconfigure(server: DevCluster) -> None:
     """
     Ask for a number of replicas that is none.
     """

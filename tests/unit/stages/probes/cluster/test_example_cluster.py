@@ -5,7 +5,7 @@ All probes of control-plane Deployments on the example stack, as an API server r
 import msgspec
 import pytest
 
-from reporter.embedded.example import stack
+from devcluster.example import stack
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import Watching

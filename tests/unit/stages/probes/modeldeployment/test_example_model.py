@@ -5,7 +5,7 @@ All probes of the layer on the example stack's model, as an API server returns i
 import msgspec
 import pytest
 
-from reporter.embedded.example import team
+from devcluster.example import team
 from reporter.model.enums import Layer
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.verdicts import Active, Clear, Unknown

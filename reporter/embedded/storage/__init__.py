@@ -1,5 +1,0 @@
-"""
-The stored objects and their versions.
-
-It answers: what does a read, list, watch or write of the embedded server find?
-"""
