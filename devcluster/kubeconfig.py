@@ -1,6 +1,4 @@
-"""
-The kubeconfig of the API server in memory, for kubectl and the reporter.
-"""
+"""The kubeconfig of the API server in memory, for kubectl and the reporter."""
 
 import yaml
 

@@ -1,6 +1,4 @@
-"""
-The API server in memory: start and stop, and what tests and the demo change from outside.
-"""
+"""The API server in memory: start and stop, and what tests and the demo change from outside."""
 
 import re
 from collections.abc import Iterable
@@ -25,9 +23,7 @@ from reporter.runtime.process.clock import Clock
 
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 3 * 1024 * 1024
-"""
-The real server's limit.
-"""
+"""The real server's limit."""
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
@@ -80,9 +76,7 @@ class DevCluster:
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """
-        Close all connections and refuse new ones; a later start uses the same port.
-        """
+        """Close all connections and refuse new ones; a later start uses the same port."""
         if self._runner is not None:
             self._api.faults.clear()
             self.end_watches(ending=WatchEnd.CONNECTION_CUT)
@@ -94,18 +88,14 @@ class DevCluster:
         return f"http://{HOST}:{self.port}"
 
     def write_kubeconfig(self, path: Path) -> Path:
-        """
-        Write a kubeconfig for this server and return its path.
-        """
+        """Write a kubeconfig for this server and return its path."""
         token = next(iter(self._api.access.tokens), None)
         path.write_text(kubeconfig.render_kubeconfig(self.url, token), encoding="utf-8")
         return path
 
     @property
     def cluster(self) -> Cluster:
-        """
-        The objects, to read and write without HTTP.
-        """
+        """The objects, to read and write without HTTP."""
         return Cluster(self._api.objects)
 
     @property
@@ -114,23 +104,17 @@ class DevCluster:
 
     @property
     def requests(self) -> Iterable[tuple[str, str]]:
-        """
-        The method and the path with query of each request, oldest first.
-        """
+        """The method and the path with query of each request, oldest first."""
         return [(request.method, request.path) for request in self._api.requests]
 
     @property
     def stale_groups(self) -> set[str]:
-        """
-        API groups that discovery lists as stale, without their resources.
-        """
+        """API groups that discovery lists as stale, without their resources."""
         return self._api.stale
 
     @property
     def tokens(self) -> dict[str, str]:
-        """
-        Users by bearer token; while it is empty, no request needs a token.
-        """
+        """Users by bearer token; while it is empty, no request needs a token."""
         return self._api.access.tokens
 
     def deny(
@@ -152,9 +136,7 @@ class DevCluster:
         return denial
 
     def allow(self, denial: Denial | None = None) -> None:
-        """
-        Remove one denial, or all.
-        """
+        """Remove one denial, or all."""
         denials = self._api.access.denials
         denials[:] = [other for other in denials if denial is not None and other is not denial]
 
@@ -167,15 +149,11 @@ class DevCluster:
                 collection.end_watches(ending)
 
     def compact_history(self) -> None:
-        """
-        Forget all changes so far: a watch or page of an earlier version gets 410.
-        """
+        """Forget all changes so far: a watch or page of an earlier version gets 410."""
         self._api.objects.storage.compact_history()
 
     def load_example_stack(self) -> None:
-        """
-        Store the healthy example stack of `example/stack.py`.
-        """
+        """Store the healthy example stack of `example/stack.py`."""
         for manifest in stack.manifests(self._clock.now()):
             self._api.objects.upsert(manifest)
 

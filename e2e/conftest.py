@@ -1,6 +1,4 @@
-"""
-A control plane for the tests that need one, or a loud word that they did not run.
-"""
+"""A control plane for the tests that need one, or a loud word that they did not run."""
 
 import contextlib
 import secrets
@@ -43,9 +41,7 @@ SECOND_ENGINE = NeededProgram(
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Skip the tests that need a program if there is none. No other place decides that.
-    """
+    """Skip the tests that need a program if there is none. No other place decides that."""
     CONTROL_PLANE.skip_without([item for item in items if _needs_control_plane(item)])
     SECOND_ENGINE.skip_without(
         [item for item in items if item.get_closest_marker("second_engine")]
@@ -84,9 +80,7 @@ def small_plane() -> Iterator[SharedPlane]:
 
 @pytest.fixture
 def new_control_plane() -> Iterator[Callable[[Options], ControlPlane]]:
-    """
-    Start control planes for this test alone.
-    """
+    """Start control planes for this test alone."""
     with contextlib.ExitStack() as started:
 
         def start(options: Options) -> ControlPlane:
@@ -97,9 +91,7 @@ def new_control_plane() -> Iterator[Callable[[Options], ControlPlane]]:
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """
-    A namespace for this test alone.
-    """
+    """A namespace for this test alone."""
     name = f"e2e-{secrets.token_hex(4)}"
     control_plane.client.create("/api/v1/namespaces", namespace_manifest(name))
     yield name
@@ -108,8 +100,6 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def stack(control_plane: ControlPlane) -> ControlPlane:
-    """
-    The shared control plane with the example stack on it, healthy.
-    """
+    """The shared control plane with the example stack on it, healthy."""
     example.install(control_plane.client)
     return control_plane

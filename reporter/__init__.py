@@ -1,8 +1,4 @@
-"""
-Say once, as Kubernetes Events, why a KAITO production stack does not serve.
-"""
+"""Say once, as Kubernetes Events, why a KAITO production stack does not serve."""
 
 PROGRAM_NAME = "productionstack-status-reporter"
-"""
-The name of the command, of the distribution and of the component in our Events.
-"""
+"""The name of the command, of the distribution and of the component in our Events."""

@@ -1,6 +1,4 @@
-"""
-Builds the parts of the process, wires them and runs them until a signal stops it.
-"""
+"""Builds the parts of the process, wires them and runs them until a signal stops it."""
 
 import asyncio
 import gc

@@ -51,9 +51,7 @@ SHELLS = NeededProgram(
     required_variable="SHELLS_REQUIRED",
 )
 NEEDED = {"driver": BROWSER, "lua": LUA, "shells": SHELLS}
-"""
-By the fixture of which a test is known to need it.
-"""
+"""By the fixture of which a test is known to need it."""
 
 
 def pytest_collection_finish() -> None:
@@ -67,9 +65,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Put the cases first, and skip the tests that need a program if there is none.
-    """
+    """Put the cases first, and skip the tests that need a program if there is none."""
     items.sort(key=lambda item: rank_of(item.nodeid))
     for fixture, needed in NEEDED.items():
         needed.skip_without([i for i in items if fixture in getattr(i, "fixturenames", ())])

@@ -1,6 +1,4 @@
-"""
-The kubelet of the demo: containers of a broken image crash, and replaced pods stop at once.
-"""
+"""The kubelet of the demo: containers of a broken image crash, and replaced pods stop at once."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,17 +10,13 @@ from devcluster.storage.cluster import Cluster
 
 
 BROKEN_TAG = "broken"
-"""
-Containers of images with this tag end with exit code 1 as soon as they start.
-"""
+"""Containers of images with this tag end with exit code 1 as soon as they start."""
 
 CRASH_RESTARTS = 4
 
 
 async def run_kubelet(cluster: Cluster, *, now: Callable[[], datetime]) -> None:
-    """
-    React to every change of a Deployment or a pod until cancelled.
-    """
+    """React to every change of a Deployment or a pod until cancelled."""
     with cluster.changes("deployments.apps", "pods") as changes:
         while True:
             await changes.get()

@@ -1,6 +1,4 @@
-"""
-The next writes of the controllers and the kubelet for one Deployment. Pure.
-"""
+"""The next writes of the controllers and the kubelet for one Deployment. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,9 +29,7 @@ class DeletePod:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """
-    Write the status of a Deployment or a pod.
-    """
+    """Write the status of a Deployment or a pod."""
 
     resource: str
     manifest: Json
@@ -47,9 +43,7 @@ ControllerWrite = UpsertObject | DeletePod | SetStatus
 class ReconcileResult:
     writes: tuple[ControllerWrite, ...]
     requeue_at: datetime | None
-    """
-    The time to reconcile again even if nothing changes.
-    """
+    """The time to reconcile again even if nothing changes."""
 
 
 def reconcile_deployment(
@@ -104,9 +98,7 @@ def _find_current_set(replica_sets: list[Json], current_hash: str) -> Json | Non
 def _replica_set_writes(
     replica_sets: list[Json], pods: list[Json], current_set: Json, wanted: int
 ) -> list[ControllerWrite]:
-    """
-    Return an update of each ReplicaSet whose pod counts have changed.
-    """
+    """Return an update of each ReplicaSet whose pod counts have changed."""
     writes: list[ControllerWrite] = []
     for replica_set in replica_sets:
         its_pods = [p for p in pods if controller_uid(p) == replica_set["metadata"]["uid"]]
@@ -121,9 +113,7 @@ def _replica_set_writes(
 def _start_pods(
     pods: list[Json], *, now: datetime, start: timedelta
 ) -> tuple[list[Json], list[Json]]:
-    """
-    Return all pods, and those of them that have become ready since the last round.
-    """
+    """Return all pods, and those of them that have become ready since the last round."""
     after, started = [], []
     for pod in pods:
         if _is_starting(pod) and now >= _ready_at(pod, start):

@@ -23,17 +23,13 @@ from devcluster.storage.cluster import Cluster
 DEPLOYMENTS = "deployments.apps"
 REPLICA_SETS = "replicasets.apps"
 POD_STARTUP = timedelta(seconds=3)
-"""
-Time from the creation of a pod until it is ready.
-"""
+"""Time from the creation of a pod until it is ready."""
 
 
 async def run_controllers(
     cluster: Cluster, *, now: Callable[[], datetime], start: timedelta = POD_STARTUP
 ) -> None:
-    """
-    Reconcile after every change of a Deployment, ReplicaSet or pod until cancelled.
-    """
+    """Reconcile after every change of a Deployment, ReplicaSet or pod until cancelled."""
     with cluster.changes(DEPLOYMENTS, REPLICA_SETS, "pods") as changes:
         while True:
             requeue_at = reconcile(cluster, now=now(), start=start)
@@ -43,9 +39,7 @@ async def run_controllers(
 
 
 def reconcile(cluster: Cluster, *, now: datetime, start: timedelta) -> datetime | None:
-    """
-    Reconcile all Deployments once. Return when to do so again if nothing changes until then.
-    """
+    """Reconcile all Deployments once. Return when to do so again if nothing changes until then."""
     _collect_garbage(cluster)
     sets_by_owner = _group_by_controller(cluster.list(REPLICA_SETS))
     pods_by_owner = _group_by_controller(cluster.list("pods"))
@@ -68,9 +62,7 @@ def _group_by_controller(manifests: list[Json]) -> defaultdict[str, list[Json]]:
 
 
 def _collect_garbage(cluster: Cluster) -> None:
-    """
-    Delete ReplicaSets whose Deployment was deleted, and pods whose ReplicaSet was.
-    """
+    """Delete ReplicaSets whose Deployment was deleted, and pods whose ReplicaSet was."""
     for resource, owner_resource, kind in (
         (REPLICA_SETS, DEPLOYMENTS, "Deployment"),
         ("pods", REPLICA_SETS, "ReplicaSet"),

@@ -26,9 +26,7 @@ def template_hash(deployment: Json) -> str:
 
 
 def new_replica_set(deployment: Json) -> Json:
-    """
-    Build the ReplicaSet of the Deployment's current template, without pods yet.
-    """
+    """Build the ReplicaSet of the Deployment's current template, without pods yet."""
     meta, spec = deployment["metadata"], deployment["spec"]
     labels = _pod_labels(deployment)
     return {
@@ -51,9 +49,7 @@ def new_replica_set(deployment: Json) -> Json:
 
 
 def with_pods(replica_set: Json, pods: list[Json], replicas: int) -> Json:
-    """
-    Return a ReplicaSet that wants *replicas* pods and has *pods*.
-    """
+    """Return a ReplicaSet that wants *replicas* pods and has *pods*."""
     ready = sum(is_ready(one) for one in pods)
     counts = {
         "fullyLabeledReplicas": len(pods),
@@ -87,9 +83,7 @@ def owner_reference(api_version: str, kind: str, meta: Json) -> Json:
 
 
 def controller_uid(manifest: Json) -> str:
-    """
-    Return the uid of the owner that controls an object; empty if none does.
-    """
+    """Return the uid of the owner that controls an object; empty if none does."""
     references = manifest["metadata"].get("ownerReferences", [])
     return next((one["uid"] for one in references if one.get("controller")), "")
 
@@ -126,9 +120,7 @@ def starting_status(manifest: Json, now: datetime) -> Json:
 
 
 def running_status(manifest: Json, since: datetime) -> Json:
-    """
-    Return the status of a pod that is ready since *since*.
-    """
+    """Return the status of a pod that is ready since *since*."""
     running = {"running": {"startedAt": times.format_time(since)}}
     return {
         "phase": "Running",
@@ -177,9 +169,7 @@ def is_ready(manifest: Json) -> bool:
 
 
 def deployment_status(deployment: Json, pods: list[Json], now: datetime) -> Json:
-    """
-    Return the status of a Deployment with *pods*. Unchanged conditions keep their times.
-    """
+    """Return the status of a Deployment with *pods*. Unchanged conditions keep their times."""
     wanted = deployment["spec"]["replicas"]
     ready = sum(is_ready(one) for one in pods)
     current_hash = template_hash(deployment)

@@ -1,6 +1,4 @@
-"""
-The command line of the demo.
-"""
+"""The command line of the demo."""
 
 import asyncio
 import logging
@@ -20,9 +18,7 @@ EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 def run_demo(environ: Mapping[str, str]) -> int:
-    """
-    Run the demo to its end and return the exit code. Raise KeyboardInterrupt after Ctrl-C.
-    """
+    """Run the demo to its end and return the exit code. Raise KeyboardInterrupt after Ctrl-C."""
     screen = Screen.for_stream(sys.stdout, environ)
     try:
         with claim_folder(environ) as folder:

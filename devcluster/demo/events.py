@@ -1,6 +1,4 @@
-"""
-The watch of the reporter's Events that the demo prints.
-"""
+"""The watch of the reporter's Events that the demo prints."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,16 +16,12 @@ EVENTS_PATH = "/api/v1/namespaces/kube-system/events"
 SELECTOR = f"source={PROGRAM_NAME}"
 WATCH_IDLE_TIMEOUT = timedelta(minutes=5)
 RETRY_SECONDS = 1.0
-"""
-Seconds to wait after a watch broke.
-"""
+"""Seconds to wait after a watch broke."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenEvent:
-    """
-    An Event as kubectl prints it; *object* is kind/name.
-    """
+    """An Event as kubectl prints it; *object* is kind/name."""
 
     type: str
     reason: str
@@ -65,9 +59,7 @@ _WATCH_EVENT_DECODER = msgspec.json.Decoder(_DemoWatchEvent)
 
 
 async def watch_events(api: RestClient, seen: "asyncio.Queue[SeenEvent]") -> None:
-    """
-    Put every Event that is created or updated into *seen* until cancelled.
-    """
+    """Put every Event that is created or updated into *seen* until cancelled."""
     version = ""
     while True:
         try:
@@ -82,9 +74,7 @@ async def watch_events(api: RestClient, seen: "asyncio.Queue[SeenEvent]") -> Non
 
 
 async def _stream_events(api: RestClient, version: str) -> AsyncIterator[_DemoEvent]:
-    """
-    Yield the Events written after *version*. A bookmark has a resourceVersion and no reason.
-    """
+    """Yield the Events written after *version*. A bookmark has a resourceVersion and no reason."""
     query = [
         ("watch", "1"),
         ("allowWatchBookmarks", "true"),

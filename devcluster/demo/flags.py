@@ -1,6 +1,4 @@
-"""
-The flags of the demo's reporter: the defaults with shorter delays.
-"""
+"""The flags of the demo's reporter: the defaults with shorter delays."""
 
 from pathlib import Path
 
@@ -34,9 +32,7 @@ def reporter_arguments(folder: DemoFolder, *, metrics: str, health: str) -> list
 
 
 def _write_overlay(path: Path) -> None:
-    """
-    Shorten the holds of the cluster layer, which are 15 s and 30 s in the catalogue.
-    """
+    """Shorten the holds of the cluster layer, which are 15 s and 30 s in the catalogue."""
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     hold = {"failed": SHORT_HOLD, "lost": SHORT_HOLD}
     reasons = {

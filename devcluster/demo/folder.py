@@ -1,6 +1,4 @@
-"""
-The folder of the demo's files: the same one each time, so that kubectl commands stay valid.
-"""
+"""The folder of the demo's files: the same one each time, so that kubectl commands stay valid."""
 
 import fcntl
 import tempfile
@@ -15,9 +13,7 @@ from reporter import PROGRAM_NAME
 
 @dataclass(frozen=True, slots=True)
 class DemoFolder:
-    """
-    The files of one demo; *backup* holds the objects that a scenario deletes and restores.
-    """
+    """The files of one demo; *backup* holds the objects that a scenario deletes and restores."""
 
     path: Path
 
@@ -39,17 +35,13 @@ class DemoFolder:
 
     @property
     def demo_log(self) -> Path:
-        """
-        The log of the API server and the watch; on the terminal it would disturb the output.
-        """
+        """The log of the API server and the watch; on the terminal it would disturb the output."""
         return self.path / "demo.log"
 
 
 @contextmanager
 def claim_folder(environ: Mapping[str, str]) -> Iterator[DemoFolder]:
-    """
-    Lock the first folder of demo, demo-2 and so on that no other demo uses.
-    """
+    """Lock the first folder of demo, demo-2 and so on that no other demo uses."""
     base = _base_folder(environ)
     for number in count(1):
         path = base / ("demo" if number == 1 else f"demo-{number}")
@@ -64,9 +56,7 @@ def claim_folder(environ: Mapping[str, str]) -> Iterator[DemoFolder]:
 
 
 def _base_folder(environ: Mapping[str, str]) -> Path:
-    """
-    Return the user's cache folder, or a new temporary folder if it is not writable.
-    """
+    """Return the user's cache folder, or a new temporary folder if it is not writable."""
     try:
         cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
         base = cache / PROGRAM_NAME
@@ -78,8 +68,6 @@ def _base_folder(environ: Mapping[str, str]) -> Path:
 
 
 def display_path(path: Path) -> str:
-    """
-    Return the path as a user would type it, with ~ for the home folder.
-    """
+    """Return the path as a user would type it, with ~ for the home folder."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

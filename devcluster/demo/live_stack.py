@@ -1,6 +1,4 @@
-"""
-The API server in memory with the example stack and its controllers running.
-"""
+"""The API server in memory with the example stack and its controllers running."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,9 +32,7 @@ async def run_live_stack(clock: Clock) -> AsyncIterator[DevCluster]:
 
 
 def _apply_chart_strategy(server: DevCluster) -> None:
-    """
-    Allow the only replica of KAITO's controller to be unavailable, as KAITO's chart does.
-    """
+    """Allow the only replica of KAITO's controller to be unavailable, as KAITO's chart does."""
     patch = {"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 1}}}}
     server.cluster.patch(DEPLOYMENTS, "kaito-system", "kaito-workspace", patch)
 

@@ -1,6 +1,4 @@
-"""
-The reporter's process, which never outlives the demo.
-"""
+"""The reporter's process, which never outlives the demo."""
 
 import asyncio
 import socket
@@ -11,14 +9,10 @@ from pathlib import Path
 
 
 STOP_TIMEOUT = 5.0
-"""
-Seconds for the reporter to release its Lease and exit.
-"""
+"""Seconds for the reporter to release its Lease and exit."""
 
 LOG_TAIL_LINES = 15
-"""
-Lines of the reporter's log to print when it exits unexpectedly.
-"""
+"""Lines of the reporter's log to print when it exits unexpectedly."""
 
 WATCHDOG_SCRIPT = 'read -r _; kill "$1"'
 """
@@ -27,24 +21,18 @@ prctl(PR_SET_PDEATHSIG) would do the same on Linux only.
 """
 
 REPORTER_ENV_PREFIXES = ("STATUS_REPORTER_", "POD_")
-"""
-Prefixes of environment variables that configure the reporter.
-"""
+"""Prefixes of environment variables that configure the reporter."""
 
 
 class ReporterExited(Exception):
-    """
-    The reporter exited although nobody stopped it.
-    """
+    """The reporter exited although nobody stopped it."""
 
 
 @asynccontextmanager
 async def run_reporter(
     arguments: Sequence[str], environ: Mapping[str, str], log: Path
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """
-    Run the reporter with its output in *log*, and stop it at the end.
-    """
+    """Run the reporter with its output in *log*, and stop it at the end."""
     clean = {
         name: value
         for name, value in environ.items()
@@ -69,9 +57,7 @@ async def run_reporter(
 
 
 async def raise_on_exit(process: asyncio.subprocess.Process, log: Path) -> None:
-    """
-    Wait until the reporter exits, then raise ReporterExited with the end of its log.
-    """
+    """Wait until the reporter exits, then raise ReporterExited with the end of its log."""
     code = await process.wait()
     raise ReporterExited(f"the reporter ended with exit code {code}; its log ends:\n{_tail(log)}")
 
@@ -82,9 +68,7 @@ def _tail(log: Path) -> str:
 
 
 def free_addresses(number: int) -> list[str]:
-    """
-    Return loopback addresses with ports that are free now.
-    """
+    """Return loopback addresses with ports that are free now."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
         for each in sockets:

@@ -1,6 +1,4 @@
-"""
-The runner of the demo's scenarios.
-"""
+"""The runner of the demo's scenarios."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,15 +17,11 @@ Seconds to wait for an expected Event. A missing CRD alone takes 12 s, as discov
 """
 
 READING_SECONDS = 2.5
-"""
-Seconds for a person to read before the next command.
-"""
+"""Seconds for a person to read before the next command."""
 
 
 class EventMissing(Exception):
-    """
-    An expected Event did not come in time.
-    """
+    """An expected Event did not come in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +36,7 @@ class ScenarioRunner:
     timeout_seconds: float = EVENT_TIMEOUT
 
     async def run(self, scenarios: Sequence[Scenario]) -> None:
-        """
-        Run all scenarios. Raise EventMissing if an expected Event does not come.
-        """
+        """Run all scenarios. Raise EventMissing if an expected Event does not come."""
         for number, scenario in enumerate(scenarios, 1):
             self.screen.title(f"{number}/{len(scenarios)}  {scenario.title}")
             await self._apply(scenario.break_steps)
@@ -55,9 +47,7 @@ class ScenarioRunner:
             await self._pause_for_reader()
 
     async def print_events(self) -> None:
-        """
-        Print Events until cancelled.
-        """
+        """Print Events until cancelled."""
         while True:
             await self._print_next_event()
 

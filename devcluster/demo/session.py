@@ -1,6 +1,4 @@
-"""
-One run of the demo: server, reporter, watch of Events and scenarios.
-"""
+"""One run of the demo: server, reporter, watch of Events and scenarios."""
 
 import asyncio
 import os
@@ -22,14 +20,10 @@ from reporter.runtime.process.clock import Clock
 
 
 READY_TIMEOUT = 30.0
-"""
-Seconds for the reporter to become ready.
-"""
+"""Seconds for the reporter to become ready."""
 
 POLL_INTERVAL = 0.1
-"""
-Seconds between two readiness requests.
-"""
+"""Seconds between two readiness requests."""
 
 
 async def run_session(screen: Screen, folder: DemoFolder) -> None:
@@ -91,9 +85,7 @@ async def _is_ready(session: aiohttp.ClientSession, url: str) -> bool:
 
 
 def _end_on_signals() -> None:
-    """
-    Cancel this task on SIGTERM and SIGHUP, so that everything stops as it does on SIGINT.
-    """
+    """Cancel this task on SIGTERM and SIGHUP, so that everything stops as it does on SIGINT."""
     task = asyncio.current_task()
     if task is None:
         return

@@ -1,6 +1,4 @@
-"""
-The CustomResourceDefinitions of the example stack, without schemas.
-"""
+"""The CustomResourceDefinitions of the example stack, without schemas."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,9 +13,7 @@ class _CRDDefinition:
     plural: str
     kind: str
     versions: tuple[str, ...]
-    """
-    The served versions; the first is the storage version.
-    """
+    """The served versions; the first is the storage version."""
     namespaced: bool = True
     short: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
@@ -68,15 +64,11 @@ _DETAILED = (
         columns=(("Ready", _CONDITION_PATH.format("Ready")),),
     ),
 )  # fmt: skip
-"""
-The definitions with short names and columns of kubectl.
-"""
+"""The definitions with short names and columns of kubectl."""
 
 
 def crds() -> list[Json]:
-    """
-    Return the CRD of each watched kind that is not built in.
-    """
+    """Return the CRD of each watched kind that is not built in."""
     return [_manifest(definition) for definition in (*_DETAILED, *_plain())]
 
 

@@ -1,6 +1,4 @@
-"""
-The healthy example stack, an hour old: namespaces, control plane and the model of one team.
-"""
+"""The healthy example stack, an hour old: namespaces, control plane and the model of one team."""
 
 import uuid
 from collections.abc import Iterator
@@ -27,9 +25,7 @@ STACK_AGE = timedelta(hours=1)
 
 
 def manifests(now: datetime) -> Iterator[Json]:
-    """
-    Yield all manifests in an order in which they can be stored.
-    """
+    """Yield all manifests in an order in which they can be stored."""
     created = now - STACK_AGE
     for manifest in _base_objects(created):
         manifest["metadata"].setdefault("creationTimestamp", times.format_time(created))
@@ -68,9 +64,7 @@ def component_deployment(component: ExampleComponent) -> Json:
 
 
 def with_running_pods(manifest: Json, created: datetime) -> Iterator[Json]:
-    """
-    Yield a Deployment, its ReplicaSet and its pods, all ready since *created*.
-    """
+    """Yield a Deployment, its ReplicaSet and its pods, all ready since *created*."""
     meta = manifest["metadata"]
     meta.update(uid=str(uuid.uuid4()), generation=1, creationTimestamp=times.format_time(created))
     apply_defaults(DEPLOYMENT, manifest)

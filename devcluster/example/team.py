@@ -1,6 +1,4 @@
-"""
-The team of the example stack: its namespace, its Gateway and one model, all healthy.
-"""
+"""The team of the example stack: its namespace, its Gateway and one model, all healthy."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -36,9 +34,7 @@ def namespace() -> Json:
 def deployment(
     namespace: str, name: str, labels: dict[str, str], *, replicas: int = 1, recreate: bool = False
 ) -> Json:
-    """
-    Build a Deployment of one container, as a chart would.
-    """
+    """Build a Deployment of one container, as a chart would."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -63,9 +59,7 @@ def deployments() -> list[Json]:
 
 
 def manifests(since: datetime) -> Iterator[Json]:
-    """
-    Yield all but the namespace and the Deployments; conditions are true since *since*.
-    """
+    """Yield all but the namespace and the Deployments; conditions are true since *since*."""
     stamp = times.format_time(since)
     yield _gateway_class(stamp)
     yield _gateway(stamp)
@@ -154,9 +148,7 @@ def _envoy_filter(name: str, *patches: Json) -> Json:
 
 
 def _ext_authz_patch() -> Json:
-    """
-    Build the patch that makes Envoy ask gateway auth about each request.
-    """
+    """Build the patch that makes Envoy ask gateway auth about each request."""
     cluster = "outbound|9001||apikey-authz.llm-gateway-auth.svc.cluster.local"
     config = {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",

@@ -1,6 +1,4 @@
-"""
-The handling of a request: faults, authentication, authorization, then the operation.
-"""
+"""The handling of a request: faults, authentication, authorization, then the operation."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -44,15 +42,11 @@ _WRITES = {
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """
-    A received request, for tests that count requests or wait for one.
-    """
+    """A received request, for tests that count requests or wait for one."""
 
     method: str
     path: str
-    """
-    The path with its query.
-    """
+    """The path with its query."""
 
 
 class ApiServer:
@@ -105,9 +99,7 @@ class ApiServer:
         return await _WRITES[call.route.verb](call)
 
     def _serve_non_resource(self, request: web.Request) -> web.Response:
-        """
-        Serve a path that is not of a resource: discovery, version or health.
-        """
+        """Serve a path that is not of a resource: discovery, version or health."""
         match request.path.strip("/").split("/"):
             case ["healthz" | "livez" | "readyz", *_]:
                 return web.Response(text="ok")
@@ -132,9 +124,7 @@ class ApiServer:
 
 
 def _check_supported(route: ResourcePath, kind: ServedKind) -> None:
-    """
-    Refuse a place, a subresource or a verb that the resource does not have.
-    """
+    """Refuse a place, a subresource or a verb that the resource does not have."""
     lacks_namespace = kind.namespaced and not route.namespace
     if lacks_namespace and route.name:
         raise no_such_resource()

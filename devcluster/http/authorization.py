@@ -1,6 +1,4 @@
-"""
-Authentication and authorization: everything is allowed except what a test denies.
-"""
+"""Authentication and authorization: everything is allowed except what a test denies."""
 
 from dataclasses import dataclass, field
 
@@ -31,9 +29,7 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """
-    A rule that forbids the requests it matches; `*` stands for any value.
-    """
+    """A rule that forbids the requests it matches; `*` stands for any value."""
 
     verb: str = "*"
     group: str = "*"
@@ -55,15 +51,11 @@ class Denial:
 @dataclass(slots=True)
 class Authorizer:
     tokens: dict[str, str] = field(default_factory=dict)
-    """
-    Users by bearer token; while it is empty, no request needs a token.
-    """
+    """Users by bearer token; while it is empty, no request needs a token."""
     denials: list[Denial] = field(default_factory=list)
 
     def authenticate(self, authorization: str) -> str:
-        """
-        Return the user of an Authorization header. Raise a 401 if the token is unknown.
-        """
+        """Return the user of an Authorization header. Raise a 401 if the token is unknown."""
         if not self.tokens:
             return DEFAULT_USER
         if not authorization:
@@ -105,9 +97,7 @@ def _forbidden_error(user: str, route: ResourcePath) -> ApiError:
 
 
 def review_access(access: Authorizer, user: str, body: Json) -> Json:
-    """
-    Build the response to a SelfSubjectAccessReview.
-    """
+    """Build the response to a SelfSubjectAccessReview."""
     spec = body.get("spec", {})
     wanted = spec.get("resourceAttributes")
     if wanted is None and "nonResourceAttributes" not in spec:

@@ -20,22 +20,16 @@ _PATH = re.compile(
     r"/proxy(?P<path>/.*)?"
 )
 PASSED_HEADERS = frozenset({"Accept", "If-None-Match"})
-"""
-Headers of the request that are passed on.
-"""
+"""Headers of the request that are passed on."""
 
 PROXY_TIMEOUT = aiohttp.ClientTimeout(total=60)
 FORWARDED_HEADERS = frozenset({"Content-Type", "Location", "ETag", "Retry-After"})
-"""
-Headers of the pod's response that are passed on.
-"""
+"""Headers of the pod's response that are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodProxyRequest:
-    """
-    A request for a page of a pod; authorization sees *route*.
-    """
+    """A request for a page of a pod; authorization sees *route*."""
 
     route: ResourcePath
     port: int
@@ -43,9 +37,7 @@ class PodProxyRequest:
 
 
 def parse_proxy_path(method: str, path: str) -> PodProxyRequest | None:
-    """
-    Parse a path of the proxy; None if it is another path.
-    """
+    """Parse a path of the proxy; None if it is another path."""
     found = _PATH.fullmatch(path)
     if found is None or method != "GET":
         return None

@@ -1,6 +1,4 @@
-"""
-GET of an object, a list or a watch.
-"""
+"""GET of an object, a list or a watch."""
 
 from aiohttp import web
 
@@ -52,9 +50,7 @@ def list_objects(call: ResourceRequest) -> web.Response:
 
 
 async def watch(call: ResourceRequest, bookmark_seconds: float) -> web.StreamResponse:
-    """
-    Serve a watch: a chunked response with one event per line.
-    """
+    """Serve a watch: a chunked response with one event per line."""
     served = watching.ServedWatch(
         call.kind,
         call.objects,

@@ -1,6 +1,4 @@
-"""
-Parsing of method and path into verb, resource and object.
-"""
+"""Parsing of method and path into verb, resource and object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +10,7 @@ _MIN_NAMESPACED_PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class ResourcePath:
-    """
-    The verb and the path of a request for a resource.
-    """
+    """The verb and the path of a request for a resource."""
 
     verb: str
     group: str
@@ -30,9 +26,7 @@ class ResourcePath:
 
 
 def parse_resource_path(method: str, path: str, query: Mapping[str, str]) -> ResourcePath | None:
-    """
-    Parse the path of a request; None if it is not the path of a resource.
-    """
+    """Parse the path of a request; None if it is not the path of a resource."""
     match path.strip("/").split("/"):
         case ["api", version, *rest] if rest:
             return _parse_resource(method, ("", version), rest, query)

@@ -1,6 +1,4 @@
-"""
-An HTTP request for a resource, with its kind and its body.
-"""
+"""An HTTP request for a resource, with its kind and its body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,9 +35,7 @@ class ResourceRequest:
         return self.query.get("includeObject", "Metadata")
 
     def get_object(self) -> StoredObject:
-        """
-        Return the object that the path names. Raise a 404 if it does not exist.
-        """
+        """Return the object that the path names. Raise a 404 if it does not exist."""
         return self.objects.get(self.kind, self.namespace, self.route.name)
 
     @property

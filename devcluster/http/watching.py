@@ -1,6 +1,4 @@
-"""
-Watches: the events of one watch, from the initial ones to its end.
-"""
+"""Watches: the events of one watch, from the initial ones to its end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -25,9 +23,7 @@ from devcluster.storage.storage import (
 
 
 ObjectEncoder = Callable[[StoredObject], bytes]
-"""
-Encodes an object for the client, as itself or as a Table.
-"""
+"""Encodes an object for the client, as itself or as a Table."""
 NOT_OLDER_THAN_REQUIRED = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
 
 
@@ -35,9 +31,7 @@ NOT_OLDER_THAN_REQUIRED = "sendInitialEvents requires setting resourceVersionMat
 class WatchOptions:
     resource_version: int
     send_initial_events: bool
-    """
-    True if the watch begins with all existing objects.
-    """
+    """True if the watch begins with all existing objects."""
     allow_bookmarks: bool
     timeout_seconds: float | None
 
@@ -56,9 +50,7 @@ def parse_watch_options(query: Mapping[str, str]) -> WatchOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServedWatch:
-    """
-    One watch of a client.
-    """
+    """One watch of a client."""
 
     kind: ServedKind
     objects: RegistryStore
@@ -68,9 +60,7 @@ class ServedWatch:
     bookmark_seconds: float
 
     async def frames(self) -> AsyncIterator[bytes | WatchEnd]:
-        """
-        Yield encoded events until the timeout, or until a WatchEnd, which is the last item.
-        """
+        """Yield encoded events until the timeout, or until a WatchEnd, which is the last item."""
         collection = self.objects.collection(self.kind)
         changes: WatchQueue = asyncio.Queue()
         loop = asyncio.get_running_loop()
@@ -90,9 +80,7 @@ class ServedWatch:
             collection.watchers.discard(changes)
 
     def _initial_frames(self, collection: Collection) -> list[bytes]:
-        """
-        Return the events before the first live one: changes since a version, or all objects.
-        """
+        """Return the events before the first live one: changes since a version, or all objects."""
         if not self.options.send_initial_events:
             version = self.options.resource_version or self.objects.storage.version
             changes = collection.changes_since(version)
@@ -159,9 +147,7 @@ class ServedWatch:
 
 
 def _expired_watch_frame(kind: ServedKind, version: int, start: int) -> bytes:
-    """
-    Encode the ERROR event that tells the client to list again.
-    """
+    """Encode the ERROR event that tells the client to list again."""
     text = f"too old resource version: {version} ({start})"
     if not kind.is_watch_cached:
         text = "The resourceVersion for the provided watch is too old."

@@ -1,6 +1,4 @@
-"""
-POST, PUT, PATCH and DELETE of objects.
-"""
+"""POST, PUT, PATCH and DELETE of objects."""
 
 from collections.abc import Callable
 
@@ -87,9 +85,7 @@ def _finish_update(call: ResourceRequest, stored: StoredObject) -> web.Response:
 
 
 async def _read_grace_period(call: ResourceRequest) -> int | None:
-    """
-    Return the grace period of a DELETE in seconds: of its query, or else of its body.
-    """
+    """Return the grace period of a DELETE in seconds: of its query, or else of its body."""
     body = await call.read_body() if call.request.can_read_body else {}
     if "gracePeriodSeconds" in call.query:
         return parse_integer(call.query["gracePeriodSeconds"])

@@ -1,6 +1,4 @@
-"""
-The errors of the API server: Status objects with the texts of the real server.
-"""
+"""The errors of the API server: Status objects with the texts of the real server."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,15 +23,11 @@ CONTINUE_EXPIRED_MESSAGE = (
 
 
 class PathNotFound(Exception):
-    """
-    An unknown path, for which the real server responds in plain text without a Status.
-    """
+    """An unknown path, for which the real server responds in plain text without a Status."""
 
 
 class ApiError(Exception):
-    """
-    An error response with its Status object.
-    """
+    """An error response with its Status object."""
 
     def __init__(
         self,
@@ -68,9 +62,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """
-    One invalid field of an object.
-    """
+    """One invalid field of an object."""
 
     field: str
     message: str
@@ -128,9 +120,7 @@ def conflict(kind: ServedKind, name: str, why: str = OPTIMISTIC_LOCK_MESSAGE) ->
 
 
 def resource_version_required(kind: ServedKind, name: str) -> ApiError:
-    """
-    Refuse an update without resourceVersion, for kinds that require one.
-    """
+    """Refuse an update without resourceVersion, for kinds that require one."""
     cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
     return invalid(kind.resource, kind.group, name, [cause])
 
@@ -158,9 +148,7 @@ def namespace_mismatch() -> ApiError:
 
 
 def invalid_patch_result(value: Json, why: str) -> ApiError:
-    """
-    Refuse a patch whose result cannot be decoded.
-    """
+    """Refuse a patch whose result cannot be decoded."""
     text = msgspec.json.encode(msgspec.json.encode(value).decode()).decode()
     return invalid("", "", "", [FieldError("patch", f"Invalid value: {text}: {why}")])
 
@@ -170,9 +158,7 @@ def no_such_resource() -> ApiError:
 
 
 def not_acceptable() -> ApiError:
-    """
-    Refuse discovery in its older form, which this server does not have.
-    """
+    """Refuse discovery in its older form, which this server does not have."""
     text = "only aggregated discovery v2 is served, which kubectl 1.30 and newer request"
     return ApiError(406, "NotAcceptable", text, {})
 

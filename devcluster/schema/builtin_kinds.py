@@ -1,6 +1,4 @@
-"""
-The built-in kinds that are served.
-"""
+"""The built-in kinds that are served."""
 
 from devcluster.schema.kinds import GenerationPolicy, ServedKind
 

@@ -1,6 +1,4 @@
-"""
-The kinds that a CustomResourceDefinition serves, and its status. Pure.
-"""
+"""The kinds that a CustomResourceDefinition serves, and its status. Pure."""
 
 from devcluster.schema.api_errors import Json
 from devcluster.schema.kinds import (
@@ -15,9 +13,7 @@ _AGE = PrinterColumn("Age", "date", ".metadata.creationTimestamp")
 
 
 def served_kinds(crd: Json) -> list[ServedKind]:
-    """
-    Return one kind for each served version, the storage version first.
-    """
+    """Return one kind for each served version, the storage version first."""
     spec = crd["spec"]
     served = [version for version in spec["versions"] if version.get("served")]
     return [
@@ -58,9 +54,7 @@ def _printer_column(column: Json) -> PrinterColumn:
 
 
 def apply_name_defaults(crd: Json) -> None:
-    """
-    Set the defaults that the real server derives from the names, in place.
-    """
+    """Set the defaults that the real server derives from the names, in place."""
     spec = crd["spec"]
     names = spec["names"]
     names.setdefault("singular", names["kind"].lower())
@@ -78,9 +72,7 @@ def initial_status(crd: Json) -> Json:
 
 
 def established_status(crd: Json, now: str) -> Json:
-    """
-    Return the status of a CRD that is served.
-    """
+    """Return the status of a CRD that is served."""
     return {
         "conditions": [
             _condition("NamesAccepted", "NoConflicts", "no conflicts found", now),

@@ -13,9 +13,7 @@ from devcluster.schema.kinds import ServedKind
 
 
 class FieldDecodeError(ValueError):
-    """
-    A value that does not fit its field, with the text of Go's decoder.
-    """
+    """A value that does not fit its field, with the text of Go's decoder."""
 
 
 FieldReader = Callable[[Any, str], Any]

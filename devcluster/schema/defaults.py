@@ -69,15 +69,11 @@ EMPTY_OBJECTS: dict[str, Json] = {
         },
     },
 }
-"""
-The fields of a bookmark's object beside its metadata.
-"""
+"""The fields of a bookmark's object beside its metadata."""
 
 
 def apply_defaults(kind: ServedKind, value: Json) -> None:
-    """
-    Set the defaults of one object, in place.
-    """
+    """Set the defaults of one object, in place."""
     match kind.group_resource:
         case "events":
             _default_event(value)

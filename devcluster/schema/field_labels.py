@@ -1,6 +1,4 @@
-"""
-The fields that field selectors support, for each kind.
-"""
+"""The fields that field selectors support, for each kind."""
 
 from devcluster.schema.api_errors import Json, bad_request
 from devcluster.schema.kinds import ServedKind
@@ -37,9 +35,7 @@ _FIELDS_BY_RESOURCE = {
 
 
 def check_field_label(kind: ServedKind, field: str) -> None:
-    """
-    Raise a 400 for a field that the real server does not support.
-    """
+    """Raise a 400 for a field that the real server does not support."""
     if field == "metadata.name" or (field == "metadata.namespace" and kind.namespaced):
         return
     if field in _FIELDS_BY_RESOURCE.get(kind.group_resource, ()):

@@ -1,6 +1,4 @@
-"""
-The registry of the kinds that are served now.
-"""
+"""The registry of the kinds that are served now."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,9 +25,7 @@ class KindRegistry:
             self._kinds[kind.group, kind.version, kind.resource] = kind
 
     def add_crd(self, crd: Json) -> None:
-        """
-        Serve the versions of a CRD instead of those that it had before.
-        """
+        """Serve the versions of a CRD instead of those that it had before."""
         self.remove_crd(crd)
         if "deletionTimestamp" not in crd["metadata"]:
             self._add(served_kinds(crd))
@@ -40,15 +36,11 @@ class KindRegistry:
             del self._kinds[kind.group, kind.version, kind.resource]
 
     def versions(self, group: str, resource: str) -> list[ServedKind]:
-        """
-        Return the kinds of one resource, the storage version first.
-        """
+        """Return the kinds of one resource, the storage version first."""
         return [k for k in self._kinds.values() if (k.group, k.resource) == (group, resource)]
 
     def resolve(self, group: str, version: str, resource: str) -> ServedKind:
-        """
-        Return the kind of a path. Raise the real server's 404 if it is not served.
-        """
+        """Return the kind of a path. Raise the real server's 404 if it is not served."""
         found = self._kinds.get((group, version, resource))
         if found:
             return found
@@ -57,27 +49,21 @@ class KindRegistry:
         raise PathNotFound
 
     def by_group_resource(self, qualified: str) -> ServedKind:
-        """
-        Return the kind of `deployments.apps` or `pods`. Raise KeyError if it is not served.
-        """
+        """Return the kind of `deployments.apps` or `pods`. Raise KeyError if it is not served."""
         resource, _, group = qualified.partition(".")
         for kind in self.versions(group, resource):
             return kind
         raise KeyError(qualified)
 
     def by_type_meta(self, api_version: str, kind_name: str) -> ServedKind:
-        """
-        Return the kind of a manifest. Raise KeyError if it is not served.
-        """
+        """Return the kind of a manifest. Raise KeyError if it is not served."""
         for kind in self._kinds.values():
             if (kind.api_version, kind.kind) == (api_version, kind_name):
                 return kind
         raise KeyError(f"{api_version} {kind_name}")
 
     def groups(self) -> dict[str, dict[str, list[ServedKind]]]:
-        """
-        Return the kinds by group and version, the preferred version first.
-        """
+        """Return the kinds by group and version, the preferred version first."""
         found: dict[str, dict[str, list[ServedKind]]] = {}
         for kind in self._kinds.values():
             found.setdefault(kind.group, {}).setdefault(kind.version, []).append(kind)

@@ -1,6 +1,4 @@
-"""
-The properties in which the API server's kinds differ.
-"""
+"""The properties in which the API server's kinds differ."""
 
 from dataclasses import dataclass
 from enum import Enum, unique
@@ -12,9 +10,7 @@ CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", 
 
 @unique
 class GenerationPolicy(Enum):
-    """
-    The changes that raise metadata.generation of an object.
-    """
+    """The changes that raise metadata.generation of an object."""
 
     NEVER = "never"
     SPEC = "spec"
@@ -24,9 +20,7 @@ class GenerationPolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PrinterColumn:
-    """
-    A column of a Table; kubectl prints those above priority 0 only with -o wide.
-    """
+    """A column of a Table; kubectl prints those above priority 0 only with -o wide."""
 
     name: str
     type: str = "string"
@@ -37,9 +31,7 @@ class PrinterColumn:
 
 @dataclass(frozen=True, slots=True)
 class ServedKind:
-    """
-    A resource of one group and version.
-    """
+    """A resource of one group and version."""
 
     group: str
     version: str
@@ -55,13 +47,9 @@ class ServedKind:
     is_custom: bool = False
     columns: tuple[PrinterColumn, ...] = ()
     unconditional_update: bool = True
-    """
-    True if PUT may omit the resourceVersion.
-    """
+    """True if PUT may omit the resourceVersion."""
     returns_deleted: bool = False
-    """
-    True if DELETE responds with the object instead of a Status.
-    """
+    """True if DELETE responds with the object instead of a Status."""
     is_watch_cached: bool = True
     """
     True if reads come from the watch cache. Those of Events come from etcd and have other error texts.

@@ -32,15 +32,11 @@ _DURATION_STEPS: tuple[tuple[int, int, str], ...] = (
 
 
 class TimeParseError(ValueError):
-    """
-    A time that cannot be parsed, with Go's error text.
-    """
+    """A time that cannot be parsed, with Go's error text."""
 
 
 def parse_time(text: str, layout: str) -> datetime:
-    """
-    Parse a time of Go's *layout* and return it in UTC. Raise TimeParseError otherwise.
-    """
+    """Parse a time of Go's *layout* and return it in UTC. Raise TimeParseError otherwise."""
     rest = text
     for name, pattern in _LAYOUTS[layout]:
         found = re.match(pattern, rest)
@@ -66,9 +62,7 @@ def format_time(when: datetime) -> str:
 
 
 def parse_stored_time(text: str | None) -> datetime | None:
-    """
-    Parse the time of a stored object, which was validated before.
-    """
+    """Parse the time of a stored object, which was validated before."""
     return datetime.fromisoformat(text) if text else None
 
 

@@ -1,6 +1,4 @@
-"""
-The objects of the cluster by resource names, without HTTP.
-"""
+"""The objects of the cluster by resource names, without HTTP."""
 
 import asyncio
 from collections.abc import Iterator
@@ -28,9 +26,7 @@ class Cluster:
     objects: RegistryStore
 
     def upsert(self, manifest: Json) -> Json:
-        """
-        Store a manifest as it is, with its status and times, in place of an existing object.
-        """
+        """Store a manifest as it is, with its status and times, in place of an existing object."""
         kind = self.objects.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
         return _manifest(kind, self.objects.upsert(manifest))
 
@@ -52,9 +48,7 @@ class Cluster:
 
     @contextmanager
     def changes(self, *resources: str) -> Iterator[WatchQueue]:
-        """
-        Provide a queue that receives every change of the objects of *resources*.
-        """
+        """Provide a queue that receives every change of the objects of *resources*."""
         queue: WatchQueue = asyncio.Queue()
         collections = [
             self.objects.collection(self.objects.registry.by_group_resource(name))
@@ -71,9 +65,7 @@ class Cluster:
     def patch(
         self, resource: str, namespace: str, name: str, patch: Json, *, subresource: str = ""
     ) -> Json:
-        """
-        Apply a merge patch to the object, its status or its scale.
-        """
+        """Apply a merge patch to the object, its status or its scale."""
         kind = self.objects.registry.by_group_resource(resource)
         old = self.objects.get(kind, namespace, name)
 
@@ -88,9 +80,7 @@ class Cluster:
         return _manifest(kind, new)
 
     def delete(self, resource: str, namespace: str, name: str) -> None:
-        """
-        Delete an object without a grace period.
-        """
+        """Delete an object without a grace period."""
         kind = self.objects.registry.by_group_resource(resource)
         old = self.objects.get(kind, namespace, name)
         deletion.delete_object(self.objects, kind, old, grace_seconds=0)

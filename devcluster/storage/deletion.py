@@ -1,6 +1,4 @@
-"""
-Deletion: finalizers, grace periods, and the content of Namespaces and CRDs.
-"""
+"""Deletion: finalizers, grace periods, and the content of Namespaces and CRDs."""
 
 from datetime import timedelta
 
@@ -17,9 +15,7 @@ CRD_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 def delete_object(
     objects: RegistryStore, kind: ServedKind, old: StoredObject, grace_seconds: int | None
 ) -> StoredObject:
-    """
-    Delete an object, or mark it as being deleted. Return its last or its marked state.
-    """
+    """Delete an object, or mark it as being deleted. Return its last or its marked state."""
     meta = old.value["metadata"]
     if kind == NAMESPACE:
         return _delete_namespace(objects, old)
@@ -36,9 +32,7 @@ def delete_object(
 
 
 def finish_deletion(objects: RegistryStore, kind: ServedKind, stored: StoredObject) -> None:
-    """
-    Remove an object that is being deleted once an update has removed its last finalizer.
-    """
+    """Remove an object that is being deleted once an update has removed its last finalizer."""
     meta = stored.value["metadata"]
     if "deletionTimestamp" not in meta or meta.get("finalizers"):
         return
@@ -49,9 +43,7 @@ def finish_deletion(objects: RegistryStore, kind: ServedKind, stored: StoredObje
 
 
 def finalize_parents(objects: RegistryStore, kind: ServedKind, deleted: StoredObject) -> None:
-    """
-    Remove the Namespace and the CRD that waited for the deletion of this object.
-    """
+    """Remove the Namespace and the CRD that waited for the deletion of this object."""
     namespace = objects.collection(NAMESPACE).objects.get(deleted.namespace)
     if namespace and "deletionTimestamp" in namespace.value["metadata"]:
         _finalize_namespace(objects, namespace)
@@ -61,9 +53,7 @@ def finalize_parents(objects: RegistryStore, kind: ServedKind, deleted: StoredOb
 
 
 def _grace_period(kind: ServedKind, old: StoredObject, grace_seconds: int | None) -> int:
-    """
-    Return the grace period in seconds; only pods on a node have one.
-    """
+    """Return the grace period in seconds; only pods on a node have one."""
     if kind.group_resource != "pods" or not old.value["spec"].get("nodeName"):
         return 0
     if grace_seconds is not None:

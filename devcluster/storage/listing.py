@@ -1,6 +1,4 @@
-"""
-Lists of objects in pages, also as of an earlier version.
-"""
+"""Lists of objects in pages, also as of an earlier version."""
 
 import base64
 import binascii
@@ -80,9 +78,7 @@ def list_page(
     selection: Selection,
     options: ListOptions,
 ) -> ServedPage:
-    """
-    Return one page of a list. Raise a 410 if the history does not reach back to its version.
-    """
+    """Return one page of a list. Raise a 410 if the history does not reach back to its version."""
     limit = 0 if kind.is_watch_cached and options.resource_version == "0" else options.limit
     version, after = _read_position(options, current)
     try:
@@ -108,9 +104,7 @@ def list_page(
 
 
 def _read_position(options: ListOptions, current: int) -> tuple[int, str]:
-    """
-    Return the version of the list and the key to start from.
-    """
+    """Return the version of the list and the key to start from."""
     if options.continue_token:
         token = _decode_token(options.continue_token)
         return (token.rv if token.rv > 0 else current), token.start

@@ -1,6 +1,4 @@
-"""
-Strategic merge patches. Pure.
-"""
+"""Strategic merge patches. Pure."""
 
 from typing import Any
 
@@ -18,15 +16,11 @@ _MERGE_KEYS = {
     "imagePullSecrets": "name",
     "secrets": "name",
 }
-"""
-Merge keys of the lists in built-in kinds; a strategic merge patch replaces all other lists.
-"""
+"""Merge keys of the lists in built-in kinds; a strategic merge patch replaces all other lists."""
 
 
 def apply_strategic_merge_patch(target: Any, patch: Json) -> Json:
-    """
-    Apply a strategic merge patch: a merge patch that merges some lists by a key.
-    """
+    """Apply a strategic merge patch: a merge patch that merges some lists by a key."""
     result = dict(target) if isinstance(target, dict) else {}
     for key, value in patch.items():
         if key.startswith("$"):

@@ -48,9 +48,7 @@ class RegistryStore:
         return found
 
     def create(self, kind: ServedKind, namespace: str, value: Json) -> StoredObject:
-        """
-        Store a new object without the status that the client sent.
-        """
+        """Store a new object without the status that the client sent."""
         _check_type_meta(kind, value)
         self._check_namespace(kind, namespace, value)
         if value.get("metadata", {}).get("namespace", namespace) != namespace:
@@ -78,9 +76,7 @@ class RegistryStore:
         *,
         subresource: str = "",
     ) -> StoredObject:
-        """
-        Replace an object or its status. Raise a conflict if it has another resourceVersion.
-        """
+        """Replace an object or its status. Raise a conflict if it has another resourceVersion."""
         _check_type_meta(kind, value)
         _check_identity(kind, old, value.setdefault("metadata", {}))
         new = prepare_for_update(kind, old.value, _decode(kind, value), subresource)
@@ -101,9 +97,7 @@ class RegistryStore:
         *,
         subresource: str = "",
     ) -> StoredObject:
-        """
-        Apply a change to an object.
-        """
+        """Apply a change to an object."""
         value = change({"apiVersion": kind.api_version, "kind": kind.kind, **old.mutable_copy()})
         uid = value.get("metadata", {}).get("uid")
         if uid != old.value["metadata"]["uid"]:
@@ -115,9 +109,7 @@ class RegistryStore:
         return self.update(kind, old, value, subresource=subresource)
 
     def upsert(self, manifest: Json) -> StoredObject:
-        """
-        Store a manifest as it is, with status and times, in place of an existing object.
-        """
+        """Store a manifest as it is, with status and times, in place of an existing object."""
         kind = self.registry.by_type_meta(manifest["apiVersion"], manifest["kind"])
         metadata = manifest["metadata"]
         namespace = metadata.get("namespace", "")
@@ -145,9 +137,7 @@ class RegistryStore:
         return self.storage.write(self.collection(kind), value)
 
     def _create_crd(self, value: Json) -> StoredObject:
-        """
-        Store a CRD, serve its kinds, then write its Established status as a second version.
-        """
+        """Store a CRD, serve its kinds, then write its Established status as a second version."""
         crds.apply_name_defaults(value)
         value["status"] = crds.initial_status(value)
         stored = self._write(CRD, value)
@@ -199,9 +189,7 @@ def _decode(kind: ServedKind, value: Json) -> Json:
 
 
 def _check_type_meta(kind: ServedKind, value: Json) -> None:
-    """
-    Refuse an object whose kind or apiVersion differs from that of the path.
-    """
+    """Refuse an object whose kind or apiVersion differs from that of the path."""
     kind_name, version = value.get("kind"), value.get("apiVersion")
     name = value.get("metadata", {}).get("name", "")
     if kind.is_custom:

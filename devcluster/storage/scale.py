@@ -1,6 +1,4 @@
-"""
-The scale subresource, which shows and sets the replicas of an object.
-"""
+"""The scale subresource, which shows and sets the replicas of an object."""
 
 from devcluster.schema import api_errors
 from devcluster.schema.api_errors import Json
@@ -14,9 +12,7 @@ _SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimes
 
 
 def scale_object(stored: StoredObject) -> Json:
-    """
-    Build the Scale of an object; spec omits zero replicas, as Go does.
-    """
+    """Build the Scale of an object; spec omits zero replicas, as Go does."""
     value = stored.value
     replicas = value.get("spec", {}).get("replicas", 0)
     labels = value["spec"].get("selector", {}).get("matchLabels", {})
@@ -40,9 +36,7 @@ def update_scale(
     old: StoredObject,
     change: Mutation,
 ) -> StoredObject:
-    """
-    Apply a change of the Scale to the object itself.
-    """
+    """Apply a change of the Scale to the object itself."""
     scale = change(scale_object(old))
     replicas = scale.get("spec", {}).get("replicas", 0)
     if not isinstance(replicas, int):

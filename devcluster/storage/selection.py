@@ -1,6 +1,4 @@
-"""
-The objects that a request selects: by namespace, labels and fields.
-"""
+"""The objects that a request selects: by namespace, labels and fields."""
 
 from dataclasses import dataclass
 
@@ -19,9 +17,7 @@ from reporter.model.kinds.base.selectors import (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """
-    A namespace or all (empty), with the requirements of both selectors.
-    """
+    """A namespace or all (empty), with the requirements of both selectors."""
 
     namespace: str = ""
     labels: tuple[LabelRequirement, ...] = ()
@@ -46,9 +42,7 @@ class Selection:
 def parse_selection(
     kind: ServedKind, namespace: str, *, name: str, label_selector: str, field_selector: str
 ) -> Selection:
-    """
-    Parse the selection of a request. Raise a 400 if a selector is invalid.
-    """
+    """Parse the selection of a request. Raise a 400 if a selector is invalid."""
     try:
         labels, fields = parse_labels(label_selector), parse_fields(field_selector)
     except SelectorError as err:

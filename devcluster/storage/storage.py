@@ -18,15 +18,11 @@ from devcluster.schema.api_errors import Json
 
 
 HISTORY_LIMIT = 10_000
-"""
-Changes kept for each resource; a watch or page of an earlier version gets 410.
-"""
+"""Changes kept for each resource; a watch or page of an earlier version gets 410."""
 
 
 class TooOldResourceVersion(Exception):
-    """
-    A version before the history, which begins at *start*.
-    """
+    """A version before the history, which begins at *start*."""
 
     def __init__(self, start: int) -> None:
         super().__init__(start)
@@ -75,9 +71,7 @@ class StoredChange:
 
 @unique
 class WatchEnd(Enum):
-    """
-    The ways in which the server ends a watch.
-    """
+    """The ways in which the server ends a watch."""
 
     CLEAN = "the stream ends"
     CONNECTION_CUT = "the connection breaks"
@@ -88,14 +82,10 @@ WatchQueue = asyncio.Queue[StoredChange | WatchEnd]
 
 @dataclass(slots=True)
 class Collection:
-    """
-    The objects of one resource, their history and its watchers.
-    """
+    """The objects of one resource, their history and its watchers."""
 
     oldest_resource_version: int
-    """
-    The history has every change after this version.
-    """
+    """The history has every change after this version."""
     objects: dict[str, StoredObject] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     history: deque[StoredChange] = field(default_factory=deque)
@@ -121,9 +111,7 @@ class Collection:
         return [change for change in self.history if change.resource_version > version]
 
     def objects_at(self, version: int) -> tuple[list[str], dict[str, StoredObject]]:
-        """
-        Return the sorted keys and the objects as they were at *version*.
-        """
+        """Return the sorted keys and the objects as they were at *version*."""
         later = self.changes_since(version)
         if not later:
             return self.keys, self.objects
@@ -148,9 +136,7 @@ class Collection:
 
 
 class Storage:
-    """
-    All collections, in the role of etcd.
-    """
+    """All collections, in the role of etcd."""
 
     def __init__(self) -> None:
         self.version = 1
@@ -164,9 +150,7 @@ class Storage:
         return found
 
     def write(self, collection: Collection, value: Json) -> StoredObject:
-        """
-        Store *value* under a new version; the caller must not use it any more.
-        """
+        """Store *value* under a new version; the caller must not use it any more."""
         self.version += 1
         meta = value["metadata"]
         meta["resourceVersion"] = str(self.version)
@@ -182,17 +166,13 @@ class Storage:
         return new
 
     def remove(self, collection: Collection, key: str) -> StoredObject:
-        """
-        Remove an object and return its last state with the version of its deletion.
-        """
+        """Remove an object and return its last state with the version of its deletion."""
         self.version += 1
         old = collection.objects[key]
         collection.record(StoredChange(self.version, key, old, None))
         return old.at_resource_version(self.version)
 
     def compact_history(self) -> None:
-        """
-        Forget the history, as a compaction of etcd or a restart of the API server does.
-        """
+        """Forget the history, as a compaction of etcd or a restart of the API server does."""
         for collection in self.collections.values():
             collection.compact_history(self.version)

@@ -1,6 +1,4 @@
-"""
-Preparation of an object that a client sent for storage. Pure.
-"""
+"""Preparation of an object that a client sent for storage. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,9 +19,7 @@ SERVER_OWNED_METADATA = (
 
 @dataclass(frozen=True, slots=True)
 class SystemFields:
-    """
-    The fields that the server sets in a new object.
-    """
+    """The fields that the server sets in a new object."""
 
     namespace: str
     uid: str
@@ -31,9 +27,7 @@ class SystemFields:
 
 
 def prepare_for_create(kind: ServedKind, value: Json, system: SystemFields) -> Json:
-    """
-    Return a new object as it will be stored.
-    """
+    """Return a new object as it will be stored."""
     meta = {k: v for k, v in value.get("metadata", {}).items() if k not in SERVER_OWNED_METADATA}
     meta.pop("managedFields", None)
     meta.pop("selfLink", None)
@@ -50,9 +44,7 @@ def prepare_for_create(kind: ServedKind, value: Json, system: SystemFields) -> J
 
 
 def prepare_for_update(kind: ServedKind, old: Json, value: Json, subresource: str) -> Json:
-    """
-    Return an object after an update of the main resource, or of *subresource* `status`.
-    """
+    """Return an object after an update of the main resource, or of *subresource* `status`."""
     if subresource == "status":
         rest = _without(old, {"status"})
         return {**rest, "status": value["status"]} if "status" in value else rest
@@ -79,9 +71,7 @@ def _updated_metadata(old: Json, new: Json) -> Json:
 
 
 def bumps_generation(kind: ServedKind, old: Json, new: Json) -> bool:
-    """
-    Return whether a change raises metadata.generation.
-    """
+    """Return whether a change raises metadata.generation."""
     match kind.generation:
         case GenerationPolicy.NEVER:
             return False
@@ -100,9 +90,7 @@ def _without(value: Json, keys: set[str]) -> Json:
 
 
 def is_unchanged(old: Json, new: Json) -> bool:
-    """
-    Return whether an update changes nothing: no new version, no watch event.
-    """
+    """Return whether an update changes nothing: no new version, no watch event."""
     before = {**old, "metadata": _without(old["metadata"], {"resourceVersion"})}
     after = {**new, "metadata": _without(new["metadata"], {"resourceVersion"})}
     return before == after

@@ -1,6 +1,4 @@
-"""
-The most important benchmark: the time from a change to its readable Event.
-"""
+"""The most important benchmark: the time from a change to its readable Event."""
 
 import sys
 

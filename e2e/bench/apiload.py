@@ -29,14 +29,10 @@ from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 
 
 POLLING = 4_000
-"""
-Reads a minute of the polling Go reporter at 1,000 healthy InferenceSets.
-"""
+"""Reads a minute of the polling Go reporter at 1,000 healthy InferenceSets."""
 
 GOAL_OF_READS, GOAL_OF_CPU = POLLING / 100, 0.5
-"""
-Goals a minute: reads of the API server, CPU seconds of the reporter.
-"""
+"""Goals a minute: reads of the API server, CPU seconds of the reporter."""
 
 KAITO_NAMESPACES = "/apis/kaito.sh/v1beta1/namespaces"
 HEARTBEAT = 30
@@ -49,19 +45,13 @@ FLAGS = (
 )
 START_TIMEOUT = 300
 SETTLE_SECONDS = 20
-"""
-Seconds after a start before the reporter counts as idle.
-"""
+"""Seconds after a start before the reporter counts as idle."""
 
 EXPECTED = {ApiRequest("update", "leases"), ApiRequest("get", "/apis")}
-"""
-Requests of an idle reporter, beside watches, which are reopened after some minutes.
-"""
+"""Requests of an idle reporter, beside watches, which are reopened after some minutes."""
 
 MAX_NAMED = 3
-"""
-Maximum number of resources to list by name.
-"""
+"""Maximum number of resources to list by name."""
 
 
 def main() -> int:

@@ -44,9 +44,7 @@ from reporter.stages.store.store import Store
 
 
 PASS_GOAL, MEMORY_GOAL, SIZE_OF_GOAL = 1.0, 64, 10_000
-"""
-Maximum seconds of a full pass and MiB, for this many objects.
-"""
+"""Maximum seconds of a full pass and MiB, for this many objects."""
 
 OBJECTS_PER_NAMESPACE = 100
 CONDITION = 'object.status.conditions.exists(c, c.type == "{}" && c.status == "True")'
@@ -55,9 +53,7 @@ TYPES = ("Ready", "PredictorReady", "IngressReady", "RoutesReady", "LatestDeploy
 
 @dataclass(frozen=True)
 class CelTimings:
-    """
-    Seconds of processor time, and MiB.
-    """
+    """Seconds of processor time, and MiB."""
 
     layer: Layer
     objects: int
@@ -82,9 +78,7 @@ def main() -> int:
 
 
 def measure(size: int, layer: Layer, rounds: int) -> CelTimings:
-    """
-    Fill a store with objects of which all are current, and evaluate five reasons about them.
-    """
+    """Fill a store with objects of which all are current, and evaluate five reasons about them."""
     load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     before = _resident()
     catalogue = _catalogue(layer)
@@ -110,9 +104,7 @@ def measure(size: int, layer: Layer, rounds: int) -> CelTimings:
 
 
 def _catalogue(layer: Layer) -> Catalogue:
-    """
-    Return a catalogue of five reasons on one kind alone: all shipped ones are switched off.
-    """
+    """Return a catalogue of five reasons on one kind alone: all shipped ones are switched off."""
     shipped = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES)
     off = {e.reason: {"enabled": False} for e in shipped.entries.values() if e.is_evaluated}
     kind = {"kind": "Service", "group": "serving.example.com", "resource": "services"}
@@ -178,9 +170,7 @@ def _decode(kind: ResourceKind, objects: Sequence[object]) -> Sequence[ApiObject
 
 
 def _object(number: int, change: int) -> object:
-    """
-    Return an object of some 4 KiB, most of which no expression reads.
-    """
+    """Return an object of some 4 KiB, most of which no expression reads."""
     since = "2026-01-01T00:00:00Z"
     return {
         "apiVersion": "serving.example.com/v1",
@@ -215,9 +205,7 @@ def _object(number: int, change: int) -> object:
 
 
 def _resident() -> float:
-    """
-    Return the resident memory in MiB (proc(5), statm).
-    """
+    """Return the resident memory in MiB (proc(5), statm)."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096 / 2**20

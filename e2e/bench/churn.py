@@ -24,9 +24,7 @@ from e2e.support.production_stack import statuses
 
 
 MAX_CONCURRENT = 16
-"""
-Maximum number of concurrent requests.
-"""
+"""Maximum number of concurrent requests."""
 
 KAITO, GATEWAY = "/apis/kaito.sh/v1beta1", "/apis/gateway.networking.k8s.io/v1"
 INFERENCE = "/apis/inference.networking.k8s.io/v1"
@@ -35,9 +33,7 @@ _SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "managedFields"
 
 @dataclass(frozen=True)
 class ChurnedKind:
-    """
-    A kind of object to change; *name* is a template, *weight* its share of 100 changes.
-    """
+    """A kind of object to change; *name* is a template, *weight* its share of 100 changes."""
 
     root: str
     resource: str
@@ -58,9 +54,7 @@ KINDS = (
     ChurnedKind(INFERENCE, "inferencepools", "{model}-inferencepool", 4),
 )
 REPLACED_WEIGHT = 4
-"""
-Replacements of endpoint picker pods in 100 changes.
-"""
+"""Replacements of endpoint picker pods in 100 changes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,9 +94,7 @@ class _ChurnLoop:
         self._replacing: set[str] = set()
 
     async def run(self, rate: float) -> None:
-        """
-        Make changes at an even rate. Changes that a slow server delays are not made up for.
-        """
+        """Make changes at an even rate. Changes that a slow server delays are not made up for."""
         loop = asyncio.get_running_loop()
         weights = [*(kind.weight for kind in KINDS), REPLACED_WEIGHT]
         async with PlainClient(self._client) as self._session, asyncio.TaskGroup() as group:
@@ -124,9 +116,7 @@ class _ChurnLoop:
             self._count.value += 1
 
     async def _touch(self, kind: ChurnedKind) -> None:
-        """
-        Write the status of a random object with new messages and transition times.
-        """
+        """Write the status of a random object with new messages and transition times."""
         team, model = self._random_model()
         if kind.resource not in self._status:
             first = await self._session.get(kind.path(teams.team(0), teams.model(0, 0)))

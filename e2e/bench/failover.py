@@ -35,15 +35,11 @@ from e2e.support.reporter_process import ReporterProcess
 
 LEASE = 15
 GOALS = {signal.SIGKILL: LEASE + 1.0, signal.SIGTERM: 2.0}
-"""
-Seconds until the Event of the other replica can be read.
-"""
+"""Seconds until the Event of the other replica can be read."""
 
 NAMES = {signal.SIGKILL: "killed leader", signal.SIGTERM: "graceful stop"}
 STANDING_REASON = "inferencesetEPPNotReady"
-"""
-The reason of the finding that lasts during all failovers.
-"""
+"""The reason of the finding that lasts during all failovers."""
 
 PICKER = (
     f"/apis/apps/v1/namespaces/{teams.team(0)}/deployments/{teams.model(0, 0)}-inferencepool-epp"

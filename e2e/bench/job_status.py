@@ -22,14 +22,10 @@ from e2e.support.process_usage import ProcessUsage
 
 
 GOAL_OF_LOOK = 2.0
-"""
-Maximum seconds from the start of the process to its first look.
-"""
+"""Maximum seconds from the start of the process to its first look."""
 
 GOAL_OF_MEMORY = 64.0
-"""
-Maximum MiB, resident, at any moment.
-"""
+"""Maximum MiB, resident, at any moment."""
 
 OPTIONS = replace(Options(), scheduler=False, kwok=False, unread_crds=False, audit=True)
 NAMESPACE = "default"
@@ -37,9 +33,7 @@ RESULT = json.dumps(
     {"status": "success", "reason": "R", "message": "m", "details": list(range(100))}
 )
 HOSTILE = '{"details":[' + "[]," * 349_000 + '[]],"status":"success","reason":"Large"}'
-"""
-Nearly a mebibyte, of as many values as fit into it.
-"""
+"""Nearly a mebibyte, of as many values as fit into it."""
 
 
 def main() -> int:
@@ -88,9 +82,7 @@ def measure(plane: ControlPlane, starts: int) -> Iterator[BenchRow]:
 
 
 def _run(job: SidecarJob, result: str, reason: str) -> tuple[float, ProcessUsage]:
-    """
-    Run one sidecar, which stays after its report as a native one does.
-    """
+    """Run one sidecar, which stays after its report as a native one does."""
     begun = time.time()
     job.start(NATIVE_SIDECAR="true")
     looked = until(lambda: _first_look(job), within=WAIT_TIMEOUT, what="a look at the pod")

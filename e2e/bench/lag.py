@@ -20,19 +20,13 @@ from e2e.support.arguments import natural
 
 
 GOAL = 0.05
-"""
-Seconds that the loop may be blocked at a time.
-"""
+"""Seconds that the loop may be blocked at a time."""
 
 RESYNC_FLAG = "--resync-seconds=5"
-"""
-Six times as many full passes as with the default.
-"""
+"""Six times as many full passes as with the default."""
 
 PAUSE = 0.05
-"""
-Seconds between two requests of /livez.
-"""
+"""Seconds between two requests of /livez."""
 
 
 def main() -> int:

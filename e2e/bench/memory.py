@@ -24,29 +24,19 @@ from e2e.bench.support.program import log_progress
 
 
 GOALS = {100: 80, 1_000: 100, 10_000: 256}
-"""
-MiB by the maximum number of InferenceSets.
-"""
+"""MiB by the maximum number of InferenceSets."""
 
 SAMPLE_SECONDS = 5.0
-"""
-Seconds between two samples of the memory.
-"""
+"""Seconds between two samples of the memory."""
 
 GROWTH = 0.03
-"""
-Share by which memory may grow during the churn and still be called flat.
-"""
+"""Share by which memory may grow during the churn and still be called flat."""
 
 RETURNED = 0.5
-"""
-Minimum share of the objects' memory that must be released.
-"""
+"""Minimum share of the objects' memory that must be released."""
 
 MIN_MEASURABLE_MIB = 10.0
-"""
-MiB; a smaller memory of the objects is too small to measure its release.
-"""
+"""MiB; a smaller memory of the objects is too small to measure its release."""
 
 RELEASE_SECONDS = 11 * 60.0
 """
@@ -79,9 +69,7 @@ def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[Be
 
 
 def at_the_largest(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[BenchRow]:
-    """
-    Yield the figures that come last, as little of the stack is left afterwards.
-    """
+    """Yield the figures that come last, as little of the stack is left afterwards."""
     if arguments.minutes <= 0:
         return
     with cluster.running_reporter() as started:
@@ -90,9 +78,7 @@ def at_the_largest(cluster: BenchCluster, arguments: argparse.Namespace) -> Iter
 
 
 def at_rest(cluster: BenchCluster, started: RunningReporter) -> BenchRow:
-    """
-    Measure the memory after the first pass and the trimming of the heap.
-    """
+    """Measure the memory after the first pass and the trimming of the heap."""
     time.sleep(SAMPLE_SECONDS)
     used = started.usage()
     goal = next((mib for size, mib in GOALS.items() if cluster.size <= size), None)

@@ -23,9 +23,7 @@ from tests.support.outage import outage
 
 
 COLLECT_GOAL, PAGE_GOAL = 0.25, 2.5
-"""
-Seconds of the event loop, and of all of a scrape: Prometheus gives up after 10 s by default.
-"""
+"""Seconds of the event loop, and of all of a scrape: Prometheus gives up after 10 s by default."""
 
 MEBIBYTE = 2**20
 
@@ -37,9 +35,7 @@ def main() -> int:
 
 
 def measure(inference_sets: int) -> list[BenchRow]:
-    """
-    Return the cost of the first scrape after all broke, and of one after that.
-    """
+    """Return the cost of the first scrape after all broke, and of one after that."""
     metrics = Metrics(load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES), list)
     metrics.on_pass(Evaluation(), outage(inference_sets), timedelta(0))
     found = []

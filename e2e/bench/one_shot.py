@@ -24,21 +24,15 @@ from e2e.controlplane import ControlPlane
 
 
 GOAL, GOAL_SIZE = 5.0, 1_000
-"""
-Maximum seconds, up to this number of InferenceSets.
-"""
+"""Maximum seconds, up to this number of InferenceSets."""
 
 RUNS = 3
-"""
-Runs of which the row shows the median.
-"""
+"""Runs of which the row shows the median."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """
-    One run: *took* and *cpu* in seconds, *memory* in MiB, the most of it.
-    """
+    """One run: *took* and *cpu* in seconds, *memory* in MiB, the most of it."""
 
     took: float
     cpu: float
@@ -67,9 +61,7 @@ def measure(cluster: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
 
 
 def _ask(cluster: BenchCluster) -> Asked:
-    """
-    Run the command. Raise RuntimeError for an answer that has not all InferenceSets in it.
-    """
+    """Run the command. Raise RuntimeError for an answer that has not all InferenceSets in it."""
     with tempfile.TemporaryFile() as answer:
         asked = _run(cluster.plane, answer)
         answer.seek(0)

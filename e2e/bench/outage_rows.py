@@ -1,6 +1,4 @@
-"""
-The figures of an outage: the first Event, the last Event, and the cost.
-"""
+"""The figures of an outage: the first Event, the last Event, and the cost."""
 
 import argparse
 import asyncio
@@ -26,14 +24,10 @@ from reporter.stages.announcing.grouping import GROUP_THRESHOLD
 
 
 SETTLE = 30
-"""
-The default of --settle-seconds.
-"""
+"""The default of --settle-seconds."""
 
 MOST_A_MINUTE = 50 + 60 * 10
-"""
-Maximum writes a minute of the token bucket: its burst and ten a second.
-"""
+"""Maximum writes a minute of the token bucket: its burst and ten a second."""
 
 HARNESS_REASON = "modelharnessGatewayDataPlaneNotReady"
 CAUSES_READY = {"clusterReady", "modelharnessReady"}
@@ -44,20 +38,14 @@ liveness probe; the deadline to renew the Lease.
 """
 
 QUIET = 30
-"""
-Seconds without a new Event after which the last one has come.
-"""
+"""Seconds without a new Event after which the last one has come."""
 
 STATUS_TIMEOUT = 300
-"""
-Seconds for a response of /status.
-"""
+"""Seconds for a response of /status."""
 
 
 class OutageMeasurement:
-    """
-    Measures outages of one reporter, one after the other.
-    """
+    """Measures outages of one reporter, one after the other."""
 
     def __init__(
         self,

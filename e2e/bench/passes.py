@@ -35,24 +35,16 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS, expand_placeholders
 
 
 WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
-"""
-Maximum seconds of a pass over this many InferenceSets.
-"""
+"""Maximum seconds of a pass over this many InferenceSets."""
 
 SINGLE_GOAL = 1.0
-"""
-Maximum milliseconds for one subject that has changed.
-"""
+"""Maximum milliseconds for one subject that has changed."""
 
 ROLLUP_SHARE = 0.15
-"""
-Maximum cost of rolling up the status of all subjects, as a share of the pass before it.
-"""
+"""Maximum cost of rolling up the status of all subjects, as a share of the pass before it."""
 
 LINEAR = 1.5
-"""
-Maximum ratio of the cost of one InferenceSet at two sizes.
-"""
+"""Maximum ratio of the cost of one InferenceSet at two sizes."""
 
 ONE = Subject(Layer.MODELDEPLOYMENT, "team-0", "model-0")
 

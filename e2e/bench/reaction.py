@@ -33,14 +33,10 @@ from e2e.support.arguments import natural
 
 
 RATIO = 3.0
-"""
-Maximum ratio of the median to the floor's median.
-"""
+"""Maximum ratio of the median to the floor's median."""
 
 SLOWEST, SIZE_OF_SLOWEST = 0.25, 1_000
-"""
-Maximum seconds of the 99th percentile, up to this many InferenceSets.
-"""
+"""Maximum seconds of the 99th percentile, up to this many InferenceSets."""
 
 
 def main() -> int:
@@ -67,9 +63,7 @@ def measure(cluster: BenchCluster, arguments: argparse.Namespace) -> Iterator[Be
 def measured(
     cluster: BenchCluster, started: RunningReporter, arguments: argparse.Namespace
 ) -> Iterator[BenchRow]:
-    """
-    Measure a reporter that runs already.
-    """
+    """Measure a reporter that runs already."""
     yield from _rows(cluster, started, arguments.trials, 0)
     yield from _rows(cluster, started, arguments.trials, arguments.rate)
 

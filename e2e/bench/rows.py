@@ -44,9 +44,7 @@ def report(rows: Sequence[BenchRow], path: Path | None) -> int:
 
 
 def table(rows: Iterable[BenchRow]) -> Iterator[str]:
-    """
-    Yield the lines of a Markdown table.
-    """
+    """Yield the lines of a Markdown table."""
     yield _line(HEAD)
     yield _line("---" for _ in HEAD)
     for row in rows:
@@ -59,23 +57,17 @@ def write(rows: Iterable[BenchRow], path: Path) -> None:
 
 
 def read(path: Path) -> list[BenchRow]:
-    """
-    Read the rows that `write` wrote.
-    """
+    """Read the rows that `write` wrote."""
     return [BenchRow(**row) for row in json.loads(path.read_text())]
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    """
-    Add --json, the path for `report`.
-    """
+    """Add --json, the path for `report`."""
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows to this file")
 
 
 def update_readme(readme: Path, rows: Iterable[BenchRow]) -> None:
-    """
-    Replace the table between the two marks. Raise ValueError if they are missing.
-    """
+    """Replace the table between the two marks. Raise ValueError if they are missing."""
     before, found, rest = readme.read_text().partition(BEGIN)
     _, ended, after = rest.partition(END)
     if not found or not ended:

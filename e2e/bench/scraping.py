@@ -24,35 +24,23 @@ from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 
 
 GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
-"""
-Maximum seconds to scrape this many pods.
-"""
+"""Maximum seconds to scrape this many pods."""
 
 GOAL_OF_EVENT = 1.0
 GOAL_OF_NEWCOMER = 2 * INTERVAL
-"""
-Seconds: the Event of a change; the first page of a new pod.
-"""
+"""Seconds: the Event of a change; the first page of a new pod."""
 
 GOAL_OF_FIRST = 4 * INTERVAL
-"""
-Seconds until all responding pods were scraped once while as many hang.
-"""
+"""Seconds until all responding pods were scraped once while as many hang."""
 
 SCRAPE_TIMEOUT = 20 * INTERVAL
-"""
-Seconds to wait for a scrape; a timeout is a figure too.
-"""
+"""Seconds to wait for a scrape; a timeout is a figure too."""
 
 GOAL_OF_READY_CPU, GOAL_OF_READY_MEMORY = 15.0, 40.0
-"""
-Seconds of CPU a minute, and MiB, that SIZE_OF_GOAL Ready pods may cost.
-"""
+"""Seconds of CPU a minute, and MiB, that SIZE_OF_GOAL Ready pods may cost."""
 
 HANGING_HEAD_START = 10
-"""
-Seconds from the creation of hanging pods to that of the responding one.
-"""
+"""Seconds from the creation of hanging pods to that of the responding one."""
 
 
 def main() -> int:
@@ -107,9 +95,7 @@ def _at_once(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]
 
 
 def _bursts(times: list[float]) -> Iterator[float]:
-    """
-    Yield the duration of each burst; bursts are at least half an interval apart.
-    """
+    """Yield the duration of each burst; bursts are at least half an interval apart."""
     if not times:
         yield math.inf
         return

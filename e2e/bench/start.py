@@ -16,14 +16,10 @@ from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parse
 
 
 GOAL = 10.0
-"""
-Maximum seconds to the first full pass.
-"""
+"""Maximum seconds to the first full pass."""
 
 STARTS = 3
-"""
-Warm starts of which the row shows the median.
-"""
+"""Warm starts of which the row shows the median."""
 
 
 def main() -> int:
@@ -36,9 +32,7 @@ def measure(cluster: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
 
 
 def warm(cluster: BenchCluster) -> BenchRow:
-    """
-    Measure several starts, as single ones vary by half, and show their median.
-    """
+    """Measure several starts, as single ones vary by half, and show their median."""
     with cluster.running_reporter():
         pass  # the API server has then served all lists once
     floor = bare_list.seconds(cluster.plane)

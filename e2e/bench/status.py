@@ -25,19 +25,13 @@ from tests.support.status_objects import STATUSES
 
 
 LOOKS_PER_MINUTE = 30
-"""
-The budget of the second look.
-"""
+"""The budget of the second look."""
 
 WRITES_PER_SECOND, BURST = 2, 20
-"""
-The token bucket of status objects.
-"""
+"""The token bucket of status objects."""
 
 RENEWAL_SECONDS = 300
-"""
-Time between two writes of the time of evaluation of a status object, of at most 600 objects.
-"""
+"""Time between two writes of the time of evaluation of a status object, of at most 600 objects."""
 
 FIRST_SLACK = 30
 """
@@ -47,9 +41,7 @@ for five seconds more.
 
 FLAGS = ("--scrape=off",)
 CALM_SECONDS = 60
-"""
-Seconds after a start or a change in which memory and processor time are not yet steady.
-"""
+"""Seconds after a start or a change in which memory and processor time are not yet steady."""
 
 START_TIMEOUT = 300
 INFERENCE_SETS_KEY = "/registry/kaito.sh/inferencesets/"
@@ -95,9 +87,7 @@ def _measure(
 
 @contextlib.contextmanager
 def _running(plane: ControlPlane, *flags: str) -> Iterator[ReporterProcess]:
-    """
-    Run a reporter that leads.
-    """
+    """Run a reporter that leads."""
     reporter = ReporterProcess(plane, *flags)
     try:
         reporter.start(ready=False)
@@ -166,9 +156,7 @@ def _until_waiting(reporter: ReporterProcess, many: int) -> None:
 
 
 def _made_young_and_scaled_up(inference_set: Json) -> None:
-    """
-    Ask for a replica that nobody makes. The second look prefers young objects.
-    """
+    """Ask for a replica that nobody makes. The second look prefers young objects."""
     inference_set["spec"]["replicas"] += 1
     inference_set["metadata"]["creationTimestamp"] = time.strftime(
         "%Y-%m-%dT%H:%M:%SZ", time.gmtime()

@@ -31,24 +31,16 @@ from tests.support.replay import Replay
 
 
 PLAN_GOAL = 100.0
-"""
-Maximum milliseconds of a plan, which is made at most twice a second.
-"""
+"""Maximum milliseconds of a plan, which is made at most twice a second."""
 
 SIZE_GOAL = 4096
-"""
-Maximum bytes of an object in the API, with its managedFields.
-"""
+"""Maximum bytes of an object in the API, with its managedFields."""
 
 WRITES_GOAL = 20 + 5 * 60
-"""
-Maximum writes in a minute: the burst, and five a second.
-"""
+"""Maximum writes in a minute: the burst, and five a second."""
 
 MEMORY_GOAL = 16.0
-"""
-Maximum MiB that 10,000 episodes and 1,000 objects take in the store.
-"""
+"""Maximum MiB that 10,000 episodes and 1,000 objects take in the store."""
 
 EPISODES, ROUNDS = 10_000, 5
 

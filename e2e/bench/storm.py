@@ -35,9 +35,7 @@ FLAGS = (
     "--retry-period-seconds=2",
 )
 START_TIMEOUT = 300
-"""
-Seconds for the reporter to become ready.
-"""
+"""Seconds for the reporter to become ready."""
 
 
 def main() -> int:

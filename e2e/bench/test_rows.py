@@ -1,6 +1,4 @@
-"""
-The table of the rows of several programs, and loop lag histograms.
-"""
+"""The table of the rows of several programs, and loop lag histograms."""
 
 import math
 from pathlib import Path

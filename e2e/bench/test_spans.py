@@ -1,6 +1,4 @@
-"""
-The busiest span of time.
-"""
+"""The busiest span of time."""
 
 from e2e.bench.support.spans import most_within
 

@@ -1,6 +1,4 @@
-"""
-Teams copied in etcd are healthy, have their own names and uids, and can be deleted.
-"""
+"""Teams copied in etcd are healthy, have their own names and uids, and can be deleted."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The trials of the reporter and of the floor, in turn on the same API server.
-"""
+"""The trials of the reporter and of the floor, in turn on the same API server."""
 
 import asyncio
 import random
@@ -16,32 +14,24 @@ from e2e.support.production_stack.components import BODY_BASED_ROUTER
 
 
 WARM_UP = 3
-"""
-First trials of each that do not count, as they open connections and load code.
-"""
+"""First trials of each that do not count, as they open connections and load code."""
 
 IDLE_BEFORE_TRIAL = (0.3, 0.8)
-"""
-Range of random seconds without a change before each trial: longer than a burst of changes.
-"""
+"""Range of random seconds without a change before each trial: longer than a burst of changes."""
 
 WARNING, READY = "clusterBBRNotReady", "clusterReady"
 
 
 @dataclass
 class TrialLatencies:
-    """
-    The latencies of the trials that count.
-    """
+    """The latencies of the trials that count."""
 
     reporter: list[Latencies] = field(default_factory=list)
     floor: list[Latencies] = field(default_factory=list)
 
 
 async def measure(plane: ControlPlane, trials: int) -> TrialLatencies:
-    """
-    Run the trials. The reporter must be running and know the Deployment as healthy.
-    """
+    """Run the trials. The reporter must be running and know the Deployment as healthy."""
     figures = TrialLatencies()
     async with PlainClient(plane) as session, asyncio.TaskGroup() as group:
         arrivals = EventWaiter(session)
@@ -69,18 +59,14 @@ async def _after_idle_time(trial: Callable[[], Awaitable[Latencies]]) -> Latenci
 
 
 class RouterTrials:
-    """
-    Trials that scale the body-based router to zero and back, and write its status.
-    """
+    """Trials that scale the body-based router to zero and back, and write its status."""
 
     def __init__(self, session: PlainClient, arrivals: EventWaiter, deployment: Json) -> None:
         self._session, self._arrivals = session, arrivals
         self._replicas, self._status = deployment["spec"]["replicas"], deployment["status"]
 
     async def trial(self) -> Latencies:
-        """
-        Run one trial, until its episode has ended.
-        """
+        """Run one trial, until its episode has ended."""
         path = components.path(BODY_BASED_ROUTER)
         arrival = self._arrivals.expect(lambda event: bool(event["reason"] == WARNING))
         begun = asyncio.get_running_loop().time()

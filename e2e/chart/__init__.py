@@ -1,6 +1,4 @@
-"""
-Tests of the Helm chart, and the programs that generate parts of it.
-"""
+"""Tests of the Helm chart, and the programs that generate parts of it."""
 
 from pathlib import Path
 

@@ -62,9 +62,7 @@ def _errors_of_all(
 
 @pytest.fixture
 def installer(tmp_path: Path, control_plane: ControlPlane) -> Helm:
-    """
-    Return helm with the permissions of a cluster administrator.
-    """
+    """Return helm with the permissions of a cluster administrator."""
     return Helm(tmp_path, control_plane.kubeconfig())
 
 

@@ -41,9 +41,7 @@ SELECTABLE = (".spec.nodeName", ".spec.checkName", ".status.phase")
 
 
 def contents() -> Mapping[Path, str]:
-    """
-    Return the text of each file.
-    """
+    """Return the text of each file."""
     kinds = {
         PRODUCTION_STACK_STATUSES: _crd(
             PRODUCTION_STACK_STATUSES,
@@ -140,9 +138,7 @@ def _crd(
 
 
 def status_schema() -> Json:
-    """
-    Return the schema of a whole ProductionStackStatus.
-    """
+    """Return the schema of a whole ProductionStackStatus."""
     spec, status = structural(ProductionStackStatusSpec), structural(ObjectStatus)
     spec["properties"]["inferenceSets"]["x-kubernetes-list-type"] = "set"
     spec["x-kubernetes-validations"] = [
@@ -161,9 +157,7 @@ def status_schema() -> Json:
 
 
 def cluster_schema() -> Json:
-    """
-    Return the schema of a whole ProductionStackCluster.
-    """
+    """Return the schema of a whole ProductionStackCluster."""
     whole = _object(
         "A cluster whose API server the hub cannot reach, and whose metrics it reads."
         " People create it; the hub writes its status, and nothing else.",
@@ -184,9 +178,7 @@ def _not_seen_at_first(status: Json) -> Json:
 
 
 def health_event_schema() -> Json:
-    """
-    Return the schema of a whole HealthEvent.
-    """
+    """Return the schema of a whole HealthEvent."""
     spec, status = structural(HealthEventSpec), structural(HealthEventStatus)
     spec["x-kubernetes-validations"] = [
         {"rule": "self == oldSelf", "message": "the spec of an episode never changes"}

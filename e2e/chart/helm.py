@@ -1,6 +1,4 @@
-"""
-The helm program, with a home folder of its own.
-"""
+"""The helm program, with a home folder of its own."""
 
 import os
 import subprocess
@@ -16,9 +14,7 @@ from e2e.controlplane import assets
 
 REGISTRY = "registry.example/team"
 IMAGE = f"--set=image.registry={REGISTRY}"
-"""
-The one value that has no default: where the image is.
-"""
+"""The one value that has no default: where the image is."""
 
 IN_UMBRELLA = IMAGE.replace("image", f"{CHART.name}.image")
 
@@ -26,15 +22,11 @@ Json = dict[str, Any]
 
 
 class HelmFailed(Exception):
-    """
-    A helm command that failed, with its output.
-    """
+    """A helm command that failed, with its output."""
 
 
 _RENDERED: dict[tuple[object, ...], str] = {}
-"""
-The texts rendered in this process, by the command and the content of its files of values.
-"""
+"""The texts rendered in this process, by the command and the content of its files of values."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +39,7 @@ class Helm:
     kubeconfig: Path | None = None
 
     def __call__(self, *words: str) -> str:
-        """
-        Run a helm command and return its output. Raise HelmFailed.
-        """
+        """Run a helm command and return its output. Raise HelmFailed."""
         env = {
             **os.environ,
             "HELM_CACHE_HOME": str(self.home / "cache"),

@@ -40,9 +40,7 @@ def until_no_difference(plane: ControlPlane, manifest: str) -> None:
 
 
 def answer(plane: ControlPlane, command: str, manifest: str, *flags: str) -> str:
-    """
-    Return the output of kubectl, also if it fails.
-    """
+    """Return the output of kubectl, also if it fails."""
     try:
         return plane.kubectl(command, *flags, "-f", "-", stdin=manifest)
     except subprocess.CalledProcessError as err:
@@ -67,9 +65,7 @@ def install_crds(plane: ControlPlane, wanted: Iterable[Json]) -> None:
 
 
 def umbrella(folder: Path, subchart: Path = CHART) -> Path:
-    """
-    Return the folder of an umbrella chart with *subchart* in it.
-    """
+    """Return the folder of an umbrella chart with *subchart* in it."""
     made = folder / "umbrella"
     shutil.copytree(golden.HERE / "umbrella", made)
     shutil.copytree(subchart, made / "charts" / CHART.name)
@@ -114,9 +110,7 @@ def deployment(plane: ControlPlane) -> Json:
 
 
 def ready_pods(plane: ControlPlane) -> list[Json]:
-    """
-    List the Ready pods by the label that operators use with `kubectl wait`.
-    """
+    """List the Ready pods by the label that operators use with `kubectl wait`."""
     selector = "app.kubernetes.io/name=productionstack-status-reporter"
     pods = plane.client.list(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=selector)
     ready = {"type": "Ready", "status": "True"}.items()
@@ -125,16 +119,12 @@ def ready_pods(plane: ControlPlane) -> list[Json]:
 
 
 def until_all_ready(plane: ControlPlane) -> None:
-    """
-    Wait until both pods are Ready: helm waits only for as many as its rollout needs.
-    """
+    """Wait until both pods are Ready: helm waits only for as many as its rollout needs."""
     until(lambda: len(ready_pods(plane)) == 2, within=SLOW, what="both pods are Ready")
 
 
 def until_owned(plane: ControlPlane) -> None:
-    """
-    Wait until the present Deployment owns the Lease.
-    """
+    """Wait until the present Deployment owns the Lease."""
     found = deployment(plane)["metadata"]
     owner = {"apiVersion": "apps/v1", "kind": "Deployment"}
     owner |= {"name": found["name"], "uid": found["uid"]}

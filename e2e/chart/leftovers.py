@@ -1,6 +1,4 @@
-"""
-Check that an uninstalled release leaves nothing in the cluster.
-"""
+"""Check that an uninstalled release leaves nothing in the cluster."""
 
 import yaml
 
@@ -44,9 +42,7 @@ def until_nothing_is_left(plane: ControlPlane, namespace: str, *more: str) -> No
 
 
 def left_over(plane: ControlPlane, namespace: str, kinds: tuple[str, ...]) -> list[str]:
-    """
-    List what is left of releases in *namespace*. Every Lease there is taken for theirs.
-    """
+    """List what is left of releases in *namespace*. Every Lease there is taken for theirs."""
     return [
         f"{path} {meta['name']}"
         for path in kinds
@@ -59,9 +55,7 @@ def left_over(plane: ControlPlane, namespace: str, kinds: tuple[str, ...]) -> li
 
 
 def remove_kept_crds(plane: ControlPlane) -> None:
-    """
-    Delete the CRDs of the chart, which an uninstalled release leaves.
-    """
+    """Delete the CRDs of the chart, which an uninstalled release leaves."""
     for text in chart_crds.contents().values():
         name = yaml.safe_load(text)["metadata"]["name"]
         if plane.client.exists(f"{crds.PATH}/{name}"):

@@ -71,9 +71,7 @@ def content() -> str:
 
 
 def hub_content() -> str:
-    """
-    Return the permissions of the hub; those for objects only if it reads these.
-    """
+    """Return the permissions of the hub; those for objects only if it reads these."""
     url = "--hub-query-url=https://engine"
     seen = set(needed_permissions(load_hub_settings([url, "--hub-engage=seen"], {})))
     listed = set(needed_permissions(load_hub_settings([url], {})))
@@ -90,9 +88,7 @@ def hub_content() -> str:
 
 
 def _compact(rights: Iterable[Permission]) -> list[Json]:
-    """
-    Merge the rules of a group that differ only in their resources.
-    """
+    """Merge the rules of a group that differ only in their resources."""
     alike: defaultdict[tuple[tuple[str, ...], ...], list[str]] = defaultdict(list)
     for rule in rules(rights):
         keys = ("apiGroups", "verbs", "resourceNames")
@@ -105,9 +101,7 @@ def _compact(rights: Iterable[Permission]) -> list[Json]:
 
 
 def _unnamed(rule: Json) -> Json:
-    """
-    Leave the name out of a rule: it is a value of the chart.
-    """
+    """Leave the name out of a rule: it is a value of the chart."""
     return {key: rule[key] for key in ("apiGroups", "resources", "verbs")} | {
         "named": "resourceNames" in rule
     }

@@ -1,6 +1,4 @@
-"""
-The schema of a struct as a CRD must have it.
-"""
+"""The schema of a struct as a CRD must have it."""
 
 import inspect
 from typing import Any
@@ -12,9 +10,7 @@ KEPT = {
     "type", "format", "description", "enum", "default", "properties", "required", "items",
     "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum",
 }  # fmt: skip
-"""
-The keys of a JSON Schema that a structural schema may have (API reference, JSONSchemaProps).
-"""
+"""The keys of a JSON Schema that a structural schema may have (API reference, JSONSchemaProps)."""
 
 Json = dict[str, Any]
 

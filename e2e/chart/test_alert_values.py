@@ -1,6 +1,4 @@
-"""
-The values that switch and route alerts, and the runbooks that alerts lead to.
-"""
+"""The values that switch and route alerts, and the runbooks that alerts lead to."""
 
 import json
 import re
@@ -25,9 +23,7 @@ from tests.support.sample import one_in
 
 
 pytestmark = pytest.mark.controlplane
-"""
-helm and promtool are built together with the control plane.
-"""
+"""helm and promtool are built together with the control plane."""
 
 Json = dict[str, Any]
 DOCS = Path(__file__).parents[2] / "docs"
@@ -43,9 +39,7 @@ LED_BY_REASON = "{{ $labels.reason | toLower }}"
 
 
 def _alerts(helm: Helm, *words: str) -> list[Json]:
-    """
-    Return the alerts of a reporter with a hub, and those that only a hub by itself has.
-    """
+    """Return the alerts of a reporter with a hub, and those that only a hub by itself has."""
     both, hub = (_rendered(helm, *words, *more) for more in ((), ("--set=replicas=0",)))
     names = {each["alert"] for each in both}
     return [*both, *(each for each in hub if each["alert"] not in names)]
@@ -64,9 +58,7 @@ def _named(alerts: list[Json], name: str) -> list[Json]:
 
 
 def _severities(alerts: list[Json]) -> dict[str, str]:
-    """
-    Return the severity of the alerts on findings by what they select.
-    """
+    """Return the severity of the alerts on findings by what they select."""
     found = _named(alerts, "ProductionStackFinding")
     return {
         re.sub(r'^[^{]*\{|"|\} == 1$', "", each["expr"]): each["labels"]["severity"]
@@ -134,9 +126,7 @@ def test_each_alert_can_be_left_out(helm: Helm, name: str) -> None:
 
 
 def test_each_alert_can_be_made_severe_and_delayed(helm: Helm) -> None:
-    """
-    Each gets values that no other has, so a value that another alert takes is noticed.
-    """
+    """Each gets values that no other has, so a value that another alert takes is noticed."""
     wanted = {name: (f"page-{i}", f"{i}m") for i, name in enumerate(NAMES, 61)}
     rules = {
         name: {"severity": severity, "for": time} for name, (severity, time) in wanted.items()

@@ -41,9 +41,7 @@ def _deployment(helm: Helm, *words: str) -> Json:
 
 
 def _settings(deployment: Json) -> Settings:
-    """
-    Return the settings of the process that the pods would run.
-    """
+    """Return the settings of the process that the pods would run."""
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     environ = {each["name"]: each["value"] for each in container["env"] if "value" in each}
     return load_settings(container["args"], environ)
@@ -165,9 +163,7 @@ def test_unknown_values_are_taken_and_named_in_the_log(helm: Helm) -> None:
 
 
 def test_known_values_are_those_of_the_values_file(helm: Helm) -> None:
-    """
-    Every value at once is known, so the lists in the template are whole.
-    """
+    """Every value at once is known, so the lists in the template are whole."""
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     control_plane = values["controlPlane"]
     both = {**values, "enabled": True, "controlPlane": {**control_plane, "zzz": 1}, "zzz": 1}

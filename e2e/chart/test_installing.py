@@ -1,6 +1,4 @@
-"""
-The chart is installed, upgraded, rolled back and removed by helm on a real control plane.
-"""
+"""The chart is installed, upgraded, rolled back and removed by helm on a real control plane."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,9 +29,7 @@ from tests.support.status_objects import CRD
 HERE = golden.HERE
 BBR = "clusterBBRNotReady"
 CREATED = {"verb": "create", "code": "201"}
-"""
-The labels of requests that created an object: without Events and reviews, the Lease.
-"""
+"""The labels of requests that created an object: without Events and reviews, the Lease."""
 
 RENEWED = {"verb": "update", "code": "200"}
 """
@@ -41,9 +37,7 @@ The labels of requests that renewed the Lease, which come one after the other wi
 """
 
 PATIENT = ("--lease-duration-seconds=90", "--renew-deadline-seconds=60")
-"""
-For a test in which a reporter keeps the lead, however long a busy machine stands still.
-"""
+"""For a test in which a reporter keeps the lead, however long a busy machine stands still."""
 
 
 def test_umbrella_with_yesterday_s_values_brings_up_what_its_users_expect(
@@ -141,9 +135,7 @@ def _nested(folder: Path) -> Path:
 
 
 def _until_renewed(reporter: ReporterProcess) -> None:
-    """
-    Wait for one more renewal of the Lease: what was created before is counted then.
-    """
+    """Wait for one more renewal of the Lease: what was created before is counted then."""
     renewed = _requests(reporter, RENEWED)
     until(
         lambda: _requests(reporter, RENEWED) > renewed,
@@ -153,9 +145,7 @@ def _until_renewed(reporter: ReporterProcess) -> None:
 
 
 def _requests(reporter: ReporterProcess, labels: Mapping[str, str]) -> float:
-    """
-    Return the number of requests with these labels, whose series begins with the first.
-    """
+    """Return the number of requests with these labels, whose series begins with the first."""
     try:
         return reporter.metric("api_requests_total", **labels)
     except LookupError:
@@ -163,9 +153,7 @@ def _requests(reporter: ReporterProcess, labels: Mapping[str, str]) -> float:
 
 
 def _delete_deployment(plane: ControlPlane) -> None:
-    """
-    Delete the Deployment, and wait until the Lease that it owned is deleted too.
-    """
+    """Delete the Deployment, and wait until the Lease that it owned is deleted too."""
     until_owned(plane)
     lease = plane.client.get(LEASE)["metadata"]["uid"]
     plane.client.delete(plane.client.path(deployment(plane)))

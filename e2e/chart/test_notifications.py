@@ -69,9 +69,7 @@ def test_alerts_go_to_those_who_must_act(labels: str, receivers: str) -> None:
 
 
 def _rendered(text: str, folder: Path, summaries: Iterable[str]) -> str:
-    """
-    Return a text of the configuration as Alertmanager renders it for one group of alerts.
-    """
+    """Return a text of the configuration as Alertmanager renders it for one group of alerts."""
     labels = {"alertname": "ProductionStackFinding", "severity": "critical", "owner": "platform"}
     annotations = [
         {"summary": each, "runbook_url": f"https://docs.example.com#{each}"} for each in summaries
@@ -91,9 +89,7 @@ def _rendered(text: str, folder: Path, summaries: Iterable[str]) -> str:
 def test_pagerduty_gets_a_description_and_a_link_of_every_group(
     summaries: list[str], tmp_path: Path
 ) -> None:
-    """
-    It refuses an event without a summary (Events API v2), and the alert would reach nobody.
-    """
+    """It refuses an event without a summary (Events API v2), and the alert would reach nobody."""
     config: dict[str, Any] = yaml.safe_load(CONFIG.read_text("utf-8"))
     (found,) = (
         each for receiver in config["receivers"] for each in receiver.get("pagerduty_configs", ())
@@ -141,9 +137,7 @@ def test_the_example_names_alerts_and_labels_that_there_are(helm: Helm) -> None:
 
 
 def _parsed(matcher: str) -> tuple[str, re.Pattern[str]]:
-    """
-    Return the label of a matcher, and what its value matches as a whole.
-    """
+    """Return the label of a matcher, and what its value matches as a whole."""
     found = re.fullmatch(r'(\w+)(=~?)"([^"]+)"', matcher)
     assert found is not None, matcher
     label, operator, value = found.groups()
@@ -155,9 +149,7 @@ def _matches(matchers: Iterable[str], labels: Mapping[str, str]) -> bool:
 
 
 def _inhibited(source: Mapping[str, str], targets: Iterable[Alert]) -> list[Alert]:
-    """
-    Return the alerts that a firing one inhibits (Alertmanager, inhibition-related settings).
-    """
+    """Return the alerts that a firing one inhibits (Alertmanager, inhibition-related settings)."""
     rules = yaml.safe_load(CONFIG.read_text("utf-8"))["inhibit_rules"]
     return [
         each
@@ -237,26 +229,20 @@ COLUMNS = {
     *("ClusterId", "ClusterName", "Computer", "Count", "FirstSeen", "KubeEventType", "LastSeen"),
     *("Message", "Name", "Namespace", "ObjectKind", "Reason", "SourceComponent", "TimeGenerated"),
 }
-"""
-Columns of the table KubeEvents (Azure Monitor, reference of tables).
-"""
+"""Columns of the table KubeEvents (Azure Monitor, reference of tables)."""
 
 KQL = {"KubeEvents", "where", "summarize", "order", "by", "desc", "ago", "and", "arg_max", "min"}
 LOKI_FIELDS = {"job", "namespace", "sourcecomponent", "reason", "type"}
 
 
 def _reasons(pattern: str) -> set[Layer]:
-    """
-    Return the layers of the reasons that a pattern is found in.
-    """
+    """Return the layers of the reasons that a pattern is found in."""
     entries = DEFAULT_CATALOGUE.entries.values()
     return {each.layer for each in entries if re.search(pattern, each.reason)}
 
 
 def _queries(heading: str) -> list[str]:
-    """
-    Return the code blocks of a section of the page.
-    """
+    """Return the code blocks of a section of the page."""
     page = (EXAMPLES.parents[1] / "notifications.md").read_text("utf-8")
     section = page.split(f"### {heading}\n")[1].split("\n##")[0]
     found = re.findall(r"(?:^    .*\n)+", section, re.MULTILINE)

@@ -1,6 +1,4 @@
-"""
-The chart as a release packages it installs without any value.
-"""
+"""The chart as a release packages it installs without any value."""
 
 import json
 import re
@@ -17,9 +15,7 @@ from e2e.controlplane import assets
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 ROOT = CHART.parents[1]
 NAME = CHART.name

@@ -117,9 +117,7 @@ def _grants(role: Json, rule: Json, right: Permission) -> bool:
 
 
 def _allowed(plane: ControlPlane, rights: Collection[Permission], expected: bool) -> None:
-    """
-    Wait until the API server's authorizer has read a changed role.
-    """
+    """Wait until the API server's authorizer has read a changed role."""
     until(
         lambda: all(_is_allowed(plane, right) is expected for right in rights),
         within=60,

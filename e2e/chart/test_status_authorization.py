@@ -1,6 +1,4 @@
-"""
-With statusAuthorization the status is read by those whom RBAC of the real API server allows.
-"""
+"""With statusAuthorization the status is read by those whom RBAC of the real API server allows."""
 
 import http.client
 import json
@@ -29,14 +27,10 @@ WHERE = f"--namespace={NAMESPACE}"
 RBAC = "rbac.authorization.k8s.io"
 ROLES = f"/apis/{RBAC}/v1/clusterroles"
 READER = "stack-status-reporter-status-reader"
-"""
-The ClusterRole of the chart that allows every path.
-"""
+"""The ClusterRole of the chart that allows every path."""
 
 UNREVIEWED = 503
-"""
-The answer while the API server gives none.
-"""
+"""The answer while the API server gives none."""
 
 
 @pytest.fixture
@@ -61,9 +55,7 @@ def readers(plane: ControlPlane) -> Iterator["Readers"]:
 
 
 class Readers:
-    """
-    ServiceAccounts that read the status, each with a token.
-    """
+    """ServiceAccounts that read the status, each with a token."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane, self._made = plane, list[Json]()
@@ -123,9 +115,7 @@ def until_read(reporter: ReporterProcess, path: str, token: str, status: int) ->
 
 
 def decided(reporter: ReporterProcess, path: str, token: str = "") -> int:
-    """
-    Return the status once the API server has answered the review; a slow one is a 503.
-    """
+    """Return the status once the API server has answered the review; a slow one is a 503."""
 
     def reviewed() -> int | None:
         status, _ = read(reporter, path, token)

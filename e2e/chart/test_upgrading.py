@@ -81,9 +81,7 @@ switch a check off. None of them is about the image.
 
 
 REGISTRY_NAMED = rf"{CHART.name}\.image\.registry has no value: set it to the registry"
-"""
-The value that is missing, by its path in the umbrella chart.
-"""
+"""The value that is missing, by its path in the umbrella chart."""
 
 
 def test_umbrella_is_upgraded_rolled_back_and_removed_with_the_registry_as_the_only_new_value(
@@ -181,9 +179,7 @@ def _held_by_the_earlier() -> Json:
 
 
 def _event_of_the_earlier() -> Json:
-    """
-    Return an Event as client-go's recorder writes it, without this program's labels.
-    """
+    """Return an Event as client-go's recorder writes it, without this program's labels."""
     involved = {"apiVersion": "v1", "kind": "Namespace", "name": BODY_BASED_ROUTER.namespace}
     return {
         "apiVersion": "v1",

@@ -1,6 +1,4 @@
-"""
-Write the table of values into the chart's README: `python -m e2e.chart.values_table`.
-"""
+"""Write the table of values into the chart's README: `python -m e2e.chart.values_table`."""
 
 import json
 import sys
@@ -28,9 +26,7 @@ def table() -> str:
 
 
 def _rows(schema: Json, defaults: Json, prefix: str = "") -> Iterator[tuple[str, object, str]]:
-    """
-    Yield a row for each value. A mapping with free keys is one value.
-    """
+    """Yield a row for each value. A mapping with free keys is one value."""
     for name, default in defaults.items():
         described = schema["properties"][name]
         if "properties" in described:

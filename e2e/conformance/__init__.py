@@ -1,3 +1,1 @@
-"""
-Run the tests of tests/conformance on a real control plane.
-"""
+"""Run the tests of tests/conformance on a real control plane."""

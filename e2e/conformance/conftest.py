@@ -1,6 +1,4 @@
-"""
-Provide the fixture `api` of the conformance tests on a real control plane.
-"""
+"""Provide the fixture `api` of the conformance tests on a real control plane."""
 
 import asyncio
 import json
@@ -19,18 +17,14 @@ from tests.conformance.api import ConformanceApi, conformance_session
 
 @pytest.fixture(scope="session")
 def own_control_plane() -> Iterator[ControlPlane]:
-    """
-    Start a control plane that other tests do not use: these tests compact etcd's history.
-    """
+    """Start a control plane that other tests do not use: these tests compact etcd's history."""
     with ControlPlane(Options(scheduler=False, kwok=False, unread_crds=False)) as plane:
         yield plane
 
 
 @pytest_asyncio.fixture
 async def api(own_control_plane: ControlPlane) -> AsyncIterator[ConformanceApi]:
-    """
-    Connect to the control plane with a namespace of the test's own.
-    """
+    """Connect to the control plane with a namespace of the test's own."""
     async with conformance_session() as session:
         api = _real(session, own_control_plane)
         await api.create_namespace()
@@ -61,9 +55,7 @@ def _real(session: aiohttp.ClientSession, plane: ControlPlane) -> ConformanceApi
 
 
 def _compact(etcd_port: int) -> None:
-    """
-    Compact etcd to its newest revision, through its JSON gateway.
-    """
+    """Compact etcd to its newest revision, through its JSON gateway."""
 
     def call(path: str, body: dict[str, object]) -> dict[str, dict[str, str]]:
         url = f"http://127.0.0.1:{etcd_port}/v3/kv/{path}"

@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of deletes on a real control plane.
-"""
+"""Run the conformance tests of deletes on a real control plane."""
 
 from tests.conformance.test_deletes import *  # noqa: F403

@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of discovery on a real control plane.
-"""
+"""Run the conformance tests of discovery on a real control plane."""
 
 from tests.conformance.test_discovery import *  # noqa: F403

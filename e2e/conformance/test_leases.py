@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of leases on a real control plane.
-"""
+"""Run the conformance tests of leases on a real control plane."""
 
 from tests.conformance.test_leases import *  # noqa: F403

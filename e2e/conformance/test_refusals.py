@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of refusals on a real control plane.
-"""
+"""Run the conformance tests of refusals on a real control plane."""
 
 from tests.conformance.test_refusals import *  # noqa: F403

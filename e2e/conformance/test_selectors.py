@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of selectors on a real control plane.
-"""
+"""Run the conformance tests of selectors on a real control plane."""
 
 from tests.conformance.test_selectors import *  # noqa: F403

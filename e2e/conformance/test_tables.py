@@ -1,5 +1,3 @@
-"""
-Run the conformance tests of tables on a real control plane.
-"""
+"""Run the conformance tests of tables on a real control plane."""
 
 from tests.conformance.test_tables import *  # noqa: F403

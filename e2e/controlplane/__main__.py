@@ -1,6 +1,4 @@
-"""
-Find or build what the real control plane needs, and print where it is.
-"""
+"""Find or build what the real control plane needs, and print where it is."""
 
 import argparse
 import sys

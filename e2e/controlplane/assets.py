@@ -38,9 +38,7 @@ _OF_HELM = (
     "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
     f"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor={_MINOR}",
 )
-"""
-The Kubernetes version for which it renders and lints without a cluster.
-"""
+"""The Kubernetes version for which it renders and lints without a cluster."""
 
 _KWOK = pins.version("kwok", "sigs.k8s.io/kwok").removeprefix("v")
 
@@ -58,9 +56,7 @@ CORE = (
         (f"sigs.k8s.io/kwok/pkg/consts.Version={_KWOK}",),
     ),
 )
-"""
-Programs without which no test on a control plane runs.
-"""
+"""Programs without which no test on a control plane runs."""
 
 ON_DEMAND = (
     _kubernetes("kube-scheduler", "about half a minute the first time"),
@@ -103,9 +99,7 @@ TOOLS = (
         "less than a minute the first time",
     ),
 )
-"""
-Programs that single tests need, built when these ask for them.
-"""
+"""Programs that single tests need, built when these ask for them."""
 
 _PROGRAMS = {each.name: each for each in (*CORE, *ON_DEMAND, *TOOLS)}
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
@@ -116,9 +110,7 @@ HOW = (
 
 
 class AssetsMissing(Exception):
-    """
-    A program or file of the control plane is missing; the message names it and the remedy.
-    """
+    """A program or file of the control plane is missing; the message names it and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +139,7 @@ class Assets:
 
 
 def find() -> Assets:
-    """
-    Return the assets with which a control plane starts; build nothing. Raises AssetsMissing.
-    """
+    """Return the assets with which a control plane starts; build nothing. Raises AssetsMissing."""
     _refuse(_lacking(_core()))
     return Assets(pins.cache_folder())
 
@@ -172,9 +162,7 @@ def program(name: str) -> str:
 
 
 def manifests_on_demand(name: str) -> list[Json]:
-    """
-    Return manifests that single tests need. Raises AssetsMissing without Go, BuildFailed.
-    """
+    """Return manifests that single tests need. Raises AssetsMissing without Go, BuildFailed."""
     documents: list[Json] = json.loads(_provided(name).read_text())
     return documents
 
@@ -232,9 +220,7 @@ def _location(name: str) -> Path:
 
 @functools.cache
 def _is_of_the_server(kubectl: str) -> bool:
-    """
-    Return whether an installed kubectl has the minor version of the API server.
-    """
+    """Return whether an installed kubectl has the minor version of the API server."""
     words = [kubectl, "version", "--client", "--output=json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     version = _KUBERNETES.rpartition(".")[0]
@@ -248,9 +234,7 @@ def _cached(name: str) -> Path:
 
 @contextmanager
 def _lock() -> Iterator[None]:
-    """
-    Let one process build at a time; the others wait and then find everything built.
-    """
+    """Let one process build at a time; the others wait and then find everything built."""
     folder = pins.cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:

@@ -1,6 +1,4 @@
-"""
-A plain client for tests: JSON in, JSON out.
-"""
+"""A plain client for tests: JSON in, JSON out."""
 
 import http.client
 import json
@@ -19,14 +17,10 @@ from e2e.controlplane.manifests import Json
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 DISCOVERY_PAUSES = (0.2, 0.5, 1, 2, 4)
-"""
-Seconds between attempts to read the resources of a group.
-"""
+"""Seconds between attempts to read the resources of a group."""
 
 STORAGE_PAUSES = (1, 1, 2, 4, 8)
-"""
-Seconds between attempts while the storage of a kind is not ready.
-"""
+"""Seconds between attempts while the storage of a kind is not ready."""
 
 STORAGE_PENDING = {
     # A kind whose CRD was just made (apiserver, store.go, WaitUntilReady).
@@ -91,9 +85,7 @@ class Client:
         return True
 
     def apply(self, manifest: Json) -> Json:
-        """
-        Create the object, or merge it into the existing one.
-        """
+        """Create the object, or merge it into the existing one."""
         collection = self.collection(manifest)
         try:
             return self.create(collection, manifest)

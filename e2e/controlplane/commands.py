@@ -1,6 +1,4 @@
-"""
-The command lines of the servers.
-"""
+"""The command lines of the servers."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-Connections that are used again: a TLS handshake costs more than most requests of a test.
-"""
+"""Connections that are used again: a TLS handshake costs more than most requests of a test."""
 
 import contextlib
 import http.client
@@ -18,15 +16,11 @@ request that is sent at that moment fails.
 """
 
 Idle: TypeAlias = list[tuple[float, http.client.HTTPConnection]]
-"""
-Connections, each with the time of its last answer.
-"""
+"""Connections, each with the time of its last answer."""
 
 
 class Connections:
-    """
-    The idle connections to one server, for any number of threads.
-    """
+    """The idle connections to one server, for any number of threads."""
 
     def __init__(
         self,
@@ -40,9 +34,7 @@ class Connections:
 
     @contextlib.contextmanager
     def one(self) -> Iterator[http.client.HTTPConnection]:
-        """
-        Provide a connection, and keep it if its request has worked.
-        """
+        """Provide a connection, and keep it if its request has worked."""
         connection = self._take() or self._connect()
         try:
             yield connection

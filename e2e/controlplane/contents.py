@@ -19,24 +19,16 @@ DERIVED = frozenset(
         "/apis/networking.k8s.io/v1/ipaddresses",
     }
 )
-"""
-Collections that the API server itself fills, from CRDs and Services.
-"""
+"""Collections that the API server itself fills, from CRDs and Services."""
 
 OTHER_NAMES = frozenset({"events.k8s.io"})
-"""
-Groups whose objects are those of another group.
-"""
+"""Groups whose objects are those of another group."""
 
 OWN_LEASE = "/namespaces/kube-system/leases/apiserver-"
-"""
-The path of the Lease that an API server has for itself, and a restarted one has another.
-"""
+"""The path of the Lease that an API server has for itself, and a restarted one has another."""
 
 Contents = Mapping[str, Json]
-"""
-The content of each object as it was written, by its path.
-"""
+"""The content of each object as it was written, by its path."""
 
 
 def read(client: Client) -> Contents:
@@ -46,9 +38,7 @@ def read(client: Client) -> Contents:
 
 
 def remove_added(client: Client, before: Contents) -> None:
-    """
-    Delete all objects that were not there, also those that a finalizer keeps.
-    """
+    """Delete all objects that were not there, also those that a finalizer keeps."""
     added = {path: each for path, each in read(client).items() if path not in before}
     definitions = [path for path in added if path.startswith(crds.PATH)]
     for path, each in added.items():
@@ -81,9 +71,7 @@ def differences(before: Contents, after: Contents) -> list[str]:
 
 
 def _objects(client: Client) -> Iterator[tuple[str, Json]]:
-    """
-    Yield the objects of each resource in one version: not every version of a group has all.
-    """
+    """Yield the objects of each resource in one version: not every version of a group has all."""
     for versions in _groups(client):
         seen = set[str]()
         for root in versions:
@@ -96,9 +84,7 @@ def _objects(client: Client) -> Iterator[tuple[str, Json]]:
 
 
 def _groups(client: Client) -> Iterator[list[str]]:
-    """
-    Yield the paths of the versions of each group, the preferred one first.
-    """
+    """Yield the paths of the versions of each group, the preferred one first."""
     yield ["/api/v1"]
     for each in client.get("/apis")["groups"]:
         if each["name"] not in OTHER_NAMES:

@@ -1,6 +1,4 @@
-"""
-CustomResourceDefinitions, taken away and given back.
-"""
+"""CustomResourceDefinitions, taken away and given back."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -39,17 +37,13 @@ def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
 
 
 def read(crds: Iterable[Json]) -> list[Json]:
-    """
-    Return the CRDs of kinds that the reporter reads, also with every source switched on.
-    """
+    """Return the CRDs of kinds that the reporter reads, also with every source switched on."""
     names = {f"{each.resource}.{each.group}" for each in (*DEFAULT_KINDS, *OPTIONAL_KINDS)}
     return [crd for crd in crds if name(crd) in names]
 
 
 def install(client: Client, crds: Iterable[Json]) -> None:
-    """
-    Install CRDs. Returns when all of them are served.
-    """
+    """Install CRDs. Returns when all of them are served."""
     wanted = list(crds)
     for crd in wanted:
         client.create(PATH, crd)

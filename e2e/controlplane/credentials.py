@@ -1,6 +1,4 @@
-"""
-The users of the API server and their kubeconfigs.
-"""
+"""The users of the API server and their kubeconfigs."""
 
 import base64
 import json
@@ -42,9 +40,7 @@ class Credentials:
 
     @property
     def ca_file(self) -> Path:
-        """
-        The certificate that the API server writes at its first start and reuses later.
-        """
+        """The certificate that the API server writes at its first start and reuses later."""
         return self.certificates / "apiserver.crt"
 
     def write(self) -> None:

@@ -44,16 +44,12 @@ _NOTHING = dict.fromkeys(
 
 
 def set_pod_fault(client: Client, pod: Json, fault: PodFault) -> None:
-    """
-    Make one pod fail. Its replacement is healthy.
-    """
+    """Make one pod fail. Its replacement is healthy."""
     client.patch(client.path(pod), _annotated(_NOTHING | fault.annotations()))
 
 
 def clear_pod_fault(client: Client, pod: Json) -> None:
-    """
-    Let a pod work again. One that its Deployment has replaced meanwhile needs nothing.
-    """
+    """Let a pod work again. One that its Deployment has replaced meanwhile needs nothing."""
     try:
         client.patch(client.path(pod), _annotated(_NOTHING))
     except ApiError as err:
@@ -62,9 +58,7 @@ def clear_pod_fault(client: Client, pod: Json) -> None:
 
 
 def set_rollout_fault(client: Client, deployment: Json, fault: PodFault) -> None:
-    """
-    Roll out a new version of the Deployment, whose pods all fail.
-    """
+    """Roll out a new version of the Deployment, whose pods all fail."""
     template = _annotated(_NOTHING | fault.annotations())
     client.patch(client.path(deployment), {"spec": {"template": template}})
 
@@ -74,9 +68,7 @@ def clear_rollout_fault(client: Client, deployment: Json) -> None:
 
 
 def write_status(client: Client, pod: Json, status: Json) -> None:
-    """
-    Write any status of a pod. kwok leaves the pod alone until its fault is cleared.
-    """
+    """Write any status of a pod. kwok leaves the pod alone until its fault is cleared."""
     client.patch(client.path(pod), _annotated({"fault.e2e/hold": "true"}))
     client.patch(f"{client.path(pod)}/status", {"status": status}, STRATEGIC)
 

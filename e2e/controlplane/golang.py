@@ -1,6 +1,4 @@
-"""
-Go programs and Go modules: built, or only downloaded and read.
-"""
+"""Go programs and Go modules: built, or only downloaded and read."""
 
 import json
 import os
@@ -19,9 +17,7 @@ from e2e.controlplane import pins
 
 
 class BuildFailed(Exception):
-    """
-    A build with Go that failed; the message ends with its output.
-    """
+    """A build with Go that failed; the message ends with its output."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +42,7 @@ def go() -> str | None:
 
 
 def build(program: Program, target: Path) -> None:
-    """
-    Build into a temporary name and rename, so that no process starts an incomplete program.
-    """
+    """Build into a temporary name and rename, so that no process starts an incomplete program."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     command = [
@@ -64,9 +58,7 @@ def build(program: Program, target: Path) -> None:
 
 
 def download(module: str) -> dict[str, Path]:
-    """
-    Folder of each module that *module* requires, at exactly the pinned version.
-    """
+    """Folder of each module that *module* requires, at exactly the pinned version."""
     wanted = [f"{path}@{version}" for path, version in pins.required(module).items()]
     doing = "downloading the modules that hold the CRDs and the kwok stages"
     with _progress(doing):
@@ -105,9 +97,7 @@ def _documents(text: str) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def _progress(doing: str) -> Iterator[None]:
-    """
-    Log the name of a long build, and again every half minute.
-    """
+    """Log the name of a long build, and again every half minute."""
     started = time.monotonic()
     done = threading.Event()
 

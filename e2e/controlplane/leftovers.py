@@ -20,18 +20,14 @@ from typing import IO
 
 PREFIX = "productionstack-controlplane-"
 REMOVED_WITHIN = 30
-"""
-Seconds within which killed processes have ended.
-"""
+"""Seconds within which killed processes have ended."""
 
 _LOCK = "owner.lock"
 _PIDS = "pids"
 
 
 def claim(folder: Path) -> IO[str]:
-    """
-    Lock the folder, which is in use for as long as the returned file is open.
-    """
+    """Lock the folder, which is in use for as long as the returned file is open."""
     unfinished = folder / f"{_LOCK}.new"
     file = unfinished.open("w")
     fcntl.flock(file, fcntl.LOCK_EX)
@@ -45,9 +41,7 @@ def record(folder: Path, pid: int) -> None:
 
 
 def sweep(parent: Path) -> None:
-    """
-    Stop the processes and remove the folders of crashed owners. Folders in use are skipped.
-    """
+    """Stop the processes and remove the folders of crashed owners. Folders in use are skipped."""
     for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError), (folder / _LOCK).open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -92,9 +92,7 @@ def _of_kind(kind: str, files: Iterable[Path]) -> Iterator[Json]:
 
 
 def _apikey_crd(kaito: Path) -> str:
-    """
-    KAITO ships this CRD only inside a chart inside a packed chart.
-    """
+    """KAITO ships this CRD only inside a chart inside a packed chart."""
     for chart in kaito.glob(_APIKEY_CHART):
         with tarfile.open(chart) as archive:
             for member in archive.getmembers():
@@ -117,6 +115,4 @@ FILES: dict[str, Callable[[], Iterator[Json]]] = {
 ON_DEMAND: dict[str, Callable[[], Iterator[Json]]] = {
     "alertmanager-crds.json": lambda: _of_operator("alertmanagerconfigs"),
 }
-"""
-Those that single tests need, written when these ask for them.
-"""
+"""Those that single tests need, written when these ask for them."""

@@ -1,6 +1,4 @@
-"""
-Nodes that exist only as objects; kwok keeps them Ready.
-"""
+"""Nodes that exist only as objects; kwok keeps them Ready."""
 
 from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
@@ -24,9 +22,7 @@ def manifest(name: str, labels: dict[str, str] | None = None) -> Json:
 
 
 def create(client: Client, name: str, labels: dict[str, str] | None = None) -> None:
-    """
-    Create a Node. Returns when it is Ready.
-    """
+    """Create a Node. Returns when it is Ready."""
     client.create("/api/v1/nodes", manifest(name, labels))
     until(lambda: ready(client, name), within=60, what=f"Node {name} is Ready")
 

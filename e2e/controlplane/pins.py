@@ -30,9 +30,7 @@ def version(module: str, path: str) -> str:
 
 
 def required(module: str) -> dict[str, str]:
-    """
-    Return the version by module path of the direct requirements in go.mod.
-    """
+    """Return the version by module path of the direct requirements in go.mod."""
     text = (MODULES / module / "go.mod").read_text()
     before_replacements = text.split("\nreplace", maxsplit=1)[0]
     return {m["path"]: m["version"] for m in _REQUIREMENT.finditer(before_replacements)}
@@ -48,9 +46,7 @@ def tool_folder(module: str) -> Path:
 
 
 def module_folder(module: str) -> Path:
-    """
-    Return where the go.mod of a module is.
-    """
+    """Return where the go.mod of a module is."""
     tool = TOOLS / module
     return tool if tool.is_dir() else MODULES / module
 

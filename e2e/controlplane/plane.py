@@ -1,6 +1,4 @@
-"""
-A Kubernetes control plane of real servers on this machine, for as long as a test needs it.
-"""
+"""A Kubernetes control plane of real servers on this machine, for as long as a test needs it."""
 
 import contextlib
 import json
@@ -63,16 +61,12 @@ class ControlPlane:
 
     @property
     def folder(self) -> Path:
-        """
-        The folder of this control plane, with the logs of all servers. stop() removes it.
-        """
+        """The folder of this control plane, with the logs of all servers. stop() removes it."""
         return self._servers.workplace.path
 
     @property
     def etcd_port(self) -> int:
-        """
-        The client port of etcd, for tests that compact or stop etcd.
-        """
+        """The client port of etcd, for tests that compact or stop etcd."""
         return self._servers.etcd_port
 
     @property
@@ -85,9 +79,7 @@ class ControlPlane:
         return self._servers.client(token)
 
     def kubeconfig(self, user: str = ADMIN, token: str | None = None) -> Path:
-        """
-        Return a kubeconfig for one of the built-in users, or for any *token*.
-        """
+        """Return a kubeconfig for one of the built-in users, or for any *token*."""
         return self._servers.kubeconfig(user, token)
 
     def service_account_token(self, namespace: str, name: str, *, seconds: int = 86400) -> str:
@@ -113,23 +105,17 @@ class ControlPlane:
         return done.stdout
 
     def program(self, name: str) -> str:
-        """
-        Return the path of a program that belongs to the control plane.
-        """
+        """Return the path of a program that belongs to the control plane."""
         return self._servers.assets.program(name)
 
     # ------------------------------------------------------------ one server alone
 
     def stop_api_server(self, *, kill: bool = False) -> None:
-        """
-        Stop the API server only. Returns when its port is free.
-        """
+        """Stop the API server only. Returns when its port is free."""
         self._servers.stop_api_server(kill=kill)
 
     def start_api_server(self) -> None:
-        """
-        Start the API server on the same port with the same data. Returns when it is ready.
-        """
+        """Start the API server on the same port with the same data. Returns when it is ready."""
         self._servers.restart_api_server()
 
     @contextlib.contextmanager
@@ -154,9 +140,7 @@ class ControlPlane:
 
     @contextlib.contextmanager
     def etcd_down(self) -> Iterator[None]:
-        """
-        Stop etcd for a while and keep its data.
-        """
+        """Stop etcd for a while and keep its data."""
         self._servers.processes["etcd"].kill()
         try:
             yield
@@ -164,9 +148,7 @@ class ControlPlane:
             self._servers.start_etcd()
 
     def audit(self) -> list[Json]:
-        """
-        Return the requests so far. Needs Options(audit=True).
-        """
+        """Return the requests so far. Needs Options(audit=True)."""
         return parse_complete_lines((self.folder / "audit.log").read_text())
 
     # ------------------------------------------------------------ CRDs and other processes
@@ -192,9 +174,7 @@ class ControlPlane:
         return self._servers.workplace.start(name, command, env)
 
     def other_processes(self) -> list[Process]:
-        """
-        Return the running processes that are no servers of the control plane.
-        """
+        """Return the running processes that are no servers of the control plane."""
         servers = self.pids.values()
         return [each for each in self._servers.workplace.running() if each.pid not in servers]
 
@@ -203,8 +183,6 @@ class ControlPlane:
 
 
 def parse_complete_lines(log: str) -> list[Json]:
-    """
-    Parse the lines of a log of which the server may just be writing the last one.
-    """
+    """Parse the lines of a log of which the server may just be writing the last one."""
     complete, _, _ = log.rpartition("\n")
     return [json.loads(line) for line in complete.splitlines()]

@@ -1,6 +1,4 @@
-"""
-The processes of one control plane: started in one folder, ended together, whatever happens.
-"""
+"""The processes of one control plane: started in one folder, ended together, whatever happens."""
 
 import contextlib
 import os
@@ -32,9 +30,7 @@ class Process:
         return self.exit_code() is None
 
     def stop(self, *, grace: float = 15) -> int:
-        """
-        Send SIGTERM, wait for at most *grace* seconds, then kill. Returns the exit code.
-        """
+        """Send SIGTERM, wait for at most *grace* seconds, then kill. Returns the exit code."""
         self.signal(signal.SIGTERM)
         try:
             return self._popen.wait(grace)
@@ -46,9 +42,7 @@ class Process:
         return self._popen.wait()
 
     def signal(self, number: signal.Signals) -> None:
-        """
-        Send a signal to the whole process group, so also to its child processes.
-        """
+        """Send a signal to the whole process group, so also to its child processes."""
         if self.running():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
@@ -59,9 +53,7 @@ class Process:
 
 
 class Folder:
-    """
-    A temporary folder and all processes that work in it.
-    """
+    """A temporary folder and all processes that work in it."""
 
     def __init__(self) -> None:
         leftovers.sweep(Path(tempfile.gettempdir()))

@@ -1,6 +1,4 @@
-"""
-The reporter's roles in a cluster, and single rights revoked and granted again.
-"""
+"""The reporter's roles in a cluster, and single rights revoked and granted again."""
 
 import contextlib
 from collections.abc import Collection, Iterator
@@ -20,9 +18,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 
 NAME = "productionstack-status-reporter"
 ROLES = "status-reporter-under-test"
-"""
-The chart has a ClusterRole of the first name.
-"""
+"""The chart has a ClusterRole of the first name."""
 
 
 def install(
@@ -119,9 +115,7 @@ def revoked(
     status_objects: bool = False,
     store: ResourceKind | None = None,
 ) -> Iterator[None]:
-    """
-    Revoke *verbs* (all of them, if none is named) on *resource* for a while.
-    """
+    """Revoke *verbs* (all of them, if none is named) on *resource* for a while."""
     lost = next(
         right
         for right in sorted(

@@ -1,6 +1,4 @@
-"""
-The RBAC rules that grant the permissions the program needs, computed from its catalogue.
-"""
+"""The RBAC rules that grant the permissions the program needs, computed from its catalogue."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -60,9 +58,7 @@ def needed_by(
     reviews: bool = False,
     packs: Collection[str] = DEFAULT_PACKS,
 ) -> Mapping[Permission, Collection[str]]:
-    """
-    Return the same permissions, each with the reasons that are unknown without it.
-    """
+    """Return the same permissions, each with the reasons that are unknown without it."""
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES, packs=tuple(packs))
     named = Permission("", "", LEASES, *lease) if lease is not None else None
     return required_permissions(
@@ -79,9 +75,7 @@ def needed_by(
 
 
 def rules(wanted: Iterable[Permission]) -> list[Json]:
-    """
-    Return one rule for each resource, or for each that is limited to a name.
-    """
+    """Return one rule for each resource, or for each that is limited to a name."""
     verbs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for right in wanted:
         verbs[right.group, right.resource, right.name].add(right.verb)

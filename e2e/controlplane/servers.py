@@ -1,6 +1,4 @@
-"""
-The servers of a control plane: in which order they start, when each is ready, how they end.
-"""
+"""The servers of a control plane: in which order they start, when each is ready, how they end."""
 
 import contextlib
 import socket
@@ -23,9 +21,7 @@ Seconds until a server is ready; one with 100,000 objects on a busy machine take
 
 
 class StartFailed(Exception):
-    """
-    A server ended or never became ready; the message has the end of the logs.
-    """
+    """A server ended or never became ready; the message has the end of the logs."""
 
 
 class Servers:
@@ -116,9 +112,7 @@ class Servers:
         self.processes[name] = self.workplace.start(name, command)
 
     def _until(self, name: str, ready: Callable[[], bool]) -> None:
-        """
-        Wait for a condition. Raises StartFailed as soon as the process has ended.
-        """
+        """Wait for a condition. Raises StartFailed as soon as the process has ended."""
         process = self.processes[name]
 
         def ready_or_ended() -> bool:

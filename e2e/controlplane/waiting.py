@@ -1,6 +1,4 @@
-"""
-Wait for a condition instead of for a while.
-"""
+"""Wait for a condition instead of for a while."""
 
 import time
 from collections.abc import Callable
@@ -11,9 +9,7 @@ FoundT = TypeVar("FoundT")
 
 
 class WaitTimeout(AssertionError):
-    """
-    A condition that did not become true in time.
-    """
+    """A condition that did not become true in time."""
 
 
 def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> FoundT:

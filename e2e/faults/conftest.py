@@ -1,6 +1,4 @@
-"""
-Fixtures that the fault tests share.
-"""
+"""Fixtures that the fault tests share."""
 
 from collections.abc import Iterator
 
@@ -14,16 +12,12 @@ from e2e.support.production_stack import restore
 
 @pytest.fixture(autouse=True)
 def cost_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Limit CPU and memory only where the slow tests run too.
-    """
+    """Limit CPU and memory only where the slow tests run too."""
     monkeypatch.setattr(fault_cost, "LIMITED", request.config.option.markexpr != "not slow")
 
 
 @pytest.fixture
 def proxy(stack: ControlPlane) -> Iterator[FaultProxy]:
-    """
-    A proxy to the shared control plane, whose example stack is healthy before and after.
-    """
+    """A proxy to the shared control plane, whose example stack is healthy before and after."""
     with restore.healthy_stack(stack) as plane, fault_proxy(plane) as proxy:
         yield proxy

@@ -1,6 +1,4 @@
-"""
-Admission that refuses Events for a while, fails, or changes them.
-"""
+"""Admission that refuses Events for a while, fails, or changes them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -21,9 +19,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 
 BACK_OFF = 60
-"""
-Seconds that a refused write waits at the longest.
-"""
+"""Seconds that a refused write waits at the longest."""
 
 Admission = Callable[[Client, Path], AbstractContextManager[object]]
 FIELD = {"reason": "FieldValueInvalid", "field": "message", "message": "no"}
@@ -143,8 +139,6 @@ def test_running_episode_whose_event_was_stripped_is_continued_after_a_restart(
 
 
 def _stripped(client: Client) -> list[Json]:
-    """
-    Return the Events of models, by their reason alone.
-    """
+    """Return the Events of models, by their reason alone."""
     found = client.list(events.PATH)
     return [each for each in found if each["reason"] in {INVALID_REASON, READY_REASON}]

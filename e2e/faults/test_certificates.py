@@ -24,15 +24,11 @@ from e2e.support.timeouts import SHORT_FLAGS
 
 
 LOOKED_AT = 60
-"""
-Seconds between two looks at the file of the authority.
-"""
+"""Seconds between two looks at the file of the authority."""
 
 CERTIFICATE, KEY = "apiserver.crt", "apiserver.key"
 NOTICED = 90
-"""
-Three times the seconds in which an API server notices other files.
-"""
+"""Three times the seconds in which an API server notices other files."""
 
 
 @pytest.mark.slow
@@ -65,9 +61,7 @@ def test_authority_may_change_before_and_after_the_certificate(
 
 
 def _changed(check: FaultCheck, way: CuttableConnection, pair: Path) -> FaultCheck:
-    """
-    Begin an episode, change the certificate and reset every connection.
-    """
+    """Begin an episode, change the certificate and reset every connection."""
     events.clear(check.plane.client)
     check.prepare()
     _serve(check.plane, pair)
@@ -118,9 +112,7 @@ def _serve(plane: ControlPlane, pair: Path) -> None:
 
 
 def _with_authority(plane: ControlPlane, authority: Path) -> Path:
-    """
-    Write the reporter's kubeconfig with the authority in a file of its own.
-    """
+    """Write the reporter's kubeconfig with the authority in a file of its own."""
     reporter_rights.install(plane.client, NAMESPACE)
     path = plane.service_account_kubeconfig(NAMESPACE, reporter_rights.NAME)
     content = json.loads(path.read_text())

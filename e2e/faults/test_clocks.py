@@ -103,9 +103,7 @@ def test_clock_that_jumps_brings_nothing_forward_and_puts_nothing_off(
 
 
 def is_dated_at_its_write(event: Event) -> bool:
-    """
-    Return whether all times that the newest write sets are the API server's at that write.
-    """
+    """Return whether all times that the newest write sets are the API server's at that write."""
     raw = event.raw
     first = (raw["firstTimestamp"], raw["eventTime"])
     later = first if event.count == 1 else (raw["series"]["lastObservedTime"],)

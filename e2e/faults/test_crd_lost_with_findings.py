@@ -22,16 +22,12 @@ BEFORE, MEANWHILE = "team-0", "team-1"
 PICKER, MODEL = "model-0-inferencepool-epp", "model-0"
 MISSING, READY, PICKERS = "clusterCRDMissing", "clusterReady", "inferencesetEPPNotReady"
 LOOK, REWRITE = 90, 120
-"""
-Seconds within which a loss is confirmed; seconds within which the suffixes are up to date.
-"""
+"""Seconds within which a loss is confirmed; seconds within which the suffixes are up to date."""
 
 
 @pytest.fixture
 def plane() -> Iterator[ControlPlane]:
-    """
-    Two namespaces with a model each and no other writer.
-    """
+    """Two namespaces with a model each and no other writer."""
     with ControlPlane(workload.SMALL_OPTIONS) as plane:
         workload.write_all(plane, workload.manifests(2, of_a_team=1))
         yield plane

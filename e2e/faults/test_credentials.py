@@ -22,20 +22,14 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
 REMEMBERED = 10
-"""
-Seconds for which the API server goes on to accept a token that it has just seen.
-"""
+"""Seconds for which the API server goes on to accept a token that it has just seen."""
 
 FLAGS = (*SHORT_FLAGS, *STEADY_LEASE)
 QUIET = 6
-"""
-Seconds in which a reporter without a good token writes nothing.
-"""
+"""Seconds in which a reporter without a good token writes nothing."""
 
 LONGEST_PAUSE = 33
-"""
-Seconds between two tries of a watch.
-"""
+"""Seconds between two tries of a watch."""
 
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
 ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{reporter_rights.NAME}"
@@ -102,9 +96,7 @@ class Token:
         return cls(plane, name, answer["status"]["token"])
 
     def revoke(self) -> None:
-        """
-        Delete the Secret. Returns when the server refuses the token.
-        """
+        """Delete the Secret. Returns when the server refuses the token."""
         self.plane.client.delete(f"{SECRETS}/{self.name}")
         until(self._refused, within=REMEMBERED + PROMPT_TIMEOUT, what="the token is refused")
 

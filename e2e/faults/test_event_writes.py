@@ -1,6 +1,4 @@
-"""
-Event writes that the API server refuses, and Events that another client deletes.
-"""
+"""Event writes that the API server refuses, and Events that another client deletes."""
 
 import json
 from collections import Counter
@@ -26,19 +24,13 @@ HEARTBEAT, LATE_HEARTBEAT = 10, 30
 # The Ready pods of the example have no page, of which the log speaks.
 BEATING = (*SHORT_FLAGS, f"--heartbeat-seconds={HEARTBEAT}", "--scrape=loading")
 MANY = 12
-"""
-InferenceSets in two namespaces, in none of which enough for one Event of all.
-"""
+"""InferenceSets in two namespaces, in none of which enough for one Event of all."""
 
 BACK_OFF = 60
-"""
-Seconds that a refused write waits at the longest.
-"""
+"""Seconds that a refused write waits at the longest."""
 
 SPENT: dict[str, Any] = {"cpu": 5.0, "peak": 16.0}
-"""
-The most that any of these faults may cost, in seconds of CPU and MiB.
-"""
+"""The most that any of these faults may cost, in seconds of CPU and MiB."""
 
 QUOTA = "exceeded quota: events, requested: count/events=1, used: count/events=9, limited: 9"
 
@@ -60,9 +52,7 @@ def plane(bare: ControlPlane) -> ControlPlane:
 def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
     plane: ControlPlane,
 ) -> None:
-    """
-    The heartbeat is so late that it finds the one cured when its Event is deleted.
-    """
+    """The heartbeat is so late that it finds the one cured when its Event is deleted."""
     lasting, cured, client = 0, 1, plane.client
     late = f"--heartbeat-seconds={LATE_HEARTBEAT}"
     with ReporterProcess(plane, *BEATING, late) as reporter:
@@ -97,9 +87,7 @@ def test_event_deleted_in_mid_episode_comes_back_while_it_is_true_and_only_then(
 def test_an_event_refused_by_a_quota_is_written_later_if_it_is_still_true(
     plane: ControlPlane,
 ) -> None:
-    """
-    A ResourceQuota never counts Events, so a policy refuses with the text of a quota.
-    """
+    """A ResourceQuota never counts Events, so a policy refuses with the text of a quota."""
     client, healed = plane.client, {2, 11}
     with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
         with measured_cost(reporter, f"{MANY} Events refused") as spent:
@@ -176,9 +164,7 @@ def test_without_the_right_to_patch_new_events_are_written_and_old_ones_renewed_
 
 @pytest.fixture
 def rationed(tmp_path: Path) -> Iterator[ControlPlane]:
-    """
-    A server that takes one Event a second of each user, and two more at first.
-    """
+    """A server that takes one Event a second of each user, and two more at first."""
     limit = {"type": "User", "qps": 1, "burst": 3, "cacheSize": 100}
     version = "eventratelimit.admission.k8s.io/v1alpha1"
     plugin = {"apiVersion": version, "kind": "Configuration", "limits": [limit]}

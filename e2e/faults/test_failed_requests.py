@@ -40,9 +40,7 @@ LEASES = r"/leases"
 LISTS = r"/deployments\?"
 WRITES = ("POST", "PUT", "PATCH")
 BUSY = StubAnswer(429, "Too many requests, please try again later.\n", {"Retry-After": str(ASKED)})
-"""
-The plain text answer of an API server that refuses a request before authentication.
-"""
+"""The plain text answer of an API server that refuses a request before authentication."""
 
 FAILURES = (
     refusal(500, "InternalError", "etcdserver: leader changed"),
@@ -72,9 +70,7 @@ UNANSWERED = {
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> ControlPlane:
-    """
-    The control plane of the proxy, which is repaired with it.
-    """
+    """The control plane of the proxy, which is repaired with it."""
     return stack
 
 

@@ -255,9 +255,7 @@ def _rolled_up(replica: ProxiedReplica) -> bool:
 
 
 def _kill(replica: ProxiedReplica) -> float:
-    """
-    Kill a replica and return the time, by the monotonic clock.
-    """
+    """Kill a replica and return the time, by the monotonic clock."""
     replica.reporter.kill()
     return time.monotonic()
 

@@ -1,6 +1,4 @@
-"""
-Clients of the reporter's own HTTP addresses that hold connections or send anything at all.
-"""
+"""Clients of the reporter's own HTTP addresses that hold connections or send anything at all."""
 
 import contextlib
 import resource
@@ -23,16 +21,12 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 FILES = 1_024
-"""
-The limit of open files, with its usual value.
-"""
+"""The limit of open files, with its usual value."""
 
 IDLE = 1_100
 SENT = {"nothing": b"", "a request": b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n"}
 RENEWALS = 3
-"""
-Renewals of the Lease for which the connections are held while the kubelet asks.
-"""
+"""Renewals of the Lease for which the connections are held while the kubelet asks."""
 
 MALFORMED = (
     b"GET /livez HTTP/1.1\r\nno colon\r\n\r\n",
@@ -51,9 +45,7 @@ def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
 
 @pytest.fixture(autouse=True)
 def many_files() -> Iterator[None]:
-    """
-    Let this process open a connection more than the reporter may have files.
-    """
+    """Let this process open a connection more than the reporter may have files."""
     before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * FILES)), hard))
     yield
@@ -118,9 +110,7 @@ def test_what_clients_send_is_answered_in_http_and_never_logged(plane: ControlPl
 
 
 def _is_alive(reporter: ReporterProcess) -> bool:
-    """
-    Ask as the kubelet does, and wait for as long as a busy machine takes.
-    """
+    """Ask as the kubelet does, and wait for as long as a busy machine takes."""
     url = f"http://127.0.0.1:{reporter.health_port}/livez"
     with urllib.request.urlopen(url, timeout=PROMPT_TIMEOUT) as answer:
         return bool(answer.status == 200)

@@ -222,9 +222,7 @@ def _copy(stored: Json, version: str) -> Json:
 
 
 def _sees(reporter: ReporterProcess, name: str) -> str:
-    """
-    Return the served versions of a watched CRD, or "" while it is not watched.
-    """
+    """Return the served versions of a watched CRD, or "" while it is not watched."""
     status = reporter.status()
     kind = name.partition(".")[0]
     watched = any(k.startswith(kind) and v == "watched" for k, v in status["kinds"].items())
@@ -250,9 +248,7 @@ def _make_team(client: Client) -> None:
 
 
 def _until_team(client: Client, many: int) -> list[events.Event]:
-    """
-    Return the Events of its InferenceSets, of all episodes.
-    """
+    """Return the Events of its InferenceSets, of all episodes."""
 
     def read() -> list[events.Event]:
         found = [

@@ -22,37 +22,27 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 
 FOR_EVER = 2**31 - 1
-"""
-The longest lease duration, in seconds, that the API server accepts.
-"""
+"""The longest lease duration, in seconds, that the API server accepts."""
 
 LEASES = r"/leases"
 WRITES = ("POST", "PUT", "PATCH")
 TOO_LONG = 2 * RENEW_DEADLINE + 4
-"""
-Seconds in which a read is answered, and a write after it just too late.
-"""
+"""Seconds in which a read is answered, and a write after it just too late."""
 
 REFUSALS = 4
-"""
-Refused writes, which take a leader two seconds of its deadline.
-"""
+"""Refused writes, which take a leader two seconds of its deadline."""
 
 
 @pytest.fixture(scope="module")
 def both(stack: ControlPlane) -> Iterator[list[ProxiedReplica]]:
-    """
-    The replicas of all tests. The last test decides which one leads.
-    """
+    """The replicas of all tests. The last test decides which one leads."""
     with restore.healthy_stack(stack) as plane, running_replicas(plane, 2, *SHORT_FLAGS) as both:
         yield both
 
 
 @pytest.fixture
 def plane(stack: ControlPlane, both: list[ProxiedReplica]) -> Iterator[ControlPlane]:
-    """
-    A plane with one leader and no Events; at the end exactly one replica must announce.
-    """
+    """A plane with one leader and no Events; at the end exactly one replica must announce."""
     events.clear(stack.client)
     wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     yield stack

@@ -1,6 +1,4 @@
-"""
-The Deployment cannot be made the owner of the Lease: that costs the owner, and nothing else.
-"""
+"""The Deployment cannot be made the owner of the Lease: that costs the owner, and nothing else."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,9 +13,7 @@ DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 NAME = "stack-status-reporter"
 LABELS = {"app": NAME}
 SOON = 60
-"""
-Seconds, on a busy machine.
-"""
+"""Seconds, on a busy machine."""
 
 ENFORCED = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
 """

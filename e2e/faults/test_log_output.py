@@ -1,6 +1,4 @@
-"""
-The reader of the log has exited, or its disk is full: evaluation and announcements go on.
-"""
+"""The reader of the log has exited, or its disk is full: evaluation and announcements go on."""
 
 from collections.abc import Iterator
 from pathlib import Path

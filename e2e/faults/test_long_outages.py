@@ -28,9 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 class LongOutage(NamedTuple):
-    """
-    An outage that ends when *over* is closed.
-    """
+    """An outage that ends when *over* is closed."""
 
     fault_check: FaultCheck
     over: ExitStack

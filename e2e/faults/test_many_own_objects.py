@@ -1,6 +1,4 @@
-"""
-A declared kind with very many objects, some of them huge: nothing else is hidden or delayed.
-"""
+"""A declared kind with very many objects, some of them huge: nothing else is hidden or delayed."""
 
 import contextlib
 import json
@@ -25,14 +23,10 @@ from e2e.support.timeouts import SHORT_FLAGS
 MANY, HUGE = 50_000, 30
 HUGE_BYTES = 1_000_000
 MEMORY_LIMIT = 512
-"""
-MiB that the chart allows the container.
-"""
+"""MiB that the chart allows the container."""
 
 WITHIN = 180
-"""
-The time limit of a step, in seconds, on a machine on which other tests run.
-"""
+"""The time limit of a step, in seconds, on a machine on which other tests run."""
 
 GROUP, RESOURCE = "example.com", "records"
 CRD = f"{RESOURCE}.{GROUP}"
@@ -142,9 +136,7 @@ def _memory(reporter: ReporterProcess) -> float:
 
 
 def _record(number: int) -> dict[str, Any]:
-    """
-    Return a record as etcd has it; the seventh is wrong.
-    """
+    """Return a record as etcd has it; the seventh is wrong."""
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "Record",

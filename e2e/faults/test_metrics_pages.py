@@ -1,6 +1,4 @@
-"""
-Pods whose metrics pages are hostile or never arrive, and the reading of the other pods.
-"""
+"""Pods whose metrics pages are hostile or never arrive, and the reading of the other pods."""
 
 import contextlib
 import os
@@ -34,15 +32,11 @@ WINDOW = 4
 MANY, AT_ONCE_READ = 10_000, 512
 NOBODY = "127.0.5.1"
 FILES = 1_024
-"""
-The limit of open files, with its usual value.
-"""
+"""The limit of open files, with its usual value."""
 
 
 class LoopbackReporter(ReporterProcess):
-    """
-    A reporter with a short window, so that a slow download is announced within seconds.
-    """
+    """A reporter with a short window, so that a slow download is announced within seconds."""
 
     def __init__(self, plane: ControlPlane, port: int, *, interval: int) -> None:
         super().__init__(
@@ -189,9 +183,7 @@ def test_of_ten_thousand_pods_that_hang_none_keeps_a_healthy_one_from_being_read
 
 
 def _timed_out(reporter: ReporterProcess) -> float:
-    """
-    Return how many scrapes timed out, or 0 while a busy machine does not answer.
-    """
+    """Return how many scrapes timed out, or 0 while a busy machine does not answer."""
     with contextlib.suppress(OSError):
         return reporter.metric("scrapes_total", result="timed_out")
     return 0
@@ -204,9 +196,7 @@ def _pods(reporter: ReporterProcess) -> float:
 
 
 def _is_awake(plane: ControlPlane, reporter: ReporterProcess) -> None:
-    """
-    Assert that a change is announced as usual and that the process answers.
-    """
+    """Assert that a change is announced as usual and that the process answers."""
     begun = time.monotonic()
     inference_sets.misconfigure(plane.client, OTHER)
     inference_sets.wait_for(plane.client, INVALID_REASON, OTHER, within=PROMPT_TIMEOUT)

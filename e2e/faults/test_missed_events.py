@@ -1,6 +1,4 @@
-"""
-A proxy between reporter and API server swallows single lines of watches that stay open.
-"""
+"""A proxy between reporter and API server swallows single lines of watches that stay open."""
 
 import time
 from collections.abc import Iterator
@@ -20,15 +18,11 @@ TEAM, MODEL = "team-0", "model-0"
 POD = f"{MODEL}-7rk2p-0"
 PODS = f"/api/v1/namespaces/{TEAM}/pods"
 FLAGS = ("--scrape=off", *SHORT_FLAGS)
-"""
-Without metrics pages, of which the pods here have none: the InferenceSet would be Unknown.
-"""
+"""Without metrics pages, of which the pods here have none: the InferenceSet would be Unknown."""
 
 LOOKS = r"fieldSelector=metadata\.name"
 HEALING = 5
-"""
-Seconds in which a missed change of a young object is found: two looks, the list and a pass.
-"""
+"""Seconds in which a missed change of a young object is found: two looks, the list and a pass."""
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +33,7 @@ def bare(small_plane: SharedPlane) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def proxy(bare: ControlPlane) -> Iterator[FaultProxy]:
-    """
-    A proxy to a control plane whose pod is young and Ready.
-    """
+    """A proxy to a control plane whose pod is young and Ready."""
     _recreate_pod(bare)
     with fault_proxy(bare) as proxy:
         yield proxy
@@ -82,9 +74,7 @@ def _wait_for(reporter: ReporterProcess, state: str, *, within: float = PROMPT_T
 
 
 def _swallow(proxy: FaultProxy, lines: int = 1) -> None:
-    """
-    Swallow the next lines about the pod.
-    """
+    """Swallow the next lines about the pod."""
     swallowed: list[bytes] = []
 
     def transform(line: bytes) -> bytes:
@@ -136,9 +126,7 @@ def test_what_an_open_watch_does_not_deliver_is_found_in_seconds(
 
 @pytest.mark.slow
 def test_without_it_the_change_stays_missed(bare: ControlPlane, proxy: FaultProxy) -> None:
-    """
-    The fault is real: nothing else finds the change.
-    """
+    """The fault is real: nothing else finds the change."""
     with ReporterProcess(bare, proxy.flag(), "--second-look=false", *FLAGS) as reporter:
         _wait_for(reporter, "Current")
         _set_ready(bare, ready=False)

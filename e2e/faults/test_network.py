@@ -30,14 +30,10 @@ The seconds of a fault: twice the renew deadline of the lease, and several tries
 """
 
 REQUESTS = 20
-"""
-A second: twelve kinds, and a lease that is tried twice as fast as a kind may be.
-"""
+"""A second: twelve kinds, and a lease that is tried twice as fast as a kind may be."""
 
 CONTINUED = r"\?(.*&)?resourceVersion="
-"""
-The target of watches that begin where a list ended.
-"""
+"""The target of watches that begin where a list ended."""
 
 EVENTS = r"/namespaces/kube-system/events"
 EXPIRED = status(410, "Expired", "too old resource version: 1 (2)")

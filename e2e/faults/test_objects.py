@@ -1,6 +1,4 @@
-"""
-Objects that are malformed: of another shape than their schema requires, or huge.
-"""
+"""Objects that are malformed: of another shape than their schema requires, or huge."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -21,9 +19,7 @@ FLAGS = (*SHORT_FLAGS, "--scrape=loading")
 ODD, HEALTHY, NEW, HUGE, SPARE = 0, 1, 7, 3, 5
 CHANGES = 50
 LARGE = 3_000_000
-"""
-Bytes of the large object: twice the limit of etcd by default.
-"""
+"""Bytes of the large object: twice the limit of etcd by default."""
 
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
 
@@ -44,9 +40,7 @@ def plane(bare: ControlPlane) -> ControlPlane:
 
 @pytest.fixture
 def untyped(plane: ControlPlane) -> Iterator[None]:
-    """
-    Accept any InferenceSet for a while.
-    """
+    """Accept any InferenceSet for a while."""
     versions = plane.client.get(CRD)["spec"]["versions"]
     anything = {
         "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -27,15 +27,11 @@ from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHO
 SHORT = 5
 UNKNOWN_WITHIN = 30 + PROMPT_TIMEOUT
 BACK = 60
-"""
-Seconds within which all is known again, on a machine where other tests run.
-"""
+"""Seconds within which all is known again, on a machine where other tests run."""
 
 HEARTBEAT = 10
 OFTEN = (f"--heartbeat-seconds={HEARTBEAT}", "--resync-seconds=5")
-"""
-An outage lasts longer than a heartbeat, and longer than the process may be without a pass.
-"""
+"""An outage lasts longer than a heartbeat, and longer than the process may be without a pass."""
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
 
@@ -51,9 +47,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 @dataclass
 class ObservedOutage:
-    """
-    The observations of an outage in the middle of an episode, which ends after it.
-    """
+    """The observations of an outage in the middle of an episode, which ends after it."""
 
     warning: Event
     during: Json = field(default_factory=dict)
@@ -177,9 +171,7 @@ def _over(way: CuttableConnection, plane: ControlPlane) -> ReporterProcess:
 
 
 def _until_all_unknown(reporter: ReporterProcess) -> None:
-    """
-    Wait, while the outage lasts, for the pass after the last kind became unknown.
-    """
+    """Wait, while the outage lasts, for the pass after the last kind became unknown."""
 
     def all_unknown() -> bool:
         status = reporter.status()
@@ -202,8 +194,6 @@ def _livez(reporter: ReporterProcess) -> bool:
 
 
 def _unknown_metrics(reporter: ReporterProcess) -> dict[str, float]:
-    """
-    Return the value of the metric `unknown` for each reason.
-    """
+    """Return the value of the metric `unknown` for each reason."""
     reasons = (*DEPLOYMENT_REASONS, "clusterCRDMissing")
     return {reason: reporter.metric("unknown", reason=reason) for reason in reasons}

@@ -1,6 +1,4 @@
-"""
-The proxy makes the faults that its rules describe, and no others.
-"""
+"""The proxy makes the faults that its rules describe, and no others."""
 
 import contextlib
 import http.client

@@ -32,20 +32,14 @@ NOT_CONVERTED = json.dumps(
         "code": 500,
     }
 )
-"""
-The answer of an API server to a list of objects that it cannot convert.
-"""
+"""The answer of an API server to a list of objects that it cannot convert."""
 
 SETS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/inferencesets.kaito.sh"
 PASSES = 60
-"""
-Seconds within which a first pass is finished although no kind was listed, on a busy machine.
-"""
+"""Seconds within which a first pass is finished although no kind was listed, on a busy machine."""
 
 LATER = 40
-"""
-The longest from one try of a kind to the next.
-"""
+"""The longest from one try of a kind to the next."""
 
 ANSWERS = {
     "a proxy asks for credentials": (StubAnswer(407, "Sign in first"), "Sign in first"),
@@ -58,9 +52,7 @@ ANSWERS = {
 
 @pytest.fixture
 def reporter(proxy: FaultProxy, stack: ControlPlane) -> Iterator[ReporterProcess]:
-    """
-    A reporter that is not started yet, behind the proxy.
-    """
+    """A reporter that is not started yet, behind the proxy."""
     reporter = ReporterProcess(stack, *SHORT_FLAGS, proxy.flag())
     try:
         yield reporter
@@ -148,9 +140,7 @@ def test_reporter_does_not_wait_for_a_kind_whose_conversion_webhook_is_broken(
 
 
 def _assert_waits(reporter: ReporterProcess, why: str) -> None:
-    """
-    Assert that even after a pass the reporter waits, names every kind, and knows no layer.
-    """
+    """Assert that even after a pass the reporter waits, names every kind, and knows no layer."""
 
     def has_passed_and_tried() -> bool:
         try:

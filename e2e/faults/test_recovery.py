@@ -26,9 +26,7 @@ REFUSALS = (
     refusal(410, "Expired", "The resourceVersion for the provided list is too old"),
 )
 READS = r"^/apis?/(?!coordination\.k8s\.io)(?!.*/events)"
-"""
-Matches reads of all kinds but Leases and Events, so that the reporter goes on leading.
-"""
+"""Matches reads of all kinds but Leases and Events, so that the reporter goes on leading."""
 
 LEASES = r"/leases"
 FAILURES = 4
@@ -38,25 +36,19 @@ Failures in a row after which a pause has 6.4 to 12.8 seconds: three to six rene
 
 RENEWALS = 3
 MINUTE, SOON = 60, 10
-"""
-Seconds of refusals, and those after their end within which a change is announced.
-"""
+"""Seconds of refusals, and those after their end within which a change is announced."""
 
 BBR = "clusterBBRNotReady"
 
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> ControlPlane:
-    """
-    The control plane of the proxy, which is repaired with it.
-    """
+    """The control plane of the proxy, which is repaired with it."""
     return stack
 
 
 def _refusing(pattern: str, *methods: str) -> list[ProxyRule]:
-    """
-    Return the rules that refuse as many requests as may come, in each way in turn.
-    """
+    """Return the rules that refuse as many requests as may come, in each way in turn."""
     each_way = 500
     return [
         ProxyRule(pattern, methods, times=1, answer=answer)

@@ -1,6 +1,4 @@
-"""
-The API server and its etcd in trouble: down for a moment, hung, or overloaded.
-"""
+"""The API server and its etcd in trouble: down for a moment, hung, or overloaded."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -22,9 +20,7 @@ from e2e.support.timeouts import DEPLOYMENT_REASONS, SHORT_FLAGS
 
 ALL = "--emission=all"
 DOWN = 20
-"""
-Seconds; longer than the lease, and than most tries wait for an answer.
-"""
+"""Seconds; longer than the lease, and than most tries wait for an answer."""
 
 RATE_LIMIT = """
 apiVersion: apiserver.config.k8s.io/v1
@@ -62,9 +58,7 @@ FAULTS: dict[str, tuple[Begin, float, str]] = {
 def test_a_change_after_a_fault_of_the_server_is_announced_once(
     stack: ControlPlane, proxy: FaultProxy, fault: str
 ) -> None:
-    """
-    All components change as soon as the fault is over, because nothing can change during it.
-    """
+    """All components change as soon as the fault is over, because nothing can change during it."""
     begin, seconds, message = FAULTS[fault]
     with ReporterProcess(stack, *SHORT_FLAGS, ALL, proxy.flag()) as reporter:
         check = FaultCheck(stack, reporter)

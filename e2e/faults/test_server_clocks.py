@@ -1,6 +1,4 @@
-"""
-One API server of several whose clock is wrong: every fifth answer has a Date that is off.
-"""
+"""One API server of several whose clock is wrong: every fifth answer has a Date that is off."""
 
 import itertools
 from collections.abc import Callable

@@ -1,6 +1,4 @@
-"""
-A Lease API that is nearly as slow as the usual renew deadline, with the usual times.
-"""
+"""A Lease API that is nearly as slow as the usual renew deadline, with the usual times."""
 
 import pytest
 

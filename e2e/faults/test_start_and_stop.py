@@ -27,9 +27,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 
 BBR, ISTIO = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady"
 GRACE = 30
-"""
-Seconds that Kubernetes gives a pod by default.
-"""
+"""Seconds that Kubernetes gives a pod by default."""
 
 WRITES = ("POST", "PUT", "PATCH")
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -94,9 +92,7 @@ def test_stop_while_a_credential_plugin_runs_ends_both(
 
 @dataclass(frozen=True)
 class StopPhase:
-    """
-    The request that hangs during the stop, and whether the Lease was held by then.
-    """
+    """The request that hangs during the stop, and whether the Lease was held by then."""
 
     where: str
     methods: tuple[str, ...] = ("GET",)
@@ -193,9 +189,7 @@ def _reporter(proxy: FaultProxy, stack: ControlPlane) -> ReporterProcess:
 
 @contextlib.contextmanager
 def _ended(reporter: ReporterProcess) -> Iterator[ReporterProcess]:
-    """
-    Stop a process after the block, also one that was never ready.
-    """
+    """Stop a process after the block, also one that was never ready."""
     try:
         yield reporter
     finally:
@@ -211,9 +205,7 @@ def _assert_stops_well(reporter: ReporterProcess) -> None:
 
 @contextlib.contextmanager
 def _broken(plane: ControlPlane) -> Iterator[None]:
-    """
-    A stack with one finding to announce.
-    """
+    """A stack with one finding to announce."""
     events.clear(plane.client)
     with _out(plane, BODY_BASED_ROUTER):
         yield

@@ -25,9 +25,7 @@ TOO_MANY = FINDINGS - LIMIT
 FULL = "clusterHealthEventStoreFull"
 MAX_BYTES = 4096
 WRITTEN = 600
-"""
-Seconds within which all is written: 1,500 Events at ten a second, or 1,000 objects at five.
-"""
+"""Seconds within which all is written: 1,500 Events at ten a second, or 1,000 objects at five."""
 
 
 @pytest.fixture
@@ -37,9 +35,7 @@ def plane() -> Iterator[ControlPlane]:
 
 
 class ObjectCount:
-    """
-    Counts the objects all the time; *most*: the largest number seen.
-    """
+    """Counts the objects all the time; *most*: the largest number seen."""
 
     def __init__(self, client: Client) -> None:
         self._client, self._ended = client, threading.Event()

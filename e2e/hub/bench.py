@@ -31,27 +31,19 @@ from reporter.stages.fleet.series.labels import PREFIX
 SCRAPE, INTERVAL = 15, 30
 GOAL_REQUESTS, GOAL_ROUND, GOAL_MEMORY = 6.0, 5.0, 384
 GOAL_CHANGE = SCRAPE + INTERVAL + 5
-"""
-Requests a minute; seconds; MiB; seconds until a change is seen.
-"""
+"""Requests a minute; seconds; MiB; seconds until a change is seen."""
 
 WRITES_PER_SECOND, RENEWALS_PER_SECOND = 10, 5
-"""
-The token bucket of writes, and the part of it that only renews times.
-"""
+"""The token bucket of writes, and the part of it that only renews times."""
 
 WRITE_SLACK = 30.0
-"""
-Seconds, beside those of the token bucket, within which objects have what is to be written.
-"""
+"""Seconds, beside those of the token bucket, within which objects have what is to be written."""
 
 BOUND = 900.0
 
 
 class HubBench:
-    """
-    One hub and its fleet. *listed*: whether each cluster has an object.
-    """
+    """One hub and its fleet. *listed*: whether each cluster has an object."""
 
     def __init__(
         self,
@@ -130,9 +122,7 @@ class HubBench:
     def _objects_row(
         self, what: str, started: float, many: int, ready: str, before: float
     ) -> BenchRow:
-        """
-        Wait until so many objects have this status of the condition Ready.
-        """
+        """Wait until so many objects have this status of the condition Ready."""
         self._wait(lambda: self._objects(ready) >= many, what)
         goal = before + many / WRITES_PER_SECOND + WRITE_SLACK + GOAL_CHANGE
         return self._row(what, time.monotonic() - started, goal, "{:.0f} s", "10 a second")
@@ -217,9 +207,7 @@ def _flags(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def write_objects(plane: ControlPlane, many: int) -> None:
-    """
-    Write an object for each cluster, past the API server, which would take minutes.
-    """
+    """Write an object for each cluster, past the API server, which would take minutes."""
     prefix = f"/registry/{KIND.group}/{KIND.resource}/{hub_process.NAMESPACE}/"
     etcd_objects.write_all(
         plane, {f"{prefix}{name(number)}": _object(name(number)) for number in range(many)}

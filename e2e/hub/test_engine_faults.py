@@ -24,9 +24,7 @@ def running() -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(running: Fleet) -> Fleet:
-    """
-    Return the fleet once its cluster is Current.
-    """
+    """Return the fleet once its cluster is Current."""
     running.until(EAST, "Current", within=UNKNOWN_WITHIN)
     return running
 
@@ -48,9 +46,7 @@ def fleet(running: Fleet) -> Fleet:
 def test_what_is_no_complete_answer_makes_nobody_current(
     fleet: Fleet, fault: Fault | None, result: str
 ) -> None:
-    """
-    The engine itself is well, and partial answers show how the cluster goes on.
-    """
+    """The engine itself is well, and partial answers show how the cluster goes on."""
     assert isinstance(fleet.asked, FaultyEngine)
     with fleet.asked.broken(fault):
         until(lambda: _result(fleet) == result, within=SEEN_WITHIN, what=f"a query is {result}")

@@ -34,9 +34,7 @@ def running() -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(running: Fleet) -> Fleet:
-    """
-    Return the fleet once both clusters are Current.
-    """
+    """Return the fleet once both clusters are Current."""
     running.until_all("Current", within=UNKNOWN_WITHIN)
     return running
 
@@ -145,9 +143,7 @@ def test_one_label_for_two_clusters_is_neither_of_them(fleet: Fleet) -> None:
 def test_a_cluster_that_has_the_label_of_a_silent_one_too_is_not_shown_for_it(
     fleet: Fleet,
 ) -> None:
-    """
-    Both labels have one UID then, and only a person knows which is wrong.
-    """
+    """Both labels have one UID then, and only a person knows which is wrong."""
     port = fleet.east.reporter.metrics_port
     wrong = engines.agent(fleet.east.plane, "agent-wrong", fleet.engine, port, label=WEST)
     fleet.west.agent.kill()
@@ -208,9 +204,7 @@ def test_a_clock_that_is_an_hour_off_is_shown_and_decides_nothing(fleet: Fleet) 
 
 
 def test_another_hub_takes_over_what_this_one_knew(fleet: Fleet) -> None:
-    """
-    The second one leads only once the first is killed. What stands does not flap meanwhile.
-    """
+    """The second one leads only once the first is killed. What stands does not flap meanwhile."""
     fleet.west.agent.kill()
     try:
         fleet.until(WEST, "Unknown Silent", within=UNKNOWN_WITHIN)

@@ -1,6 +1,4 @@
-"""
-Ten thousand clusters in a real Prometheus, of which three thousand vanish at once.
-"""
+"""Ten thousand clusters in a real Prometheus, of which three thousand vanish at once."""
 
 import json
 from collections import Counter

@@ -1,6 +1,4 @@
-"""
-A hub, a real Prometheus, an agent and one cluster: the short form of the tests of a fleet.
-"""
+"""A hub, a real Prometheus, an agent and one cluster: the short form of the tests of a fleet."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The queries of the hub on real engines: what each answers to the same page.
-"""
+"""The queries of the hub on real engines: what each answers to the same page."""
 
 import asyncio
 import time
@@ -50,9 +48,7 @@ LOST = replace(SourceSeries(), label="", uid="uid-3", target={"job": "fleet", "p
 
 
 class Page:
-    """
-    The page that an engine scrapes, with the zeros of state sets.
-    """
+    """The page that an engine scrapes, with the zeros of state sets."""
 
     def __init__(self) -> None:
         self.sources = [PROD, WEST, LOST]
@@ -62,9 +58,7 @@ class Page:
 
 
 def _samples(source: SourceSeries) -> Iterator[SeriesSample]:
-    """
-    Yield the series of a source as a reporter writes them, in which zeros are series too.
-    """
+    """Yield the series of a source as a reporter writes them, in which zeros are series too."""
     found = [*source.clusters(), *source.trouble(), *source.detail()]
     found = [each for each in found if not each.labels["__name__"].endswith("package_info")]
     known = {frozenset(labels.items()): SeriesSample(labels, value) for labels, value in found}
@@ -123,9 +117,7 @@ def engine(
 
 
 def _round(engine: MetricsProcess) -> Answers:
-    """
-    Ask a round as the hub does.
-    """
+    """Ask a round as the hub does."""
 
     async def ask() -> Answers:
         found = settings(f"--hub-query-url={engine.url}")
@@ -153,17 +145,13 @@ def _ask(engine: MetricsProcess, query: str, *, limit: int = 0, at: float | None
 
 
 def _found(engine: MetricsProcess, query: str) -> Vector | None:
-    """
-    Return the answer if it has series.
-    """
+    """Return the answer if it has series."""
     answer = _ask(engine, query)
     return answer if answer.series else None
 
 
 def _evaluated(answers: Answers) -> float:
-    """
-    Return the time of evaluation of the cluster that the tests change; 0 without its series.
-    """
+    """Return the time of evaluation of the cluster that the tests change; 0 without its series."""
     report = _reports(answers).get("prod")
     return 0.0 if report is None else report.evaluated
 
@@ -178,9 +166,7 @@ def _reports(answers: Answers) -> dict[str, SourceReport]:
 
 
 def _until(engine: MetricsProcess, true: Callable[[Answers], bool]) -> Answers:
-    """
-    Ask until the answers are so, and return them.
-    """
+    """Ask until the answers are so, and return them."""
 
     def answered() -> Answers | None:
         answers = _round(engine)

@@ -21,9 +21,7 @@ TESTS = "e2e/hub/test_second_engine.py"
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """
-    Return a cache with the control plane and nothing else.
-    """
+    """Return a cache with the control plane and nothing else."""
     folder = pins.cache_folder()
     linked = tmp_path / folder.relative_to(folder.parents[2])
     linked.parent.mkdir(parents=True)
@@ -57,9 +55,7 @@ def test_the_command_that_builds_it_says_what_is_not_checked(tmp_path: Path) -> 
 
 
 def _python(*words: str, cache: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """
-    Run Python with this cache, as on a machine that has no Go.
-    """
+    """Run Python with this cache, as on a machine that has no Go."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     return subprocess.run(
         [sys.executable, *words],

@@ -1,5 +1,3 @@
-"""
-The image, built and run here.
-"""
+"""The image, built and run here."""
 
 BASE, IMAGE = "localhost/base:test", "localhost/status-reporter:test"

@@ -22,23 +22,17 @@ With `dockerfile` the base is pulled as the Dockerfile names it; without a value
 SUITE = "trixie"
 PACKAGES = "python3,python3-pip,ca-certificates"
 CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-"""
-The CA certificates of this machine, which pip needs behind a proxy that terminates TLS.
-"""
+"""The CA certificates of this machine, which pip needs behind a proxy that terminates TLS."""
 
 LEFT_OUT = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info"),
     *("var/cache/apt", "var/lib/apt/lists", "var/log"),
 )
-"""
-Folders that are empty in slim images; see .slimify-excludes of Debian's debuerreotype.
-"""
+"""Folders that are empty in slim images; see .slimify-excludes of Debian's debuerreotype."""
 
 
 def pinned() -> str:
-    """
-    Return the base that the Dockerfile names, with its digest.
-    """
+    """Return the base that the Dockerfile names, with its digest."""
     (found,) = re.findall(r"^ARG BASE=(\S+)$", DOCKERFILE.read_text("utf-8"), re.MULTILINE)
     return str(found)
 

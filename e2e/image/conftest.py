@@ -1,6 +1,4 @@
-"""
-The built image, once for all tests, or a clear message that they did not run.
-"""
+"""The built image, once for all tests, or a clear message that they did not run."""
 
 import os
 import shutil
@@ -21,9 +19,7 @@ MEGABYTE = 1e6
 
 
 def find_tools() -> None:
-    """
-    Raise ProgramMissing if the image cannot be built or run here.
-    """
+    """Raise ProgramMissing if the image cannot be built or run here."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         raise ProgramMissing(f"{', '.join(missing)} not installed.\n{PACKAGES.how}")
@@ -54,9 +50,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
-    """
-    Return an image store with the image, as `make image` builds it, and its base.
-    """
+    """Return an image store with the image, as `make image` builds it, and its base."""
     storage = Storage(tmp_path_factory.mktemp("storage"))
     flags = "--isolation=chroot"
     if base.is_pulled():
@@ -80,9 +74,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """
-    Return a folder that the user of a container may enter; those of pytest are private.
-    """
+    """Return a folder that the user of a container may enter; those of pytest are private."""
     for path in (tmp_path, *tmp_path.parents[:2]):
         path.chmod(0o755)
     return tmp_path

@@ -38,9 +38,7 @@ class RuncContainer:
         self.log = folder / "log"
 
     def start(self, *arguments: str, env: Mapping[str, str], program: Sequence[str] = ()) -> None:
-        """
-        Start it with these arguments. *program*: instead of the entrypoint of the image.
-        """
+        """Start it with these arguments. *program*: instead of the entrypoint of the image."""
         printed = self._runc("spec")
         assert printed == ""
         command = (*(program or self._config["Entrypoint"]), *(arguments or self._defaults()))
@@ -56,24 +54,18 @@ class RuncContainer:
             )
 
     def pid(self) -> int:
-        """
-        Return the process id of the container's first process on this machine.
-        """
+        """Return the process id of the container's first process on this machine."""
         state: Json = json.loads(self._runc("state", self._name))
         return int(state["pid"])
 
     def stop(self, *, within: float = 30) -> int:
-        """
-        Send SIGTERM and return the exit code.
-        """
+        """Send SIGTERM and return the exit code."""
         self._runc("kill", self._name, "TERM")
         assert self._process is not None
         return self._process.wait(timeout=within)
 
     def wait(self, *, within: float = 120) -> int:
-        """
-        Return the exit code once it has ended by itself.
-        """
+        """Return the exit code once it has ended by itself."""
         assert self._process is not None
         return self._process.wait(timeout=within)
 

@@ -45,9 +45,7 @@ TEST_FOLDERS = "tests"
 
 
 def unused(packages: Path) -> Iterator[Path]:
-    """
-    Yield the files and folders that are not needed.
-    """
+    """Yield the files and folders that are not needed."""
     yield from _of_kubernetes(packages)
     for extension in (packages / CEL_EXTENSIONS).glob("ext_*"):
         if extension.name.partition(".")[0] not in USED_EXTENSIONS:
@@ -83,9 +81,7 @@ def _can_be_imported(folder: Path) -> bool:
 
 
 def drop(packages: Path) -> int:
-    """
-    Delete them and return how many bytes that were.
-    """
+    """Delete them and return how many bytes that were."""
     freed = 0
     for path in sorted(set(unused(packages)), reverse=True):
         if path.is_dir():

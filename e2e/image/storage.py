@@ -1,6 +1,4 @@
-"""
-A folder of images that buildah makes.
-"""
+"""A folder of images that buildah makes."""
 
 import json
 import os
@@ -10,9 +8,7 @@ from typing import Any
 
 
 class Storage:
-    """
-    An image store of its own; it needs no daemon, kernel module or registry.
-    """
+    """An image store of its own; it needs no daemon, kernel module or registry."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,25 +25,19 @@ class Storage:
         return {**os.environ, "CONTAINERS_STORAGE_CONF": str(self._config)}
 
     def environment_for(self, host: str) -> dict[str, str]:
-        """
-        Return an environment in which this registry is spoken to without TLS.
-        """
+        """Return an environment in which this registry is spoken to without TLS."""
         config = self._folder / "registries.conf"
         config.write_text(f'[[registry]]\nlocation = "{host}"\ninsecure = true\n')
         return {**self.environment, "CONTAINERS_REGISTRIES_CONF": str(config)}
 
     def import_archive(self, archive: Path, name: str) -> None:
-        """
-        Import a root file system as an image.
-        """
+        """Import a root file system as an image."""
         container = self._run("from", "scratch")
         self._run("add", container, str(archive), "/")
         self._run("commit", "--rm", container, name)
 
     def pull(self, reference: str, name: str) -> None:
-        """
-        Pull an image from its registry and give it another name as well.
-        """
+        """Pull an image from its registry and give it another name as well."""
         self._run("pull", reference)
         self.tag(reference, name)
 
@@ -59,9 +49,7 @@ class Storage:
         return description
 
     def size(self, image: str) -> int:
-        """
-        Return the size of an image in bytes.
-        """
+        """Return the size of an image in bytes."""
         images = json.loads(self._run("images", "--json", image))
         return _parse_size(images[0]["size"])
 

@@ -64,9 +64,7 @@ pytestmark = pytest.mark.slow
 def ended(
     storage: Storage, folder: Path, *words: str, env: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[int, str]:
-    """
-    Run a command in a container; return its exit code and what it has printed.
-    """
+    """Run a command in a container; return its exit code and what it has printed."""
     container = RuncContainer(storage, IMAGE, folder, {OWN: _own_files(folder)})
     container.start(*words, env={"HOME": "/nowhere", **env})
     try:

@@ -1,6 +1,4 @@
-"""
-The image, run as a kubelet runs it, on the real control plane.
-"""
+"""The image, run as a kubelet runs it, on the real control plane."""
 
 import http.client
 import shutil
@@ -44,9 +42,7 @@ class RunningContainer:
     health: int
     metrics: int
     seconds: float
-    """
-    Seconds from the start until it is ready.
-    """
+    """Seconds from the start until it is ready."""
 
     def page(self, port: int, path: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SLOW)
@@ -130,9 +126,7 @@ def test_container_has_no_privileges_on_its_machine(running: RunningContainer) -
 def test_container_without_arguments_writes_the_condition_of_its_job(
     control_plane: ControlPlane, storage: Storage, folder: Path
 ) -> None:
-    """
-    The sidecar as its pod has it, with the files of its service account at their fixed path.
-    """
+    """The sidecar as its pod has it, with the files of its service account at their fixed path."""
     namespace = f"team-{folder.name}".replace("_", "-")[:60]
     control_plane.client.create("/api/v1/namespaces", namespace_manifest(namespace))
     with SidecarJob(control_plane, namespace) as job:
@@ -160,9 +154,7 @@ def test_container_without_arguments_writes_the_condition_of_its_job(
 
 
 def _account(folder: Path, token: str, plane: ControlPlane, namespace: str) -> Path:
-    """
-    Return a folder with the files that the kubelet mounts for a service account.
-    """
+    """Return a folder with the files that the kubelet mounts for a service account."""
     account = folder / "account"
     account.mkdir(0o755)
     (account / "token").write_text(token)
@@ -172,9 +164,7 @@ def _account(folder: Path, token: str, plane: ControlPlane, namespace: str) -> P
 
 
 def _memory(page: str) -> float:
-    """
-    Return the resident memory in bytes, from a metrics page.
-    """
+    """Return the resident memory in bytes, from a metrics page."""
     name = "process_resident_memory_bytes "
     lines = page.splitlines()
     return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))

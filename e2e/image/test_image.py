@@ -1,6 +1,4 @@
-"""
-The content of the image: nothing that nobody needs, and all that the program needs.
-"""
+"""The content of the image: nothing that nobody needs, and all that the program needs."""
 
 import json
 import subprocess
@@ -19,19 +17,13 @@ from e2e.image.storage import Storage
 ROOT = base.DOCKERFILE.parent
 ABSENT = ("gcc", "cc", "pip", "pip3")
 MAX_SIZE = 250e6
-"""
-Bytes of the image with its base.
-"""
+"""Bytes of the image with its base."""
 
 MAX_ADDED = 110e6
-"""
-Bytes that it may add to its base. That of the Dockerfile has 118 MB, so 22 MB are left.
-"""
+"""Bytes that it may add to its base. That of the Dockerfile has 118 MB, so 22 MB are left."""
 
 UNCHECKED_HASH = 0b01
-"""
-Flags of bytecode that is not compared with its source; see PEP 552.
-"""
+"""Flags of bytecode that is not compared with its source; see PEP 552."""
 
 UNUSED_PACKAGES = """
 import importlib, json, pkgutil, sys
@@ -88,9 +80,7 @@ def test_it_is_small(storage: Storage) -> None:
 
 
 def test_all_modules_are_compiled_and_none_is_compared_with_its_source(storage: Storage) -> None:
-    """
-    A start does not compile, as nothing can be written there, and reads each module once.
-    """
+    """A start does not compile, as nothing can be written there, and reads each module once."""
     root = storage.mount(IMAGE)
     sources = [*(root / "packages").rglob("*.py"), *_standard_library(root).glob("*.py")]
     assert len(sources) > 1000

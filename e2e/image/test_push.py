@@ -1,6 +1,4 @@
-"""
-The image goes to a registry, as `make image-push` brings it there.
-"""
+"""The image goes to a registry, as `make image-push` brings it there."""
 
 import json
 import subprocess

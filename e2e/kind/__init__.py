@@ -1,3 +1,1 @@
-"""
-The suite on kind. Not yet verified: written where kind cannot run.
-"""
+"""The suite on kind. Not yet verified: written where kind cannot run."""

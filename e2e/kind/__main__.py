@@ -23,9 +23,7 @@ def main() -> None:
 
 
 def prepare(client: Client, image: str) -> None:
-    """
-    Install the CRDs and the stack. Returns when all of it is Ready.
-    """
+    """Install the CRDs and the stack. Returns when all of it is Ready."""
     label = {"metadata": {"labels": {DEDICATED_LABEL: "true"}}}
     client.patch("/api/v1/namespaces/kube-system", label)
     crds.install(client, _crds())
@@ -36,9 +34,7 @@ def prepare(client: Client, image: str) -> None:
 
 
 def _crds() -> list[Json]:
-    """
-    Return the CRDs of the local control plane. Needs Go if they are not cached yet.
-    """
+    """Return the CRDs of the local control plane. Needs Go if they are not cached yet."""
     target = pins.cache_folder() / "crds.json"
     if not target.is_file():
         manifests.write(target.name, target)

@@ -13,14 +13,10 @@ from e2e.image import base
 
 
 DEBIAN = {"bookworm": date(2026, 6, 10), "trixie": date(2028, 8, 9)}
-"""
-The end of the security team's support, https://wiki.debian.org/DebianReleases.
-"""
+"""The end of the security team's support, https://wiki.debian.org/DebianReleases."""
 
 PYTHON = {"3.11": date(2027, 10, 31), "3.12": date(2028, 10, 31), "3.13": date(2029, 10, 31)}
-"""
-The end of security fixes, https://devguide.python.org/versions/.
-"""
+"""The end of security fixes, https://devguide.python.org/versions/."""
 
 NOTICE = timedelta(days=90)
 REFERENCE = re.compile(

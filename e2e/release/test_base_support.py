@@ -1,6 +1,4 @@
-"""
-The base of the image has security updates, and the audit fails before they end.
-"""
+"""The base of the image has security updates, and the audit fails before they end."""
 
 from datetime import date
 

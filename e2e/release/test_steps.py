@@ -1,6 +1,4 @@
-"""
-The steps of a release: they check the tag, and push image and chart, which then install.
-"""
+"""The steps of a release: they check the tag, and push image and chart, which then install."""
 
 import os
 import re
@@ -31,9 +29,7 @@ OF_TAG = (
     CHART / "values.yaml",
 )
 VERSION = "99.2.3"
-"""
-A version that the changelog never has.
-"""
+"""A version that the changelog never has."""
 
 CHART_YAML = yaml.safe_load((ROOT / CHART / "Chart.yaml").read_text("utf-8"))
 
@@ -56,9 +52,7 @@ def tagged(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
-    """
-    Start a registry, whose program is built with Go for the slow tests alone.
-    """
+    """Start a registry, whose program is built with Go for the slow tests alone."""
     with Registry(tmp_path) as started:
         yield started
 
@@ -75,9 +69,7 @@ def replace(path: Path, old: str, new: str) -> None:
 
 
 def rewrite(path: Path, pattern: str, new: str) -> None:
-    """
-    Replace the first match: a release and a fork have other texts there.
-    """
+    """Replace the first match: a release and a fork have other texts there."""
     text, count = re.subn(pattern, new, path.read_text("utf-8"), count=1, flags=re.MULTILINE)
     assert count == 1
     path.write_text(text, "utf-8")
@@ -88,9 +80,7 @@ def set_registry(folder: Path, registry: str) -> None:
 
 
 def plain_path(folder: Path) -> str:
-    """
-    Return a PATH whose helm pushes without TLS, which the registry here does not have.
-    """
+    """Return a PATH whose helm pushes without TLS, which the registry here does not have."""
     program = folder / "bin" / "helm"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{assets.program("helm")}" "$@" --plain-http\n')

@@ -1,6 +1,4 @@
-"""
-The workflows are valid: syntax, expressions, contexts, and the inputs of the actions.
-"""
+"""The workflows are valid: syntax, expressions, contexts, and the inputs of the actions."""
 
 import re
 import shutil
@@ -14,18 +12,14 @@ from e2e.release.workflow import FOLDER
 
 
 pytestmark = [pytest.mark.controlplane, pytest.mark.slow]
-"""
-actionlint is built with Go, for these tests alone.
-"""
+"""actionlint is built with Go, for these tests alone."""
 
 WORKFLOWS = sorted(FOLDER.glob("*.yaml"))
 PINNED = re.compile(r"@[0-9a-f]{40} # (v\d+)[\d.]*$", re.MULTILINE)
 
 
 def problems(folder: Path) -> str:
-    """
-    Return what actionlint finds in the workflows of a folder, which is to be a repository.
-    """
+    """Return what actionlint finds in the workflows of a folder, which is to be a repository."""
     files = [str(each.relative_to(folder)) for each in sorted(folder.rglob("*.yaml"))]
     assert files
     done = subprocess.run(

@@ -1,6 +1,4 @@
-"""
-The workflow of releases, whose shell steps are run as GitHub runs them.
-"""
+"""The workflow of releases, whose shell steps are run as GitHub runs them."""
 
 import os
 import subprocess
@@ -16,9 +14,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
 RELEASE = FOLDER / "release.yaml"
 SHELL = ("bash", "-e")
-"""
-The shell of a step that names none. See "defaults.run.shell" in the syntax of workflows.
-"""
+"""The shell of a step that names none. See "defaults.run.shell" in the syntax of workflows."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +22,11 @@ class StepResult:
     code: int
     output: str
     outputs: Mapping[str, str]
-    """
-    Values that the step wrote to GITHUB_OUTPUT.
-    """
+    """Values that the step wrote to GITHUB_OUTPUT."""
 
 
 def script_of(job: str, name: str) -> str:
-    """
-    Return the script of the one step with this name.
-    """
+    """Return the script of the one step with this name."""
     content: dict[str, Any] = yaml.safe_load(RELEASE.read_text("utf-8"))
     (found,) = [
         step["run"] for step in content["jobs"][job]["steps"] if step.get("name", "") == name
@@ -43,9 +35,7 @@ def script_of(job: str, name: str) -> str:
 
 
 def run_step(job: str, name: str, folder: Path, scratch: Path, **env: str) -> StepResult:
-    """
-    Run a step in a folder. *scratch*: for the files that GitHub gives it.
-    """
+    """Run a step in a folder. *scratch*: for the files that GitHub gives it."""
     script, outputs = scratch / "script.sh", scratch / "outputs"
     script.write_text(script_of(job, name), "utf-8")
     outputs.touch()

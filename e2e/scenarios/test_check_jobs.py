@@ -25,9 +25,7 @@ CLUSTER, HARNESS, MODEL = (
 SET = "checked"
 TEMPLATE = {"inference": {"preset": {"name": "phi-4"}}}
 WITHIN = 60
-"""
-The time limit of each step, in seconds: twice the longest pause of a refused watch.
-"""
+"""The time limit of each step, in seconds: twice the longest pause of a refused watch."""
 
 FLAGS = (
     "--sources=jobs",
@@ -49,9 +47,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def team(plane: ControlPlane, namespace: str) -> str:
-    """
-    A workload namespace with an InferenceSet, of which nothing serves.
-    """
+    """A workload namespace with an InferenceSet, of which nothing serves."""
     labels = {"productionstack.kaito.sh/managed-by": "modelharness"}
     plane.client.patch(f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": labels}})
     inference_set = {
@@ -254,9 +250,7 @@ def _check_events(plane: ControlPlane) -> list[Event]:
 
 
 def _verdicts(reporter: ReporterProcess) -> dict[str, Json]:
-    """
-    Return the verdicts about checks that are not clear, by reason and name of the check.
-    """
+    """Return the verdicts about checks that are not clear, by reason and name of the check."""
     return {
         f"{each['reason']} {each.get('item', '')}".strip(): each
         for subject in reporter.status()["subjects"]
@@ -283,9 +277,7 @@ def _until_whys(reporter: ReporterProcess, **ends: str) -> None:
 
 
 def _until_states(reporter: ReporterProcess, wanted: set[str], state: str) -> None:
-    """
-    Wait until these checks, and no others, are in a state.
-    """
+    """Wait until these checks, and no others, are in a state."""
 
     def read() -> bool:
         return {key for key, each in _states(reporter).items() if each == state} == wanted
@@ -294,7 +286,5 @@ def _until_states(reporter: ReporterProcess, wanted: set[str], state: str) -> No
 
 
 def _until_clear(reporter: ReporterProcess) -> None:
-    """
-    Wait until no check has trouble, and the end of earlier trouble has settled.
-    """
+    """Wait until no check has trouble, and the end of earlier trouble has settled."""
     until(lambda: not _states(reporter), within=WITHIN, what="all checks are clear")

@@ -1,6 +1,4 @@
-"""
-The cluster layer on a real control plane: the Events about a broken component.
-"""
+"""The cluster layer on a real control plane: the Events about a broken component."""
 
 import datetime as dt
 import re
@@ -231,9 +229,7 @@ def test_kubectl_shows_type_reason_object_and_message(plane: ControlPlane) -> No
 
 
 def _cause(reporter: ReporterProcess, reason: str) -> Json:
-    """
-    The first cause of a reason as the status page has it; empty when the reason is clear.
-    """
+    """The first cause of a reason as the status page has it; empty when the reason is clear."""
     verdicts = [v for subject in reporter.status()["subjects"] for v in subject["verdicts"]]
     causes: list[Json] = [
         cause for each in verdicts if each["reason"] == reason for cause in each["causes"]
@@ -250,9 +246,7 @@ def _wait_for(plane: ControlPlane, reason: str, detail: str) -> Event:
 
 
 def _until_seen(plane: ControlPlane, reporter: ReporterProcess) -> None:
-    """
-    Wait until earlier changes are evaluated, which is so when a later change is announced.
-    """
+    """Wait until earlier changes are evaluated, which is so when a later change is announced."""
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
     events.wait_for(plane.client, BBR, within=PROMPT_TIMEOUT)
 

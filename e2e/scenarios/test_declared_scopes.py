@@ -25,9 +25,7 @@ GADGET, WIDGET = "clusterGadgetBroken", "clusterWidgetBroken"
 KINDS = {GADGET: ("Gadget", "gadgets"), WIDGET: ("Widget", "widgets")}
 READS = [{"apiGroups": ["example.com"], "resources": ["gadgets", "widgets"]}]
 WITHIN = 120
-"""
-The time limit of each step, in seconds: two discoveries and two looks at the file.
-"""
+"""The time limit of each step, in seconds: two discoveries and two looks at the file."""
 
 
 @pytest.fixture
@@ -44,9 +42,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 def test_a_kind_with_another_scope_is_unknown_until_the_overlay_is_corrected(
     plane: ControlPlane,
 ) -> None:
-    """
-    One CRD is there from the start, the other one comes while the reporter runs.
-    """
+    """One CRD is there from the start, the other one comes while the reporter runs."""
     crds.install(plane.client, [a_crd(GADGET, "Cluster")])
     plane.client.create("/apis/example.com/v1/gadgets", a_broken_one("Gadget"))
     overlay = MountedFile(plane.folder / "scopes", an_overlay(gadget=True, widget=False))
@@ -76,9 +72,7 @@ def test_a_kind_with_another_scope_is_unknown_until_the_overlay_is_corrected(
 
 
 def is_named(reporter: ReporterProcess, name: str, why: str) -> None:
-    """
-    Wait until a kind is shown as not read, and check every place in which it is.
-    """
+    """Wait until a kind is shown as not read, and check every place in which it is."""
     until(lambda: name in reporter.status()["unread"], within=WITHIN, what=f"{name} is unread")
     status = reporter.status()
     assert status["unread"][name]["why"].startswith(why)

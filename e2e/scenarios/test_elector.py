@@ -1,6 +1,4 @@
-"""
-The tests of leases and electors, on the real API server.
-"""
+"""The tests of leases and electors, on the real API server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -20,9 +18,7 @@ pytestmark = pytest.mark.controlplane
 
 @pytest.fixture(autouse=True)
 def steady_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    Let leaders stay through seconds in which the API server gets no turn.
-    """
+    """Let leaders stay through seconds in which the API server gets no turn."""
     steady = replace(
         shared.FAST_TIMING,
         lease_duration=timedelta(seconds=15),
@@ -33,9 +29,7 @@ def steady_lease(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest_asyncio.fixture  # type: ignore[no-redef]
 async def api(control_plane: ControlPlane) -> AsyncIterator[RestClient]:
-    """
-    The API of the real control plane, instead of the API server in memory's.
-    """
+    """The API of the real control plane, instead of the API server in memory's."""
     api = await connect(str(control_plane.kubeconfig()), environ={})
     yield api
     await api.close()

@@ -1,6 +1,4 @@
-"""
-An engine that hangs while its health check answers, seen in the metrics of a real server.
-"""
+"""An engine that hangs while its health check answers, seen in the metrics of a real server."""
 
 import json
 import time
@@ -21,9 +19,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT
 REASON, READY_REASON = "inferencesetEngineStalled", "inferencesetReady"
 TEAM, MODEL, POD = "team-0", "model-0", "model-0-7rk2p-0"
 WINDOW, INTERVAL = 4, 1
-"""
-Seconds, in place of 120 and 15.
-"""
+"""Seconds, in place of 120 and 15."""
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +80,7 @@ def test_a_stall_in_the_middle_of_traffic_is_announced_and_its_end_too(
 
 
 def _until_read_for_a_window(reporter: ReporterProcess) -> None:
-    """
-    Wait until the page was read throughout a window, and once more so that it is evaluated.
-    """
+    """Wait until the page was read throughout a window, and once more so that it is evaluated."""
     until(
         lambda: reporter.metric("scrapes_total", result="read") > WINDOW / INTERVAL + 1,
         within=60,

@@ -1,6 +1,4 @@
-"""
-Episodes that outlive the process that began them: restarts, stops and a second replica.
-"""
+"""Episodes that outlive the process that began them: restarts, stops and a second replica."""
 
 import time
 from collections.abc import Iterator
@@ -20,9 +18,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
 HEARTBEAT = 11
-"""
-Seconds: the shortest that can be set, and a tenth more.
-"""
+"""Seconds: the shortest that can be set, and a tenth more."""
 
 BEATING = (*SHORT_FLAGS, "--heartbeat-seconds=10")
 LONG_SETTLE = ("--startup-grace-seconds=2", "--settle-seconds=300")

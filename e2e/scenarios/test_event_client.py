@@ -1,6 +1,4 @@
-"""
-The tests of our Events, on the real API server.
-"""
+"""The tests of our Events, on the real API server."""
 
 from collections.abc import AsyncIterator
 
@@ -17,9 +15,7 @@ pytestmark = pytest.mark.controlplane
 
 @pytest_asyncio.fixture  # type: ignore[no-redef]
 async def api(control_plane: ControlPlane) -> AsyncIterator[RestClient]:
-    """
-    The API of the real control plane, instead of the API server in memory's.
-    """
+    """The API of the real control plane, instead of the API server in memory's."""
     api = await connect(str(control_plane.kubeconfig()), environ={})
     yield api
     await api.close()

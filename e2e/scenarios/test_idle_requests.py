@@ -25,9 +25,7 @@ LONG_WINDOW = float(os.environ.get("QUIET_SECONDS", "75"))
 INFERENCE_SETS = 100
 USER = f"system:serviceaccount:{NAMESPACE}:{NAME}"
 RENEWAL = 2
-"""
-Seconds from one renewal of the lease to the next, by default.
-"""
+"""Seconds from one renewal of the lease to the next, by default."""
 
 ELECTION = (
     # Longer than by default, which costs no request: one that has lost the lease reads more.
@@ -36,18 +34,14 @@ ELECTION = (
     f"--retry-period-seconds={RENEWAL}",
 )
 DISCOVERIES = 2
-"""
-The most discovery requests in a minute, unless the window begins and ends with one.
-"""
+"""The most discovery requests in a minute, unless the window begins and ends with one."""
 
 pytestmark = pytest.mark.controlplane
 
 
 @dataclass(frozen=True)
 class IdleRequests:
-    """
-    The requests of a window and their counts. *open*: kinds with a watch at the end.
-    """
+    """The requests of a window and their counts. *open*: kinds with a watch at the end."""
 
     seconds: float
     requests: Counter[tuple[str, str]]
@@ -62,9 +56,7 @@ class IdleReporter:
 
 @pytest.fixture(scope="module")
 def idle() -> Iterator[IdleReporter]:
-    """
-    A reporter that has listed all kinds, checked its rights and read its Events back.
-    """
+    """A reporter that has listed all kinds, checked its rights and read its Events back."""
     with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, INFERENCE_SETS)
         # Metrics pages are read in intervals of their own, and here there are none.
@@ -118,9 +110,7 @@ def test_lease_is_renewed_once_in_each_period(idle_requests: IdleRequests) -> No
 
 
 def test_watches_are_left_open(idle_requests: IdleRequests) -> None:
-    """
-    Each goes on for at least five minutes.
-    """
+    """Each goes on for at least five minutes."""
     assert set(idle_requests.open.values()) == {"watched"}
     opened = [count for (verb, _), count in idle_requests.requests.items() if verb == "watch"]
     assert max(opened, default=0) <= idle_requests.seconds // 300 + 1
@@ -137,9 +127,7 @@ def _asked_between(entry: Json, begin: dt.datetime, end: dt.datetime) -> bool:
 
 
 def _is_read_back(entry: Json) -> bool:
-    """
-    Return whether a leader has listed the Events that its predecessor wrote.
-    """
+    """Return whether a leader has listed the Events that its predecessor wrote."""
     ended = entry["stage"] == "ResponseComplete" and _user(entry) == USER
     return ended and _request(entry) == ("list", "/api/v1/namespaces/kube-system/events")
 
@@ -150,7 +138,5 @@ def _user(entry: Json) -> str:
 
 
 def _request(entry: Json) -> tuple[str, str]:
-    """
-    Return verb and path.
-    """
+    """Return verb and path."""
     return entry["verb"], entry["requestURI"].partition("?")[0]

@@ -1,6 +1,4 @@
-"""
-The message of an Event: foreign texts are sanitized, and everything fits into 1024 bytes.
-"""
+"""The message of an Event: foreign texts are sanitized, and everything fits into 1024 bytes."""
 
 import dataclasses
 import re
@@ -19,9 +17,7 @@ from e2e.support.timeouts import SHORT_FLAGS, short_holds_flag
 BBR, KAITO = "clusterBBRNotReady", "clusterKaitoControllerNotReady"
 LIMIT = 1024
 REWRITTEN = 90
-"""
-Seconds: an Event whose content changes is rewritten once a minute at most.
-"""
+"""Seconds: an Event whose content changes is rewritten once a minute at most."""
 
 TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
 NOISE = (

@@ -34,9 +34,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 def test_crd_is_missed_from_the_start_and_later_and_seen_to_come(plane: ControlPlane) -> None:
-    """
-    Optional CRDs are not reported as missing, which would keep the stack from being Ready.
-    """
+    """Optional CRDs are not reported as missing, which would keep the stack from being Ready."""
     with contextlib.ExitStack() as removed:
         for name in (*OPTIONAL, POOLS):
             removed.enter_context(_without(plane, name))
@@ -84,9 +82,7 @@ def test_version_that_is_not_served_is_named_and_kubectl_shows_it_of_the_crd(
 
 
 def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> None:
-    """
-    An API group of our own and another one each have a version whose server does not exist.
-    """
+    """An API group of our own and another one each have a version whose server does not exist."""
     dead = [("v9", "kaito.sh"), ("v1beta1", "external.metrics.k8s.io")]
     with contextlib.ExitStack() as gone:
         for version, group in dead:

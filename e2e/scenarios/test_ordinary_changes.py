@@ -27,18 +27,14 @@ from e2e.support.timeouts import GRACE, PROMPT_TIMEOUT, SETTLE, holds_overlay_fl
 LONG_GRACE = 300
 HOLDS = {"failed": "1s", "lost": "1s", "starting": "300s"}
 LONGER = 2.5
-"""
-Seconds; losses and hard errors are held for one.
-"""
+"""Seconds; losses and hard errors are held for one."""
 
 NODE = "/api/v1/nodes/node-0"
 
 
 @pytest.fixture
 def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
-    """
-    A plane whose Deployments are too old for the startup grace.
-    """
+    """A plane whose Deployments are too old for the startup grace."""
     with restore.healthy_stack(stack) as plane:
         yield plane
 

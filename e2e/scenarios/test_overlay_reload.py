@@ -27,14 +27,10 @@ from tests.support.setting_reason import SETTING, setting_overlay
 BBR, READY, DASHBOARD = "clusterBBRNotReady", "clusterReady", "clusterDashboardNotReady"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 DECLARED = "configmaps/declared"
-"""
-The name of the test's kind, beside that of the ConfigMaps that the program knows itself.
-"""
+"""The name of the test's kind, beside that of the ConfigMaps that the program knows itself."""
 
 PATIENT = 60
-"""
-Seconds in which a change is loaded, of which two looks at the file take ten.
-"""
+"""Seconds in which a change is loaded, of which two looks at the file take ten."""
 
 READS = [{"apiGroups": [""], "resources": ["configmaps"]}]
 NOTHING = "reasons: {}\n"
@@ -63,9 +59,7 @@ INFERENCE_SETS = "inferencesets.kaito.sh"
 
 @dataclass
 class Reloading:
-    """
-    A reporter, and its overlay with the text that was loaded last.
-    """
+    """A reporter, and its overlay with the text that was loaded last."""
 
     reporter: ReporterProcess
     overlay: MountedFile
@@ -84,9 +78,7 @@ class Reloading:
         self.loaded = ""
 
     def counted(self, result: str) -> None:
-        """
-        Wait until one more overlay had this result.
-        """
+        """Wait until one more overlay had this result."""
         self.results[result] += 1
         times = self.results[result]
         until(
@@ -106,9 +98,7 @@ class Reloading:
 
 @pytest.fixture(scope="module")
 def reloading(stack: ControlPlane) -> Iterator[Reloading]:
-    """
-    One reporter for all tests, each of which begins and ends without a finding.
-    """
+    """One reporter for all tests, each of which begins and ends without a finding."""
     overlay = MountedFile(stack.folder / "overlay", MODELS_OFF)
     flag = f"--catalogue-overlay={overlay.path}"
     flags = (*SHORT_FLAGS, NO_PAGES, "--resync-seconds=5", flag)
@@ -200,9 +190,7 @@ def test_an_overlay_that_is_wrong_changes_nothing(
 
 @pytest.fixture
 def setting(plane: ControlPlane) -> Iterator[str]:
-    """
-    A ConfigMap of which one field is as wanted, and another is not.
-    """
+    """A ConfigMap of which one field is as wanted, and another is not."""
     meta = {"name": "reloaded", "labels": {"checked": "reload"}}
     plane.client.create(CONFIG_MAPS, {"metadata": meta, "data": {"good": "yes", "bad": "no"}})
     path = f"{CONFIG_MAPS}/reloaded"
@@ -213,9 +201,7 @@ def setting(plane: ControlPlane) -> Iterator[str]:
 def test_a_reason_of_ones_own_comes_with_its_kind_reads_other_fields_and_goes(
     plane: ControlPlane, setting: str, reloading: Reloading
 ) -> None:
-    """
-    The episode goes on, although what it is about is listed anew.
-    """
+    """The episode goes on, although what it is about is listed anew."""
     reporter = reloading.reporter
     reloading.load(NOTHING)
     with granted(plane.client, "reload", READS):
@@ -257,9 +243,7 @@ def watched(reporter: ReporterProcess) -> None:
 
 
 def _reasons(reporter: ReporterProcess) -> list[str]:
-    """
-    Return the reasons about the cluster that are clear or not.
-    """
+    """Return the reasons about the cluster that are clear or not."""
     (cluster,) = (each for each in reporter.status()["subjects"] if each["layer"] == "cluster")
     return [*cluster["clear"], *(each["reason"] for each in cluster["verdicts"])]
 

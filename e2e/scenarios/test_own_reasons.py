@@ -43,16 +43,12 @@ OTHERS = {
     str(entry.reason): {"enabled": False}
     for entry in DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELHARNESS)
 }
-"""
-The shipped reasons of the layer, off: the namespace of the test has no Gateway.
-"""
+"""The shipped reasons of the layer, off: the namespace of the test has no Gateway."""
 
 
 @pytest.fixture
 def tutorial(stack: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Tutorial]:
-    """
-    The files of the tutorial, for a workload namespace of this test alone.
-    """
+    """The files of the tutorial, for a workload namespace of this test alone."""
     labels = {"productionstack.kaito.sh/managed-by": "modelharness"}
     stack.client.patch(f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": labels}})
     made = Tutorial(tmp_path, namespace)
@@ -182,17 +178,13 @@ def _reporter(plane: ControlPlane, tutorial: Tutorial) -> ReporterProcess:
 
 
 def _fail(plane: ControlPlane, tutorial: Tutorial) -> None:
-    """
-    Install the kind, make an object of it and let that fail, as the page does.
-    """
+    """Install the kind, make an object of it and let that fail, as the page does."""
     for command in tutorial.commands("kubectl")[:4]:
         run_kubectl(plane, command)
 
 
 def _state(reporter: ReporterProcess, tutorial: Tutorial) -> str:
-    """
-    Return the state of the reason for the namespace of the test.
-    """
+    """Return the state of the reason for the namespace of the test."""
     found = [
         verdict["state"]
         for subject in reporter.status()["subjects"]
@@ -204,8 +196,6 @@ def _state(reporter: ReporterProcess, tutorial: Tutorial) -> str:
 
 
 def _rights(plane: ControlPlane, tutorial: Tutorial) -> AbstractContextManager[None]:
-    """
-    Grant what the chart grants for the values of the tutorial.
-    """
+    """Grant what the chart grants for the values of the tutorial."""
     values = yaml.safe_load((tutorial.folder / "values.yaml").read_text())
     return granted(plane.client, ROLE, values["extraRules"])

@@ -185,9 +185,7 @@ def _a_service() -> Json:
 
 
 def _apply_crd(plane: ControlPlane, folder: Path) -> None:
-    """
-    Install the CRD of the tutorial under the names of KServe.
-    """
+    """Install the CRD of the tutorial under the names of KServe."""
     text = (folder / "crd.yaml").read_text()
     for old, new in (
         ("models.example.com", KSERVE_CRD),
@@ -208,9 +206,7 @@ def _reporter(plane: ControlPlane, packs: str, *, grant: bool = True) -> Reporte
 
 
 def _check(plane: ControlPlane, code: int) -> str:
-    """
-    Return the first row of the table of `check`, which has to end with *code*.
-    """
+    """Return the first row of the table of `check`, which has to end with *code*."""
     config = plane.service_account_kubeconfig(*ReporterProcess.SERVICE_ACCOUNT)
     done = run_command_line("check", f"--kubeconfig={config}", PACK)
     assert done.returncode == code, done.stderr

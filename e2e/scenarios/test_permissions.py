@@ -1,6 +1,4 @@
-"""
-Permissions revoked from a running reporter, missing from its start, and granted again.
-"""
+"""Permissions revoked from a running reporter, missing from its start, and granted again."""
 
 import contextlib
 from collections.abc import Iterator
@@ -29,9 +27,7 @@ The longest from one try to the next of what was refused; a new reporter's pause
 """
 
 REVIEW = 63
-"""
-The longest between two reviews of a permission that is missing.
-"""
+"""The longest between two reviews of a permission that is missing."""
 
 ALL_GRANTED = "permissions that are needed are granted"
 BBR, ISTIO, READY = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady", "clusterReady"
@@ -217,9 +213,7 @@ def _may_not(reporter: ReporterProcess) -> bool:
 
 
 def _all_unknown(reporter: ReporterProcess) -> bool:
-    """
-    Return whether the metric reports every reason of a Deployment as unknown.
-    """
+    """Return whether the metric reports every reason of a Deployment as unknown."""
     return all(reporter.metric("unknown", reason=reason) == 1 for reason in DEPLOYMENT_REASONS)
 
 
@@ -228,9 +222,7 @@ def _unknown_everywhere(reporter: ReporterProcess, reason: str) -> float:
 
 
 def _placeholder(reporter: ReporterProcess, layer: Layer) -> dict[str, str] | None:
-    """
-    Return why each reason is unknown for what stands for all subjects of a layer.
-    """
+    """Return why each reason is unknown for what stands for all subjects of a layer."""
     for subject in reporter.status()["subjects"]:
         if (subject["layer"], subject["namespace"]) == (layer, ""):
             return {each["reason"]: each["unknown"] for each in subject["verdicts"]}

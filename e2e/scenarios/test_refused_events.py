@@ -1,6 +1,4 @@
-"""
-The permission to write Events, taken away from a reporter that runs.
-"""
+"""The permission to write Events, taken away from a reporter that runs."""
 
 import contextlib
 from collections.abc import Iterator
@@ -20,16 +18,12 @@ from e2e.support.timeouts import PROMPT_TIMEOUT
 
 BBR, ISTIO = "clusterBBRNotReady", "clusterIstioControlPlaneNotReady"
 BACK_OFF = 60
-"""
-Seconds that a refused write waits at the longest.
-"""
+"""Seconds that a refused write waits at the longest."""
 
 
 @pytest.fixture(scope="module")
 def audited() -> Iterator[ControlPlane]:
-    """
-    A plane whose audit log counts the refused requests.
-    """
+    """A plane whose audit log counts the refused requests."""
     with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
         workload.write(plane, inference_sets=1)
         reporter_rights.install(plane.client, NAMESPACE)
@@ -69,9 +63,7 @@ def _refused(reporter: ReporterProcess) -> int:
 
 
 def _refusals(plane: ControlPlane) -> int:
-    """
-    Return the refusals that the API server counted.
-    """
+    """Return the refusals that the API server counted."""
     return sum(_is_refused_event(entry) for entry in plane.audit())
 
 

@@ -31,9 +31,7 @@ KINDS = {
 }
 READ = {"scaledobjects.keda.sh", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh"}
 WITHIN = 90
-"""
-The time limit of each step, in seconds: three times the longest pause of a refused watch.
-"""
+"""The time limit of each step, in seconds: three times the longest pause of a refused watch."""
 
 FLAGS = (
     "--startup-grace-seconds=1",
@@ -45,9 +43,7 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
-    """
-    A plane with one model, and faults that only a source reports.
-    """
+    """A plane with one model, and faults that only a source reports."""
     with small_plane.lent() as plane:
         workload.write(plane, 1)
         for manifest in _wrong(plane):
@@ -99,9 +95,7 @@ def test_without_a_source_nothing_of_it_is_read_asked_for_or_announced(
 
 
 def test_without_its_rights_a_source_is_unknown_and_all_else_goes_on(plane: ControlPlane) -> None:
-    """
-    The annotations of the model are evaluated although ScaledObjects may not be read.
-    """
+    """The annotations of the model are evaluated although ScaledObjects may not be read."""
     events.clear(plane.client)
     reporter_rights.install(plane.client, NAMESPACE)
     until(lambda: not _may_read(plane), within=WITHIN, what="the rights of earlier tests are gone")
@@ -220,9 +214,7 @@ def _wrong(plane: ControlPlane) -> Iterator[Json]:
 
 
 def _refused_claim(plane: ControlPlane) -> Json:
-    """
-    A NodeClaim that was refused; its Workspace and pod wait for it.
-    """
+    """A NodeClaim that was refused; its Workspace and pod wait for it."""
     workspaces = f"/apis/kaito.sh/v1beta1/namespaces/{TEAM}/workspaces"
     (found,) = plane.client.list(workspaces)
     path = f"{workspaces}/{found['metadata']['name']}"

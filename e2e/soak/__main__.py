@@ -33,14 +33,10 @@ pause before the next try 4 s. The rest is for a busy machine.
 """
 
 MAX_MEMORY_GROWTH = 16
-"""
-MiB by which the peak memory of the last third may exceed that of the second.
-"""
+"""MiB by which the peak memory of the last third may exceed that of the second."""
 
 RECOVERY_TIMEOUT = 120
-"""
-Seconds for all components to be Ready, and again for the Ready Event.
-"""
+"""Seconds for all components to be Ready, and again for the Ready Event."""
 
 
 def main() -> int:
@@ -71,9 +67,7 @@ def main() -> int:
 
 
 def _check(plane: ControlPlane, churn: ComponentChurn, disturbances: Disturbances) -> list[str]:
-    """
-    Print the figures of the run, and return the violations.
-    """
+    """Print the figures of the run, and return the violations."""
     announced = _announced(plane)
     violations = [
         *ground_truth.violations(
@@ -129,9 +123,7 @@ def _table(
 
 
 def _timeline(churn: ComponentChurn, announced: Sequence[AnnouncedEvent]) -> Iterator[str]:
-    """
-    Yield outages and Events in the order of time, to find the cause of a violation.
-    """
+    """Yield outages and Events in the order of time, to find the cause of a violation."""
     lines = [(event.composed_at, f"Event {event.reason}") for event in announced]
     for outage in churn.outages:
         lines += [
@@ -161,9 +153,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _minutes(text: str) -> int:
-    """
-    Refuse more than 50 minutes, as Events are read at the end and expire after an hour.
-    """
+    """Refuse more than 50 minutes, as Events are read at the end and expire after an hour."""
     if natural(text) > 50:
         raise argparse.ArgumentTypeError("must be at most 50")
     return int(text)

@@ -1,6 +1,4 @@
-"""
-The churn of the soak: components are scaled to zero and back at random times.
-"""
+"""The churn of the soak: components are scaled to zero and back at random times."""
 
 import random
 import time
@@ -17,21 +15,15 @@ COMPONENTS = {
     for reason, each in components.evaluated_components().items()
     if not each.component.switched_on_by
 }
-"""
-The components that a reporter without further flags evaluates, by reason.
-"""
+"""The components that a reporter without further flags evaluates, by reason."""
 
 OUTAGE_SECONDS, HEALTHY_SECONDS = (3.0, 120.0), (5.0, 120.0)
-"""
-The shortest and longest duration.
-"""
+"""The shortest and longest duration."""
 
 
 @dataclass
 class ChangingComponent:
-    """
-    A component; *changes_at* is the time of its next change, unless it is still recovering.
-    """
+    """A component; *changes_at* is the time of its next change, unless it is still recovering."""
 
     component: StackComponent
     changes_at: float
@@ -54,9 +46,7 @@ class ComponentChurn:
         }
 
     def step(self) -> None:
-        """
-        Make the changes that are due. The API server must be available.
-        """
+        """Make the changes that are due. The API server must be available."""
         for reason, changing in self._components.items():
             if changing.is_recovering:
                 self._check_recovered(changing)
@@ -64,9 +54,7 @@ class ComponentChurn:
                 self._restore(changing) if changing.outage else self._break(reason, changing)
 
     def restore_all(self) -> bool:
-        """
-        Restore all components. Return whether all are Ready.
-        """
+        """Restore all components. Return whether all are Ready."""
         for changing in self._components.values():
             if changing.is_recovering:
                 self._check_recovered(changing)

@@ -1,6 +1,4 @@
-"""
-The disturbances of the soak: replicas end or are paused, and the API server restarts.
-"""
+"""The disturbances of the soak: replicas end or are paused, and the API server restarts."""
 
 import contextlib
 import os
@@ -20,9 +18,7 @@ from e2e.support.timeouts import SHORT_FLAGS
 
 
 INTERVAL_SECONDS = (15.0, 40.0)
-"""
-The shortest and longest time between two disturbances.
-"""
+"""The shortest and longest time between two disturbances."""
 
 WEIGHTS = (2, 2, 3, 1)
 PAUSE_SECONDS, SAMPLE_SECONDS = 10.0, 5.0
@@ -55,9 +51,7 @@ class Disturbances:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """
-        Continue the paused replica. The control plane stops both when it ends.
-        """
+        """Continue the paused replica. The control plane stops both when it ends."""
         self._resume()
 
     def step(self) -> None:
@@ -82,9 +76,7 @@ class Disturbances:
             self.counts[name] += 1
 
     def end(self) -> None:
-        """
-        Continue the paused replica and take a last sample.
-        """
+        """Continue the paused replica and take a last sample."""
         self._resume()
         self._sample()
 
@@ -120,9 +112,7 @@ class Disturbances:
             self.plane.start_api_server()
 
     def _sample(self) -> None:
-        """
-        Record memory and CPU. Raise OSError if the process has ended, which it must not.
-        """
+        """Record memory and CPU. Raise OSError if the process has ended, which it must not."""
         usage = ProcessUsage.of(self.steady.process.pid)
         self.memory.append(usage.memory)
         self.cpu = usage.cpu

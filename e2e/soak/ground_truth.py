@@ -1,6 +1,4 @@
-"""
-The comparison of outages with announced Events. Pure; all times are seconds since the epoch.
-"""
+"""The comparison of outages with announced Events. Pure; all times are seconds since the epoch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +24,7 @@ class ComponentOutage:
 
 @dataclass(frozen=True)
 class AnnouncedEvent:
-    """
-    An Event; *composed_at* is its time by the reporter's clock.
-    """
+    """An Event; *composed_at* is its time by the reporter's clock."""
 
     reason: str
     composed_at: float
@@ -78,9 +74,7 @@ def violations(
 def delays(
     outages: Sequence[ComponentOutage], announced: Sequence[AnnouncedEvent], bounds: TimeBounds
 ) -> list[float]:
-    """
-    Return the seconds from each announced outage to its Event.
-    """
+    """Return the seconds from each announced outage to its Event."""
     return [
         max(each.composed_at - outage.begun, 0)
         for each in announced
@@ -147,9 +141,7 @@ def _is_continued(
 def _outage_for(
     outages: Sequence[ComponentOutage], reason: str, at: float, bounds: TimeBounds
 ) -> ComponentOutage | None:
-    """
-    Return the last outage that had begun at *at*, unless it had ended too long before.
-    """
+    """Return the last outage that had begun at *at*, unless it had ended too long before."""
     begun = [
         each
         for each in outages

@@ -1,6 +1,4 @@
-"""
-The comparison finds every kind of wrong Event, and none among right ones.
-"""
+"""The comparison finds every kind of wrong Event, and none among right ones."""
 
 import pytest
 

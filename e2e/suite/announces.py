@@ -30,9 +30,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def collect_tests() -> Mapping[str, tuple[str, ...]]:
-    """
-    Return the node ids of the suite's tests by the reason that they carry.
-    """
+    """Return the node ids of the suite's tests by the reason that they carry."""
     plugin = ("-p", __spec__.name)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", SUITE, *plugin, "--collect-only", "--quiet"],
@@ -51,16 +49,12 @@ def collect_tests() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def reasons_without_test() -> frozenset[str]:
-    """
-    Return the reasons that no test of the suite causes.
-    """
+    """Return the reasons that no test of the suite causes."""
     return frozenset(map(str, DEFAULT_CATALOGUE.entries.keys() - collect_tests().keys()))
 
 
 def marked(reasons_by_name: Mapping[str, str]) -> Iterable[object]:
-    """
-    Return the names as parameters of a test, each with the mark of its reason.
-    """
+    """Return the names as parameters of a test, each with the mark of its reason."""
     return [
         pytest.param(name, marks=pytest.mark.announces(reason))
         for name, reason in reasons_by_name.items()

@@ -1,6 +1,4 @@
-"""
-Breakages of a stack, as context managers that restore it at the end.
-"""
+"""Breakages of a stack, as context managers that restore it at the end."""
 
 import contextlib
 import copy
@@ -31,9 +29,7 @@ def scaled_to_zero(cluster: ClusterUnderTest, component: StackComponent) -> Iter
 
 
 def _until_ready(cluster: ClusterUnderTest, component: StackComponent) -> None:
-    """
-    Wait until a component is Ready, with the labels of its own selector.
-    """
+    """Wait until a component is Ready, with the labels of its own selector."""
     deployment = components.deployment(cluster.client, component)
     labels = deployment["spec"]["selector"].get("matchLabels", component.labels)
     selected = StackComponent(component.namespace, component.name, labels)
@@ -42,9 +38,7 @@ def _until_ready(cluster: ClusterUnderTest, component: StackComponent) -> None:
 
 @contextlib.contextmanager
 def without_crd(cluster: ClusterUnderTest, name: str) -> Iterator[None]:
-    """
-    Delete a CRD, and all its objects with it, and create the CRD again.
-    """
+    """Delete a CRD, and all its objects with it, and create the CRD again."""
     crd = cluster.client.get(f"{crds.PATH}/{name}")
     manifest = {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -94,9 +88,7 @@ def with_spec(model: SuiteModel, kind: str, **spec: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_false_condition(model: SuiteModel, kind: str, condition: str, why: str) -> Iterator[None]:
-    """
-    Set a condition to False, as its controller would; *why* is `reason: message`.
-    """
+    """Set a condition to False, as its controller would; *why* is `reason: message`."""
     client, manifest = model.cluster.client, model.manifest(kind)
     statuses.write_status(client, manifest, _false_condition(model.status(kind), condition, why))
     try:
@@ -118,9 +110,7 @@ def _false_condition(status: Json, condition: str, why: str) -> Json:
 
 @contextlib.contextmanager
 def with_annotations(model: SuiteModel, **annotations: str) -> Iterator[None]:
-    """
-    Annotate the InferenceSet for the autoscaler.
-    """
+    """Annotate the InferenceSet for the autoscaler."""
     model.kaito.annotate(**annotations)
     try:
         yield
@@ -130,9 +120,7 @@ def with_annotations(model: SuiteModel, **annotations: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_node_refused(model: SuiteModel, why: str) -> Iterator[None]:
-    """
-    Let node provisioning fail; *why* is `reason: message` of the provisioner.
-    """
+    """Let node provisioning fail; *why* is `reason: message` of the provisioner."""
     model.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons(why))
     try:
         yield
@@ -142,9 +130,7 @@ def with_node_refused(model: SuiteModel, why: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def under_pressure(model: SuiteModel) -> Iterator[None]:
-    """
-    Put the model's node under disk pressure, as KAITO reports it.
-    """
+    """Put the model's node under disk pressure, as KAITO reports it."""
     pod = model.cluster.client.get(model.path("Pod"))
     text = f"worker node(s) under resource pressure: {pod['spec']['nodeName']} (DiskPressure)"
     model.kaito.set_workspace_conditions(
@@ -158,9 +144,7 @@ def under_pressure(model: SuiteModel) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_broken_image(model: SuiteModel) -> Iterator[None]:
-    """
-    Give the model's pod an image that cannot be pulled.
-    """
+    """Give the model's pod an image that cannot be pulled."""
     client, path = model.cluster.client, model.path("Pod")
     pod = {"apiVersion": "v1", "kind": "Pod", **client.get(path)}
     container = pod["spec"]["containers"][0]
@@ -183,9 +167,7 @@ def _set_image(model: SuiteModel, container: str, image: str) -> None:
 
 @contextlib.contextmanager
 def with_ingress(model: SuiteModel, namespace: str) -> Iterator[None]:
-    """
-    Apply the harness's network policy with a *namespace* that does not exist.
-    """
+    """Apply the harness's network policy with a *namespace* that does not exist."""
     client = model.cluster.client
     policy = _policy(model, namespace)
     client.apply(policy)

@@ -1,6 +1,4 @@
-"""
-The cluster under test, known only by a kubeconfig.
-"""
+"""The cluster under test, known only by a kubeconfig."""
 
 import shutil
 import subprocess
@@ -86,24 +84,18 @@ class ClusterUnderTest:
 
     @cached_property
     def is_dedicated(self) -> bool:
-        """
-        Return whether the cluster was made for this suite.
-        """
+        """Return whether the cluster was made for this suite."""
         namespace = self.client.get("/api/v1/namespaces/kube-system")
         return DEDICATED_LABEL in namespace["metadata"].get("labels", {})
 
     @cached_property
     def has_no_kubelets(self) -> bool:
-        """
-        Return whether pods are mere objects without containers.
-        """
+        """Return whether pods are mere objects without containers."""
         nodes = self.client.list("/api/v1/nodes")
         return all("kwok" in node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes)
 
     def kubectl(self, *arguments: str) -> str:
-        """
-        Return the output of kubectl. Raise CalledProcessError if it fails.
-        """
+        """Return the output of kubectl. Raise CalledProcessError if it fails."""
         command = [kubectl(), f"--kubeconfig={self.kubeconfig}", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -122,9 +114,7 @@ class ClusterUnderTest:
         )
 
     def unhealthy_components(self) -> Iterable[str]:
-        """
-        Yield what is unhealthy in the stack before the tests.
-        """
+        """Yield what is unhealthy in the stack before the tests."""
         for default in components.evaluated_components().values():
             component = self.component(default.component)
             text = f"Deployment {component.namespace}/{component.name}"

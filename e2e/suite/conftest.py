@@ -1,6 +1,4 @@
-"""
-Fixtures and options of the suite: the cluster of ``--kubeconfig``, or a local control plane.
-"""
+"""Fixtures and options of the suite: the cluster of ``--kubeconfig``, or a local control plane."""
 
 import contextlib
 from collections.abc import Generator, Iterator
@@ -21,15 +19,11 @@ from e2e.support.production_stack.team import register_class
 CLASS = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio"
 REPORT_SECTION = "what the reporters saw"
 QUIET_ON_GIVEN_CLUSTER = 180
-"""
-Seconds without an Event that tests wait for after a recovery on the cluster of --kubeconfig.
-"""
+"""Seconds without an Event that tests wait for after a recovery on the cluster of --kubeconfig."""
 
 GIVEN = pytest.StashKey[ClusterUnderTest]()
 CURRENT = pytest.StashKey[ClusterUnderTest | None]()
-"""
-The cluster of the running test.
-"""
+"""The cluster of the running test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -85,9 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """
-    Add the status of the reporters to the report of a test that failed.
-    """
+    """Add the status of the reporters to the report of a test that failed."""
     report = yield
     cluster = item.config.stash.get(CURRENT, None)
     if report.failed and cluster is not None:
@@ -97,9 +89,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="module")
 def cluster(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
-    """
-    A cluster with a healthy stack and running reporters.
-    """
+    """A cluster with a healthy stack and running reporters."""
     with contextlib.ExitStack() as stack:
         given = request.config.stash.get(GIVEN, None)
         cluster = given or stack.enter_context(_made(request))
@@ -113,9 +103,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[ClusterUnderTest]:
 
 @pytest.fixture(scope="module")
 def own_cluster(cluster: ClusterUnderTest) -> Iterator[ClusterUnderTest]:
-    """
-    A cluster in which tests write the status that KAITO and Istio would write.
-    """
+    """A cluster in which tests write the status that KAITO and Istio would write."""
     if not cluster.is_dedicated:
         pytest.skip("NOT RUN: on this cluster KAITO and Istio write status themselves")
     if cluster.client.exists(CLASS):
@@ -170,9 +158,7 @@ def _check(cluster: ClusterUnderTest) -> ClusterUnderTest:
 
 
 def _confirm(host: str) -> None:
-    """
-    Ask on the terminal. Raise pytest.UsageError unless the answer is yes.
-    """
+    """Ask on the terminal. Raise pytest.UsageError unless the answer is yes."""
     question = f"The tests break the stack at {host} many times. Continue? [y/N] "
     try:
         with Path("/dev/tty").open("r+b", buffering=0) as terminal:

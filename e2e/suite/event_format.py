@@ -1,6 +1,4 @@
-"""
-The format that every Event must have.
-"""
+"""The format that every Event must have."""
 
 import re
 from collections.abc import Iterator
@@ -12,9 +10,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 LIMIT = 1024
-"""
-Maximum UTF-8 bytes of a message; the API server refuses longer ones.
-"""
+"""Maximum UTF-8 bytes of a message; the API server refuses longer ones."""
 
 FORBIDDEN_PATTERNS = {
     "URL": r"[a-z][a-z0-9+.-]*://",
@@ -27,9 +23,7 @@ LABELS = "reporter.productionstack.kaito.sh/"
 
 
 def format_violations(event: Json) -> list[str]:
-    """
-    Return the violations of one Event as it was written.
-    """
+    """Return the violations of one Event as it was written."""
     return [*_field_violations(event), *_text_violations(event), *_name_violations(event)]
 
 
@@ -73,9 +67,7 @@ def _text_violations(event: Json) -> Iterator[str]:
 
 
 def _name_violations(event: Json) -> Iterator[str]:
-    """
-    Yield a violation if the message or the labels do not name the subject.
-    """
+    """Yield a violation if the message or the labels do not name the subject."""
     labels, message = event["metadata"].get("labels", {}), event.get("message", "")
     involved = event["involvedObject"]
     layer = DEFAULT_CATALOGUE.entries[event["reason"]].layer

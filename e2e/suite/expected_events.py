@@ -1,6 +1,4 @@
-"""
-The Events that tests expect: queries, and the sequence of Events of one outage.
-"""
+"""The Events that tests expect: queries, and the sequence of Events of one outage."""
 
 import time
 from contextlib import AbstractContextManager
@@ -25,9 +23,7 @@ class EventQuery:
     involved: str = ""
 
     def all(self, reason: str = "") -> list[Event]:
-        """
-        Return the Events in the order of their last writes.
-        """
+        """Return the Events in the order of their last writes."""
         events_found = events.reporter_events(self.cluster.client, reason, involved=self.involved)
         return [event for event in events_found if int(event.version) > self.since]
 
@@ -38,9 +34,7 @@ class EventQuery:
         return next(reversed(self.all(reason)), None)
 
     def wait_for(self, reason: str, message_contains: str = "", count: int = 1) -> Event:
-        """
-        Wait for an Event. Raise WaitTimeout with the Events that came instead.
-        """
+        """Wait for an Event. Raise WaitTimeout with the Events that came instead."""
 
         def read() -> Event | None:
             found = self.newest(reason)
@@ -124,8 +118,6 @@ class ExpectedOutage:
 
 
 def _observed_at(event: Event) -> str:
-    """
-    Return the time of the last write in microseconds; the first one has no series.
-    """
+    """Return the time of the last write in microseconds; the first one has no series."""
     series = event.raw.get("series")
     return str(series["lastObservedTime"] if series else event.raw["eventTime"])

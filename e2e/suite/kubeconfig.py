@@ -1,6 +1,4 @@
-"""
-A client for the current context of a kubeconfig, with a token or a client certificate.
-"""
+"""A client for the current context of a kubeconfig, with a token or a client certificate."""
 
 import base64
 import secrets
@@ -49,9 +47,7 @@ def _named(config: Json, kind: str, name: str) -> Json:
 
 
 def _file(path: Path, entry: Json, key: str) -> Path | None:
-    """
-    Return the file of a field, which is a path relative to the kubeconfig, or data.
-    """
+    """Return the file of a field, which is a path relative to the kubeconfig, or data."""
     if f"{key}-data" in entry:
         content = base64.b64decode(entry[f"{key}-data"])
         file = Path(_folder().name) / f"{key}-{secrets.token_hex(8)}"
@@ -63,7 +59,5 @@ def _file(path: Path, entry: Json, key: str) -> Path | None:
 
 @cache
 def _folder() -> "tempfile.TemporaryDirectory[str]":
-    """
-    Make a folder that is deleted at the end of the process: no key stays behind.
-    """
+    """Make a folder that is deleted at the end of the process: no key stays behind."""
     return tempfile.TemporaryDirectory(prefix="e2e-credentials-")

@@ -24,14 +24,10 @@ from tests.support.ports import free_port
 
 
 HEARTBEAT = 10
-"""
-Seconds between two writes of an Event.
-"""
+"""Seconds between two writes of an Event."""
 
 QUIET = 13
-"""
-Seconds; a heartbeat comes within them.
-"""
+"""Seconds; a heartbeat comes within them."""
 
 ELECTION = (
     "--lease-duration-seconds=20",

@@ -36,9 +36,7 @@ _KINDS_WITH_STATUS = {
 
 @dataclass(frozen=True)
 class SuiteModel:
-    """
-    A model in the namespace of its team.
-    """
+    """A model in the namespace of its team."""
 
     cluster: ClusterUnderTest
     namespace: str
@@ -54,9 +52,7 @@ class SuiteModel:
 
     @cached_property
     def manifests(self) -> list[Json]:
-        """
-        The manifests, the namespace first and Deployments last.
-        """
+        """The manifests, the namespace first and Deployments last."""
         now = dt.datetime.now(dt.UTC)
         parts = [
             team.namespace(),
@@ -69,9 +65,7 @@ class SuiteModel:
         return renamed(own, team=self.namespace, model=MODEL)
 
     def manifest(self, kind: str, name: str = "") -> Json:
-        """
-        Return a manifest as it was installed, without its status.
-        """
+        """Return a manifest as it was installed, without its status."""
         found = next(
             manifest
             for manifest in self.manifests
@@ -80,9 +74,7 @@ class SuiteModel:
         return {key: value for key, value in found.items() if key != "status"}
 
     def status(self, kind: str) -> Json:
-        """
-        Return the healthy status of a kind.
-        """
+        """Return the healthy status of a kind."""
         status: Json = next(each for each in self.manifests if each["kind"] == kind)["status"]
         return status
 
@@ -90,9 +82,7 @@ class SuiteModel:
         return self.cluster.client.path(self.manifest(kind, name))
 
     def label(self, value: str | None) -> None:
-        """
-        Set or remove the namespace's label that makes the reporters evaluate it.
-        """
+        """Set or remove the namespace's label that makes the reporters evaluate it."""
         path = self.path("Namespace")
         self.cluster.client.patch(path, {"metadata": {"labels": {LABEL: value}}})
 
@@ -149,9 +139,7 @@ class SuiteModel:
 def installed(
     cluster: ClusterUnderTest, topic: str, *, labelled: bool = True
 ) -> Iterator[SuiteModel]:
-    """
-    Install a model in its own namespace, and remove it at the end.
-    """
+    """Install a model in its own namespace, and remove it at the end."""
     model = SuiteModel(cluster, f"e2e-{topic}-{secrets.token_hex(2)}")
     try:
         model.install(labelled=labelled)

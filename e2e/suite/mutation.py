@@ -49,9 +49,7 @@ def main() -> int:
 
 
 def _is_noticed(trial: "MutationTrial", reason: str, tests: Collection[str]) -> bool:
-    """
-    Return whether a test failed for want of the reason's Event, and print the outcome.
-    """
+    """Return whether a test failed for want of the reason's Event, and print the outcome."""
     failed = trial.failures(tests, off=reason)
     found = any(f"Event {reason} of" in each for each in failed)
     verdict = "noticed" if found else "failed otherwise" if failed else "NOT NOTICED"
@@ -63,17 +61,13 @@ def _is_noticed(trial: "MutationTrial", reason: str, tests: Collection[str]) -> 
 
 @dataclass(frozen=True)
 class MutationTrial:
-    """
-    *within*: the seconds in which all that is due is announced.
-    """
+    """*within*: the seconds in which all that is due is announced."""
 
     plane: ControlPlane
     within: float
 
     def failures(self, which: Collection[str], off: str = "") -> list[str]:
-        """
-        Return the first line of each failure. *off*: the reason that is not announced.
-        """
+        """Return the first line of each failure. *off*: the reason that is not announced."""
         with restore.healthy_stack(self.plane), ExitStack() as running:
             evaluated = bool(off) and not DEFAULT_CATALOGUE[Reason(off)].is_ready_reason
             if off and not evaluated:
@@ -84,9 +78,7 @@ class MutationTrial:
             return list(_failures(self._tested(which)))
 
     def _tested(self, which: Collection[str]) -> Path:
-        """
-        Return the report in JUnit's format. Raise RuntimeError if the run wrote none.
-        """
+        """Return the report in JUnit's format. Raise RuntimeError if the run wrote none."""
         report = self.plane.folder / "switched-off.xml"
         command = [
             *(sys.executable, "-m", "pytest", *which),
@@ -100,9 +92,7 @@ class MutationTrial:
 
 
 def _failures(report: Path) -> Iterator[str]:
-    """
-    Yield failed and skipped tests: a skipped one would not have noticed anything.
-    """
+    """Yield failed and skipped tests: a skipped one would not have noticed anything."""
     for case in ET.parse(report).iter("testcase"):
         for each in case:
             if each.tag in {"failure", "error", "skipped"}:

@@ -1,6 +1,4 @@
-"""
-Independent outages, each in its own namespace, all at the same time.
-"""
+"""Independent outages, each in its own namespace, all at the same time."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +17,7 @@ from e2e.support.events import Event
 
 @dataclass(frozen=True)
 class Breakage:
-    """
-    A breakage and the Events that must follow it; the Warning contains *message_contains*.
-    """
+    """A breakage and the Events that must follow it; the Warning contains *message_contains*."""
 
     breaks: Callable[[SuiteModel], AbstractContextManager[None]]
     reason: str
@@ -33,9 +29,7 @@ class Breakage:
 def run_breakages(
     request: pytest.FixtureRequest, cluster: ClusterUnderTest, breakages: Mapping[str, Breakage]
 ) -> Iterator[dict[str, Future[Event]]]:
-    """
-    Run the breakages of the selected tests. Provide the Warning of each by name.
-    """
+    """Run the breakages of the selected tests. Provide the Warning of each by name."""
     items = (item for item in request.session.items if item.path == request.path)
     selected = {
         str(item.callspec.params["name"]) for item in items if isinstance(item, pytest.Function)

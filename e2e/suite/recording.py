@@ -15,9 +15,7 @@ from e2e.support.events import SOURCE
 
 
 class EventRecording:
-    """
-    Records the output of `kubectl get events --watch` in a new file of *folder*.
-    """
+    """Records the output of `kubectl get events --watch` in a new file of *folder*."""
 
     def __init__(self, cluster: ClusterUnderTest, folder: Path) -> None:
         self._folder = folder
@@ -45,15 +43,11 @@ class EventRecording:
         return [event for file in sorted(self._folder.iterdir()) for event in _documents(file)]
 
     def reasons(self) -> set[str]:
-        """
-        Return the reasons of all writes.
-        """
+        """Return the reasons of all writes."""
         return {event["reason"] for event in self.writes()}
 
     def violations(self) -> set[str]:
-        """
-        Return the format violations of all writes.
-        """
+        """Return the format violations of all writes."""
         return {
             f"{event['reason']} x{event.get('count')}: {violation}"
             for event in self.writes()

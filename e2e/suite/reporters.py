@@ -1,6 +1,4 @@
-"""
-The reporters of a cluster by their pods: flags, leader and status.
-"""
+"""The reporters of a cluster by their pods: flags, leader and status."""
 
 import json
 from dataclasses import dataclass
@@ -26,16 +24,12 @@ class ReporterPods:
     client: Client
 
     def pods(self) -> list[Json]:
-        """
-        Return the pods that are not being deleted.
-        """
+        """Return the pods that are not being deleted."""
         pods = self.client.list("/api/v1/pods", labelSelector=f"{NAME}={SOURCE}")
         return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def check(self) -> None:
-        """
-        Raise pytest.UsageError unless there are reporters and all are Ready.
-        """
+        """Raise pytest.UsageError unless there are reporters and all are Ready."""
         pods = self.pods()
         if not pods:
             raise pytest.UsageError(f"No pod is labelled {NAME}={SOURCE}. {INSTALL}")
@@ -44,9 +38,7 @@ class ReporterPods:
             raise pytest.UsageError(f"Not Ready: {', '.join(unready)}. {INSTALL}")
 
     def flags(self) -> dict[str, str]:
-        """
-        Return the flags in the arguments of the first reporter.
-        """
+        """Return the flags in the arguments of the first reporter."""
         arguments = _container(self.pods()[0]).get("args") or []
         pairs = [argument.removeprefix("--").partition("=") for argument in arguments]
         return {name: value for name, _, value in pairs}
@@ -60,18 +52,14 @@ class ReporterPods:
         return str(self.pods()[0]["metadata"]["namespace"])
 
     def leader(self) -> str:
-        """
-        Return the pod name of the leader; empty if there is none or its pod is deleted.
-        """
+        """Return the pod name of the leader; empty if there is none or its pod is deleted."""
         lease = self.flags().get("leader-election-id", SOURCE)
         path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/{lease}"
         holder = self.client.get(path)["spec"].get("holderIdentity", "").partition("_")[0]
         return holder if holder in {pod["metadata"]["name"] for pod in self.pods()} else ""
 
     def delete_pod(self, name: str) -> None:
-        """
-        Delete a pod without a grace period, as when its node fails.
-        """
+        """Delete a pod without a grace period, as when its node fails."""
         path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
         self.client.delete(f"{path}?gracePeriodSeconds=0")
 

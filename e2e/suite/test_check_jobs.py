@@ -59,9 +59,7 @@ def test_example_announces_a_model_that_does_not_answer_until_it_does(
 
 
 def _install(model: SuiteModel, manifest: Json) -> None:
-    """
-    Create an object of the example in the namespace of the model; its CronJob runs nothing.
-    """
+    """Create an object of the example in the namespace of the model; its CronJob runs nothing."""
     manifest["metadata"]["namespace"] = model.namespace
     for subject in manifest.get("subjects", []):
         subject["namespace"] = model.namespace
@@ -72,9 +70,7 @@ def _install(model: SuiteModel, manifest: Json) -> None:
 
 
 def _run_job(model: SuiteModel, name: str, result: Json) -> None:
-    """
-    Create a Job of the CronJob, and write the result as the container beside the check does.
-    """
+    """Create a Job of the CronJob, and write the result as the container beside the check does."""
     (cron_job,) = [each for each in manifests() if each["kind"] == "CronJob"]
     template = cron_job["spec"]["jobTemplate"]
     metadata = {**template["metadata"], "name": name, "namespace": model.namespace}

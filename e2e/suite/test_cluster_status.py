@@ -1,6 +1,4 @@
-"""
-Outages of control-plane components.
-"""
+"""Outages of control-plane components."""
 
 import contextlib
 import time
@@ -17,14 +15,10 @@ BBR = "clusterBBRNotReady"
 COMPONENTS_BY_RANK = {
     reason: each.component for reason, each in reversed(components.evaluated_components().items())
 }
-"""
-Lowest rank first.
-"""
+"""Lowest rank first."""
 
 MAX_NAMED = 3
-"""
-Maximum number of outranked reasons that an Event names.
-"""
+"""Maximum number of outranked reasons that an Event names."""
 
 
 @pytest.mark.announces(BBR, "clusterReady")

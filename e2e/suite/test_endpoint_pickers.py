@@ -1,6 +1,4 @@
-"""
-Failures of one model's endpoint picker or scaling are announced for this InferenceSet only.
-"""
+"""Failures of one model's endpoint picker or scaling are announced for this InferenceSet only."""
 
 from collections.abc import Iterator
 

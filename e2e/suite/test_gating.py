@@ -1,6 +1,4 @@
-"""
-Downstream reasons are suppressed during an upstream outage and announced after it.
-"""
+"""Downstream reasons are suppressed during an upstream outage and announced after it."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,9 +15,7 @@ from e2e.support.production_stack.components import KAITO_WORKSPACE
 
 KAITO, INFRA = "clusterKaitoControllerNotReady", "inferencesetInfraProvisioningFailed"
 REFUSED = "CreateInstanceFailed: the provider answered with an internal error"
-"""
-A cause that the outage of KAITO may explain; a quota would be one of its own.
-"""
+"""A cause that the outage of KAITO may explain; a quota would be one of its own."""
 
 SUFFIX = f"(suppressing downstream reasons: {INFRA} in 1 namespace(s))"
 

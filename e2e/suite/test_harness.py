@@ -1,6 +1,4 @@
-"""
-Outages of what routes to a team's models and protects them.
-"""
+"""Outages of what routes to a team's models and protects them."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future

@@ -1,6 +1,4 @@
-"""
-A namespace is evaluated only while it has the label of the stack.
-"""
+"""A namespace is evaluated only while it has the label of the stack."""
 
 import time
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""
-Outages of what a model needs beside the control plane.
-"""
+"""Outages of what a model needs beside the control plane."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future

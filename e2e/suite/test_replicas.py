@@ -1,6 +1,4 @@
-"""
-The loss of the leader: the other replica continues its Events.
-"""
+"""The loss of the leader: the other replica continues its Events."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-A slow download of a model's weights, by the metrics page of its pod.
-"""
+"""A slow download of a model's weights, by the metrics page of its pod."""
 
 import contextlib
 import os
@@ -36,9 +34,7 @@ class Page(http.server.BaseHTTPRequestHandler):
         self.wfile.write({page!r})
 http.server.ThreadingHTTPServer(("", {port}), Page).serve_forever()
 """
-"""
-The exporter for clusters with containers; it needs only Python.
-"""
+"""The exporter for clusters with containers; it needs only Python."""
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +59,7 @@ def test_slow_download_is_announced_once_and_ends_with_its_pod(model: SuiteModel
 
 @contextlib.contextmanager
 def loading(model: SuiteModel) -> Iterator[None]:
-    """
-    Run a pod of the model that downloads very slowly.
-    """
+    """Run a pod of the model that downloads very slowly."""
     cluster, client = model.cluster, model.cluster.client
     port = int(cluster.reporters.flags().get("weight-download-metric-port", "5000"))
     pod = _pod(model, port)

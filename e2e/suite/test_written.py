@@ -1,6 +1,4 @@
-"""
-The format of all written Events, and how kubectl prints them.
-"""
+"""The format of all written Events, and how kubectl prints them."""
 
 from collections.abc import Iterator
 
@@ -21,9 +19,7 @@ BBR = "clusterBBRNotReady"
 
 @pytest.fixture(scope="module")
 def warning(cluster: ClusterUnderTest) -> Iterator[Event]:
-    """
-    A Warning, so that at least one Event exists.
-    """
+    """A Warning, so that at least one Event exists."""
     component = cluster.component(BODY_BASED_ROUTER)
     query = events_from_now(cluster, component.namespace)
     with scaled_to_zero(cluster, component):

@@ -1,6 +1,4 @@
-"""
-An address of this machine that a pod can have.
-"""
+"""An address of this machine that a pod can have."""
 
 import socket
 
@@ -22,9 +20,7 @@ def find_routable_address() -> str | None:
 
 
 def routable_address() -> str:
-    """
-    Return such an address. Skip the test if there is none.
-    """
+    """Return such an address. Skip the test if there is none."""
     found = find_routable_address()
     if found is None:
         pytest.skip("this machine has no address but loopback")

@@ -74,9 +74,7 @@ class AdmissionWebhook:
         }
 
     def configuration(self) -> Json:
-        """
-        Return the webhook of a configuration; its failure policy is Fail, the default.
-        """
+        """Return the webhook of a configuration; its failure policy is Fail, the default."""
         url = f"https://127.0.0.1:{self._server.server_port}/"
         authority = base64.b64encode(self._certificate.read_bytes()).decode()
         return {
@@ -89,9 +87,7 @@ class AdmissionWebhook:
         }
 
     def stop(self) -> None:
-        """
-        Stop listening; the API server then fails to call it.
-        """
+        """Stop listening; the API server then fails to call it."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -101,9 +97,7 @@ class AdmissionWebhook:
 def refusing_webhook(
     client: Client, folder: Path, status: Json | None
 ) -> Iterator[AdmissionWebhook]:
-    """
-    Refuse every write of an Event with this *status*, or with none.
-    """
+    """Refuse every write of an Event with this *status*, or with none."""
     webhook = AdmissionWebhook(folder)
     webhook.response = {"allowed": False} | ({} if status is None else {"status": status})
     with _registered(client, "validatingwebhookconfigurations", webhook):
@@ -116,9 +110,7 @@ def refusing_webhook(
 def mutating_webhook(
     client: Client, folder: Path, patches: list[Json]
 ) -> Iterator[AdmissionWebhook]:
-    """
-    Apply to every Event those of the JSON patches whose path it has.
-    """
+    """Apply to every Event those of the JSON patches whose path it has."""
     webhook = AdmissionWebhook(folder)
     webhook.patches = patches
     with _registered(client, "mutatingwebhookconfigurations", webhook):
@@ -152,9 +144,7 @@ def _applies(patch: Json, found: Json) -> bool:
 
 
 def _refusal(client: Client) -> str:
-    """
-    Return why an Event would be refused; empty if it would be taken.
-    """
+    """Return why an Event would be refused; empty if it would be taken."""
     involved = {"kind": "Pod", "name": "none", "namespace": "kube-system"}
     event = {"metadata": {"generateName": "trial-"}, "reason": "Trial", "involvedObject": involved}
     try:

@@ -1,6 +1,4 @@
-"""
-Aggregated discovery as the reporter reads it, which lags behind what the API server serves.
-"""
+"""Aggregated discovery as the reporter reads it, which lags behind what the API server serves."""
 
 import json
 from collections.abc import Iterator
@@ -10,9 +8,7 @@ from reporter.kube.discovery.discovery import AGGREGATED_ACCEPT, DISCOVERY_PATH
 
 
 def discovered_versions(client: Client, group: str) -> Iterator[Json]:
-    """
-    Yield the versions of a group, with their freshness and resources.
-    """
+    """Yield the versions of a group, with their freshness and resources."""
     answer = json.loads(client.raw("GET", DISCOVERY_PATH, accept=AGGREGATED_ACCEPT))
     for each in answer["items"]:
         if each["metadata"]["name"] == group:
@@ -20,9 +16,7 @@ def discovered_versions(client: Client, group: str) -> Iterator[Json]:
 
 
 def served_versions(client: Client, resource: str, group: str) -> set[str]:
-    """
-    Return the versions in which a resource is discovered.
-    """
+    """Return the versions in which a resource is discovered."""
     return {
         version["version"]
         for version in discovered_versions(client, group)
@@ -31,8 +25,6 @@ def served_versions(client: Client, resource: str, group: str) -> set[str]:
 
 
 def stale_versions(client: Client, group: str) -> set[str]:
-    """
-    Return the versions of a group whose server does not answer.
-    """
+    """Return the versions of a group whose server does not answer."""
     found = discovered_versions(client, group)
     return {each["version"] for each in found if each["freshness"] == "Stale"}

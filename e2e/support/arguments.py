@@ -1,14 +1,10 @@
-"""
-Argument types of the benchmarks.
-"""
+"""Argument types of the benchmarks."""
 
 import argparse
 
 
 def natural(text: str) -> int:
-    """
-    Parse an integer of at least 1.
-    """
+    """Parse an integer of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")

@@ -11,9 +11,7 @@ from reporter.model.kinds.batch.jobs import CHECK_LABEL
 
 
 WITHIN = 60
-"""
-The time limit of what the Job controller does, in seconds.
-"""
+"""The time limit of what the Job controller does, in seconds."""
 
 
 def create(
@@ -27,9 +25,7 @@ def create(
     max_age: str = "",
     **spec: object,
 ) -> None:
-    """
-    Create a Job. One that *ends* completes at once; no node takes the pods of another one.
-    """
+    """Create a Job. One that *ends* completes at once; no node takes the pods of another one."""
     labels = {CHECK_LABEL: check} if check is not None else {}
     annotations = {"reporter.productionstack.kaito.sh/max-age": max_age} if max_age else {}
     pod = {

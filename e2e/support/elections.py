@@ -1,6 +1,4 @@
-"""
-An election whose leader stays through seconds in which the machine gives it no turn.
-"""
+"""An election whose leader stays through seconds in which the machine gives it no turn."""
 
 LEASE_SECONDS, RENEW_DEADLINE = 20, 10
 """

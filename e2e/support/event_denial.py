@@ -1,6 +1,4 @@
-"""
-An API server that refuses new Events, as with a quota.
-"""
+"""An API server that refuses new Events, as with a quota."""
 
 import contextlib
 from collections.abc import Iterator

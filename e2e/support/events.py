@@ -1,6 +1,4 @@
-"""
-The reporter's Events, read as its users read them.
-"""
+"""The reporter's Events, read as its users read them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,9 +15,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Event:
-    """
-    *involved*: kind and name. *version* changes with every write.
-    """
+    """*involved*: kind and name. *version* changes with every write."""
 
     name: str
     type: str
@@ -52,9 +48,7 @@ class Event:
 
 
 def reporter_events(client: Client, reason: str = "", *, involved: str = "") -> list[Event]:
-    """
-    Return the reporter's Events, oldest first, with the field selectors that operators use.
-    """
+    """Return the reporter's Events, oldest first, with the field selectors that operators use."""
     selectors = [f"source={SOURCE}"]
     selectors += [f"reason={reason}"] if reason else []
     selectors += [f"involvedObject.name={involved}"] if involved else []
@@ -102,16 +96,12 @@ def wait_for(
 
 
 def clear(client: Client) -> None:
-    """
-    Delete all Events that earlier tests caused.
-    """
+    """Delete all Events that earlier tests caused."""
     for each in reporter_events(client):
         client.delete(f"{PATH}/{each.name}")
 
 
 def table(plane: ControlPlane, *arguments: str) -> str:
-    """
-    Return the Events as kubectl prints them.
-    """
+    """Return the Events as kubectl prints them."""
     selector = f"--field-selector=source={SOURCE}"
     return plane.kubectl("get", "events", "--namespace=kube-system", selector, *arguments)

@@ -1,6 +1,4 @@
-"""
-HealthEvents on a control plane, and their CRD.
-"""
+"""HealthEvents on a control plane, and their CRD."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -15,16 +13,12 @@ ROOT = "/apis/reporter.productionstack.kaito.sh/v1alpha1"
 PATH = f"{ROOT}/namespaces/{NAMESPACE}/healthevents"
 CRD_PATH = f"{crds.PATH}/{RESOURCE}"
 FLAGS = ("--store=healthevents", f"--release-namespace={NAMESPACE}", "--scrape=off")
-"""
-No pod of the tests has a metrics page, without which reasons that need it stay Unknown.
-"""
+"""No pod of the tests has a metrics page, without which reasons that need it stay Unknown."""
 
 
 @contextlib.contextmanager
 def installed_crd(plane: ControlPlane, crd: Json = CRD) -> Iterator[None]:
-    """
-    Install the CRD of the chart, or another one of it, for a while; with it go all objects.
-    """
+    """Install the CRD of the chart, or another one of it, for a while; with it go all objects."""
     crds.install(plane.client, [crd])
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     plane.client.apply(space)
@@ -40,9 +34,7 @@ def objects(client: Client, **query: str) -> list[Json]:
 
 
 def phases(client: Client) -> list[str]:
-    """
-    Return the objects as ``reason subject phase``, and the resolution.
-    """
+    """Return the objects as ``reason subject phase``, and the resolution."""
     return sorted(map(_phase, objects(client)))
 
 
@@ -53,9 +45,7 @@ def _phase(found: Json) -> str:
 
 
 def until_phases(client: Client, *wanted: str, within: float) -> list[Json]:
-    """
-    Wait until these are the objects; returns them.
-    """
+    """Wait until these are the objects; returns them."""
     until(
         lambda: phases(client) == sorted(wanted),
         within=within,
@@ -65,9 +55,7 @@ def until_phases(client: Client, *wanted: str, within: float) -> list[Json]:
 
 
 def wait_for(client: Client, which: Callable[[Json], Any], *, within: float, what: str) -> Json:
-    """
-    Wait for one object and return it.
-    """
+    """Wait for one object and return it."""
     return until(lambda: next(filter(which, objects(client)), None), within=within, what=what)
 
 

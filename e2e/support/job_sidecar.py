@@ -24,9 +24,7 @@ PROGRAM = (sys.executable, "-m", "e2e.support.job_sidecar_program")
 ACCOUNT = "status-reporter-sa"
 ADAPTER, SIDECAR = "my-adapter", "status-reporter"
 WAIT_TIMEOUT = 60.0
-"""
-Seconds for any step on a busy machine.
-"""
+"""Seconds for any step on a busy machine."""
 
 RULES: tuple[Json, ...] = (
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get"]},
@@ -34,9 +32,7 @@ RULES: tuple[Json, ...] = (
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
 )
 NEVER = "nobody"
-"""
-The name of a scheduler that does not exist.
-"""
+"""The name of a scheduler that does not exist."""
 
 
 class SidecarJob:
@@ -95,9 +91,7 @@ class SidecarJob:
         )
 
     def delete(self) -> None:
-        """
-        Delete the Job, and leave its pod to the garbage collector.
-        """
+        """Delete the Job, and leave its pod to the garbage collector."""
         self.plane.client.raw("DELETE", f"{self.path}?propagationPolicy=Background")
         until(
             lambda: not self.plane.client.exists(self.path), within=WAIT_TIMEOUT, what="Job gone"
@@ -116,9 +110,7 @@ class SidecarJob:
         return until(read, within=WAIT_TIMEOUT, what=f"{kind}={status} of {self.name}")
 
     def write_status(self, phase: str = "Running", **terminated: object) -> None:
-        """
-        Write the pod's status as the kubelet would. *terminated*: of the adapter.
-        """
+        """Write the pod's status as the kubelet would. *terminated*: of the adapter."""
         ended = {"terminated": {"startedAt": _WHEN, "finishedAt": _WHEN, **terminated}}
         state = ended if terminated else {"running": {"startedAt": _WHEN}}
         containers = [
@@ -129,9 +121,7 @@ class SidecarJob:
         self.plane.client.patch(f"{self.pod_path}/status", {"status": status}, STRATEGIC)
 
     def await_counted(self) -> None:
-        """
-        Wait until the Job controller has counted the pod, and writes to the Job no more.
-        """
+        """Wait until the Job controller has counted the pod, and writes to the Job no more."""
 
         def counted() -> bool:
             status = self.plane.client.get(self.path).get("status", {})
@@ -162,9 +152,7 @@ class SidecarJob:
         new.replace(self.result)
 
     def start(self, **environ: str) -> Self:
-        """
-        Start the sidecar as the image does: without arguments.
-        """
+        """Start the sidecar as the image does: without arguments."""
         self._number += 1
         self.process = self.plane.run(
             f"{self.name}-{self._number}", list(PROGRAM), self._environment(environ)
@@ -172,9 +160,7 @@ class SidecarJob:
         return self
 
     def end(self) -> int:
-        """
-        Return the exit code once the sidecar has ended.
-        """
+        """Return the exit code once the sidecar has ended."""
         process = self._started
         until(lambda: not process.running(), within=WAIT_TIMEOUT, what="the sidecar has ended")
         code = process.exit_code()
@@ -182,9 +168,7 @@ class SidecarJob:
         return code
 
     def stop(self) -> int:
-        """
-        Stop the sidecar as the kubelet does. Returns its exit code.
-        """
+        """Stop the sidecar as the kubelet does. Returns its exit code."""
         return self._started.stop(grace=WAIT_TIMEOUT)
 
     def await_log(self, text: str, *, times: int = 1) -> None:

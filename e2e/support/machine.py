@@ -1,6 +1,4 @@
-"""
-A description of the machine and the software of a measurement.
-"""
+"""A description of the machine and the software of a measurement."""
 
 import os
 import platform
@@ -15,9 +13,7 @@ _LIBRARIES = ("productionstack-status-reporter", "kubernetes", "aiohttp", "msgsp
 
 
 def lines(plane: ControlPlane | None = None) -> Iterator[str]:
-    """
-    Yield the lines of the description, with the servers of *plane* if given.
-    """
+    """Yield the lines of the description, with the servers of *plane* if given."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = os.getloadavg()[0]
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
@@ -31,9 +27,7 @@ def lines(plane: ControlPlane | None = None) -> Iterator[str]:
 
 
 def _processor() -> str:
-    """
-    Return the CPU model on Linux, the architecture elsewhere.
-    """
+    """Return the CPU model on Linux, the architecture elsewhere."""
     try:
         cpuinfo = Path("/proc/cpuinfo").read_text()
     except OSError:

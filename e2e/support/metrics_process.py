@@ -1,6 +1,4 @@
-"""
-Metrics engines and agents as processes of their own.
-"""
+"""Metrics engines and agents as processes of their own."""
 
 import http.client
 import json
@@ -19,9 +17,7 @@ Json = dict[str, Any]
 
 
 class MetricsProcess(ABC):
-    """
-    One process with a folder of its own, which ends with the control plane at the latest.
-    """
+    """One process with a folder of its own, which ends with the control plane at the latest."""
 
     def __init__(self, plane: ControlPlane, name: str, config: Json, *flags: str) -> None:
         self._plane, self.name, self._flags = plane, name, flags
@@ -38,9 +34,7 @@ class MetricsProcess(ABC):
         return f"http://127.0.0.1:{self.port}"
 
     def write_config(self, config: Json) -> None:
-        """
-        Write the configuration, for the next start. JSON is YAML.
-        """
+        """Write the configuration, for the next start. JSON is YAML."""
         self.folder.mkdir(exist_ok=True)
         self._config = self.folder / "config.yaml"
         self._config.write_text(json.dumps(config))

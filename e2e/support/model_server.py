@@ -1,6 +1,4 @@
-"""
-A model server with requests: llm-d-inference-sim, and clients that wait for its answers.
-"""
+"""A model server with requests: llm-d-inference-sim, and clients that wait for its answers."""
 
 import contextlib
 import http.client
@@ -22,17 +20,13 @@ FIRST_TOKEN, NEXT_TOKEN = "20ms", "5ms"
 NEVER = "10h"
 MAX_RUNNING = 3
 REQUEST_EVERY = 0.2
-"""
-Seconds between two requests.
-"""
+"""Seconds between two requests."""
 
 _NUMBERS = itertools.count(1)
 
 
 class ModelServer:
-    """
-    A simulated model server of this machine, at *address*; start it with ``start``.
-    """
+    """A simulated model server of this machine, at *address*; start it with ``start``."""
 
     def __init__(self, plane: ControlPlane, address: str) -> None:
         self._plane, self._address, self.port = plane, address, free_port()
@@ -47,9 +41,7 @@ class ModelServer:
         until(self._listens, within=60, what="the model server listens")
 
     def restart(self) -> None:
-        """
-        Start it anew: its counters begin at zero, and its requests are lost.
-        """
+        """Start it anew: its counters begin at zero, and its requests are lost."""
         self._process.kill()
         self.start()
 
@@ -62,9 +54,7 @@ class ModelServer:
         return found
 
     def hang(self) -> None:
-        """
-        Let requests make no progress any more; the server accepts them, and is healthy.
-        """
+        """Let requests make no progress any more; the server accepts them, and is healthy."""
         self._post("/admin/config", {"time-to-first-token": NEVER})
 
     def is_healthy(self) -> bool:
@@ -73,9 +63,7 @@ class ModelServer:
 
     @contextlib.contextmanager
     def requests(self) -> Iterator[None]:
-        """
-        Send requests all the time, whether earlier ones were answered or not.
-        """
+        """Send requests all the time, whether earlier ones were answered or not."""
         stopped = threading.Event()
 
         def send() -> None:

@@ -1,6 +1,4 @@
-"""
-The findings of a reporter under test in a namespace, and its Events.
-"""
+"""The findings of a reporter under test in a namespace, and its Events."""
 
 import json
 from dataclasses import dataclass
@@ -29,15 +27,11 @@ The hold of starting objects in place of a shorter grace: longer than any step o
 
 DOWNLOAD_REASON = "inferencesetWeightDownloadSlow"
 ANNOUNCE_WAIT = SHORT_HOLD + 2
-"""
-Seconds after which a finding mistaken for one of these has been announced.
-"""
+"""Seconds after which a finding mistaken for one of these has been announced."""
 
 
 NO_PAGES = "--scrape=loading"
-"""
-For Ready pods without a metrics page, whose engines would be Unknown.
-"""
+"""For Ready pods without a metrics page, whose engines would be Unknown."""
 
 
 def short_hold_flags(plane: ControlPlane, *, off: str = "") -> tuple[str, ...]:
@@ -72,9 +66,7 @@ class Observer:
     reporter: ReporterProcess
 
     def unclear_states(self, namespace: str = "") -> dict[str, str]:
-        """
-        Return the states other than clear by reason, of all namespaces if none is named.
-        """
+        """Return the states other than clear by reason, of all namespaces if none is named."""
         return {
             each["reason"]: each["state"]
             for subject in self.reporter.status()["subjects"]
@@ -83,9 +75,7 @@ class Observer:
         }
 
     def wait_held(self, namespace: str, *reasons: str) -> None:
-        """
-        Wait until these reasons are held, so that an Event about them is possible.
-        """
+        """Wait until these reasons are held, so that an Event about them is possible."""
 
         def held() -> bool:
             found = self.unclear_states(namespace)
@@ -94,9 +84,7 @@ class Observer:
         until(held, within=60, what=f"{', '.join(reasons)} of {namespace} held")
 
     def wait_all_clear(self, namespace: str = "") -> None:
-        """
-        Wait until nothing is held or settling any more, so that nothing can follow.
-        """
+        """Wait until nothing is held or settling any more, so that nothing can follow."""
         what = f"nothing of {namespace or 'the cluster'} is held"
         try:
             until(lambda: not self.unclear_states(namespace), within=60, what=what)

@@ -14,9 +14,7 @@ from e2e.controlplane import ControlPlane, until
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, PACKS_PAGE = DOCS / "own-reasons.md", DOCS / "packs.md"
 NAMESPACE = "team-a"
-"""
-The workload namespace of the page.
-"""
+"""The workload namespace of the page."""
 
 _FILE = re.compile(r"```yaml\n# (?P<name>[a-z-]+(/[a-z-]+)*\.yaml)\n(?P<text>.*?)```", re.DOTALL)
 _COMMANDS = re.compile(r"```sh\n(?P<text>.*?)```", re.DOTALL)
@@ -39,9 +37,7 @@ def run_kubectl(plane: ControlPlane, command: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Tutorial:
-    """
-    The tutorial of a page in a folder, with a namespace of the test in place of the page's.
-    """
+    """The tutorial of a page in a folder, with a namespace of the test in place of the page's."""
 
     folder: Path
     namespace: str
@@ -49,9 +45,7 @@ class Tutorial:
 
     @property
     def files(self) -> Mapping[str, str]:
-        """
-        The files that the page writes, by name.
-        """
+        """The files that the page writes, by name."""
         return {each["name"]: each["text"] for each in _FILE.finditer(self._page)}
 
     @property

@@ -1,6 +1,4 @@
-"""
-The log's table of missing permissions.
-"""
+"""The log's table of missing permissions."""
 
 from e2e.controlplane import until
 from e2e.support.reporter_process import ReporterProcess
@@ -21,9 +19,7 @@ def missing_permissions(reporter: ReporterProcess) -> list[str]:
 
 
 def first_columns(table: list[str]) -> str:
-    """
-    Return the text of the first two columns, whose cells may go on below, without the third.
-    """
+    """Return the text of the first two columns, whose cells may go on below, without the third."""
     second, third = table[0].index("ON"), table[0].index("UNKNOWN REASONS")
     cells = [
         [line[:second].strip() for line in table],

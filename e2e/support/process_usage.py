@@ -1,6 +1,4 @@
-"""
-The resource usage of a process, as counted by the kernel.
-"""
+"""The resource usage of a process, as counted by the kernel."""
 
 import os
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""
-A registry on this machine, which keeps images and charts in memory: that of crane.
-"""
+"""A registry on this machine, which keeps images and charts in memory: that of crane."""
 
 import http.client
 import subprocess
@@ -15,9 +13,7 @@ STOP_SECONDS = 30
 
 
 class Registry:
-    """
-    *folder*: for its log.
-    """
+    """*folder*: for its log."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "registry.log"
@@ -47,9 +43,7 @@ class Registry:
             self._process.wait(STOP_SECONDS)
 
     def crane(self, command: str, reference: str) -> str:
-        """
-        Run a command of crane about an image of it, and return what it prints.
-        """
+        """Run a command of crane about an image of it, and return what it prints."""
         done = subprocess.run(
             [assets.program("crane"), command, f"{self.host}/{reference}"],
             capture_output=True,

@@ -23,9 +23,7 @@ from tests.support.status_schema import require_schema
 
 
 NAMESPACE = "status-reporter"
-"""
-The namespace of its ServiceAccount and its Lease.
-"""
+"""The namespace of its ServiceAccount and its Lease."""
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{reporter_rights.NAME}"
 PROGRAM = (sys.executable, "-m", "reporter.cli")
@@ -95,9 +93,7 @@ class ReporterProcess:
             raise
 
     def __exit__(self, *_: object) -> None:
-        """
-        Print the account of this reporter. pytest shows it only with a failed test.
-        """
+        """Print the account of this reporter. pytest shows it only with a failed test."""
         print(self.account())
         if self.running:
             self.stop()
@@ -139,9 +135,7 @@ class ReporterProcess:
     # ------------------------------------------------------------ what it reports
 
     def log(self) -> str:
-        """
-        Return the log of all its starts.
-        """
+        """Return the log of all its starts."""
         return self._started.log.read_text(errors="replace")
 
     def status(self) -> Json:
@@ -149,15 +143,11 @@ class ReporterProcess:
         return found
 
     def read_page(self, path: str) -> str:
-        """
-        Return a page of its status server, whatever the HTTP status.
-        """
+        """Return a page of its status server, whatever the HTTP status."""
         return self._answer(self.health_port, path)
 
     def status_v1(self, path: str = "") -> Json:
-        """
-        Return the roll-up, or that of ``namespaces/NAME`` or ``namespaces/NAMESPACE/NAME``.
-        """
+        """Return the roll-up, or that of ``namespaces/NAME`` or ``namespaces/NAMESPACE/NAME``."""
         found: Json = json.loads(self._answer(self.health_port, f"/status/v1/{path}".rstrip("/")))
         if "error" not in found:
             require_schema(found)
@@ -175,9 +165,7 @@ class ReporterProcess:
         }
 
     def readiness(self) -> str:
-        """
-        Return the text of /readyz: "ok" and what is unknown, or what is waited for.
-        """
+        """Return the text of /readyz: "ok" and what is unknown, or what is waited for."""
         return self._answer(self.health_port, "/readyz")
 
     def metrics(self) -> str:
@@ -200,15 +188,11 @@ class ReporterProcess:
         return sum(found)
 
     def lines(self, *words: str) -> list[str]:
-        """
-        Return the lines of its log that contain all *words*.
-        """
+        """Return the lines of its log that contain all *words*."""
         return [line for line in self.log().splitlines() if all(word in line for word in words)]
 
     def account(self, lines: int = 60) -> str:
-        """
-        Return the status and the last *lines* of the log, to explain a failed test.
-        """
+        """Return the status and the last *lines* of the log, to explain a failed test."""
         if self.process is None:
             return f"{self.name} was never started"
         try:
@@ -256,9 +240,7 @@ class ReporterProcess:
         until(read, within=within, what=f"{self.name} is {what}")
 
     def _answer(self, port: int, path: str) -> str:
-        """
-        Return the body, whatever the HTTP status. Raises OSError if nothing answers.
-        """
+        """Return the body, whatever the HTTP status. Raises OSError if nothing answers."""
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_TIMEOUT)
         try:
             connection.request("GET", path)
@@ -288,8 +270,6 @@ def _shipped_packs(flags: tuple[str, ...]) -> Sequence[str]:
 
 
 def _sources(flags: tuple[str, ...]) -> list[str]:
-    """
-    Return the sources that the last such flag names.
-    """
+    """Return the sources that the last such flag names."""
     given = [flag.partition("=")[2] for flag in flags if flag.startswith("--sources=")]
     return [each for each in given[-1].split(",") if each] if given else []

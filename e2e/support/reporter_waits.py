@@ -8,17 +8,13 @@ from e2e.support.reporter_process import ReporterProcess
 
 
 WITHIN = 60
-"""
-The time limit, in seconds.
-"""
+"""The time limit, in seconds."""
 
 
 def until_metric(
     reporter: ReporterProcess, wanted: float, name: str, *, within: float = WITHIN, **labels: str
 ) -> None:
-    """
-    Wait until the sum of all series with these labels is *wanted*.
-    """
+    """Wait until the sum of all series with these labels is *wanted*."""
 
     def read() -> bool:
         try:
@@ -30,16 +26,12 @@ def until_metric(
 
 
 def until_states(reporter: ReporterProcess, wanted: dict[str, str]) -> None:
-    """
-    Wait until these are the states of the cluster's reasons that are not clear.
-    """
+    """Wait until these are the states of the cluster's reasons that are not clear."""
     until(lambda: reporter.states() == wanted, within=WITHIN, what=f"the states are {wanted}")
 
 
 def until_logged(reporter: ReporterProcess, *words: str, times: int = 1) -> None:
-    """
-    Wait until so many lines of the log, or more, contain all *words*.
-    """
+    """Wait until so many lines of the log, or more, contain all *words*."""
     until(
         lambda: len(reporter.lines(*words)) >= times,
         within=WITHIN,
@@ -48,9 +40,7 @@ def until_logged(reporter: ReporterProcess, *words: str, times: int = 1) -> None
 
 
 def until_was(reporter: ReporterProcess, reason: str, state: str) -> None:
-    """
-    Wait until a reason is in a state, or has been, however short that was.
-    """
+    """Wait until a reason is in a state, or has been, however short that was."""
     until(
         lambda: reporter.lines(f"{reason}: {state}, was "),
         within=WITHIN,

@@ -1,6 +1,4 @@
-"""
-A small control plane that tests share, one after another: each leaves it as it has found it.
-"""
+"""A small control plane that tests share, one after another: each leaves it as it has found it."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,9 +9,7 @@ from e2e.controlplane.waiting import WaitTimeout
 
 
 CLEAN_WITHIN, READY_WITHIN = 30, 60
-"""
-Seconds within which what was deleted is gone, and a control plane that stood still is ready.
-"""
+"""Seconds within which what was deleted is gone, and a control plane that stood still is ready."""
 
 
 class SharedPlane:

@@ -1,6 +1,4 @@
-"""
-Silences as operators write them: in a mounted file, on an InferenceSet, and by the command.
-"""
+"""Silences as operators write them: in a mounted file, on an InferenceSet, and by the command."""
 
 import json
 import subprocess
@@ -19,9 +17,7 @@ from tests.support.mounted_file import MountedFile
 
 HOUR = timedelta(hours=1)
 SLOW = 60
-"""
-The time limit in seconds of what takes a few: the file is looked at every five.
-"""
+"""The time limit in seconds of what takes a few: the file is looked at every five."""
 
 
 def mount(folder: Path) -> MountedFile:
@@ -37,9 +33,7 @@ def in_future(span: timedelta) -> str:
 
 
 def entry(number: int, span: timedelta) -> dict[str, Any]:
-    """
-    Return an entry of the file that silences one InferenceSet.
-    """
+    """Return an entry of the file that silences one InferenceSet."""
     namespace, _, name = inference_sets.name(number).partition("/")
     place = {"namespace": namespace, "inferenceset": name}
     return {**place, "reasons": [INVALID_REASON], "until": in_future(span), "by": "alice"}
@@ -60,9 +54,7 @@ def _annotate(client: Client, number: int, values: dict[str, Any]) -> None:
 
 
 def run_command(kubeconfig: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """
-    Run the command ``silence`` as alice does.
-    """
+    """Run the command ``silence`` as alice does."""
     return run_command_line("silence", *arguments, f"--kubeconfig={kubeconfig}", USER="alice")
 
 

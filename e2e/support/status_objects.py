@@ -1,6 +1,4 @@
-"""
-ProductionStackStatuses on a control plane, their CRD, and what clients read of them.
-"""
+"""ProductionStackStatuses on a control plane, their CRD, and what clients read of them."""
 
 import contextlib
 import copy
@@ -15,21 +13,15 @@ from tests.support.status_objects import CRD, PATH, STATUSES, manifest
 ALL = "/apis/reporter.productionstack.kaito.sh/v1alpha1/productionstackstatuses"
 CRD_PATH = f"{crds.PATH}/{STATUSES}"
 CHANGED = "schemaChanged"
-"""
-A field that only a changed schema has.
-"""
+"""A field that only a changed schema has."""
 
 FLAGS = ("--status-objects", "--scrape=off")
-"""
-No pod of the tests has a metrics page, without which reasons that need it stay Unknown.
-"""
+"""No pod of the tests has a metrics page, without which reasons that need it stay Unknown."""
 
 
 @contextlib.contextmanager
 def installed_crd(plane: ControlPlane) -> Iterator[None]:
-    """
-    Install the CRD of the chart for a while; with it go all objects.
-    """
+    """Install the CRD of the chart for a while; with it go all objects."""
     crds.install(plane.client, [CRD])
     try:
         yield
@@ -40,9 +32,7 @@ def installed_crd(plane: ControlPlane) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changed_schema(client: Client, change: Any) -> Iterator[None]:
-    """
-    Change the schema of the CRD for a while, in place, by a function.
-    """
+    """Change the schema of the CRD for a while, in place, by a function."""
     version = copy.deepcopy(CRD["spec"]["versions"][0])
     change(version["schema"]["openAPIV3Schema"])
     version["schema"]["openAPIV3Schema"]["properties"][CHANGED] = {"type": "string"}
@@ -54,9 +44,7 @@ def changed_schema(client: Client, change: Any) -> Iterator[None]:
 
 
 def put_version(client: Client, version: Json) -> None:
-    """
-    Write the schema, and wait until it is in effect, which is a moment after it is written.
-    """
+    """Write the schema, and wait until it is in effect, which is a moment after it is written."""
     client.patch(CRD_PATH, {"spec": {"versions": [version]}})
     is_changed = CHANGED in version["schema"]["openAPIV3Schema"]["properties"]
     what = "the schema of the CRD is in effect"
@@ -75,9 +63,7 @@ def _knows_changed_field(client: Client) -> bool:
 
 
 def create(client: Client, namespace: str, name: str = "package", **spec: Any) -> Json:
-    """
-    Create an object as its user does.
-    """
+    """Create an object as its user does."""
     return client.create(PATH.format(namespace), manifest(namespace, name, **spec))
 
 
@@ -90,9 +76,7 @@ def change_spec(client: Client, namespace: str, name: str = "package", **spec: A
 
 
 def reason(found: Json, kind: str = "Ready") -> str:
-    """
-    Return the reason of a condition; empty if there is none yet.
-    """
+    """Return the reason of a condition; empty if there is none yet."""
     conditions = found["status"].get("conditions", [])
     return next((each["reason"] for each in conditions if each["type"] == kind), "")
 
@@ -100,9 +84,7 @@ def reason(found: Json, kind: str = "Ready") -> str:
 def until_state(
     client: Client, namespace: str, state: str, name: str = "package", *, within: float
 ) -> Json:
-    """
-    Wait until the status of the newest generation has a state, and return the object.
-    """
+    """Wait until the status of the newest generation has a state, and return the object."""
 
     def found() -> Json | None:
         each = read(client, namespace, name)
@@ -114,7 +96,5 @@ def until_state(
 
 
 def computed(client: Client, namespace: str, name: str = "package") -> str:
-    """
-    Return what kstatus makes of an object.
-    """
+    """Return what kstatus makes of an object."""
     return kstatus.compute(read(client, namespace, name))

@@ -1,6 +1,4 @@
-"""
-Build the model's catalogue from checked drafts.
-"""
+"""Build the model's catalogue from checked drafts."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-Read entries and keep their lines with them, for the checks.
-"""
+"""Read entries and keep their lines with them, for the checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,9 +36,7 @@ class KnownNames:
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
-    """
-    One entry of a file, as an overlay left it. *pack*: empty for one of an overlay.
-    """
+    """One entry of a file, as an overlay left it. *pack*: empty for one of an overlay."""
 
     node: Fields
     pack: str = ""
@@ -53,9 +49,7 @@ class EntrySource:
 
 @dataclass(frozen=True, slots=True)
 class SubjectSource:
-    """
-    One entry under ``subjects`` of a file of a pack.
-    """
+    """One entry under ``subjects`` of a file of a pack."""
 
     node: Fields
     pack: str
@@ -63,9 +57,7 @@ class SubjectSource:
 
 @dataclass(frozen=True, slots=True)
 class GivenCatalogue:
-    """
-    The entries, the kinds and what makes subjects in all files, not checked yet.
-    """
+    """The entries, the kinds and what makes subjects in all files, not checked yet."""
 
     sources: tuple[EntrySource, ...]
     kinds: tuple[Fields, ...] = ()
@@ -73,9 +65,7 @@ class GivenCatalogue:
 
 
 def entry_sources(root: Node, key: str, pack: str = "") -> Iterator[EntrySource]:
-    """
-    Yield the entries that a file lists under *key*.
-    """
+    """Yield the entries that a file lists under *key*."""
     listed = root.values.get(key) if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
         if isinstance(node, Fields):
@@ -100,23 +90,17 @@ class Draft:
 
     @property
     def about(self) -> tuple[Layer, str]:
-        """
-        The layer and the kind of its subjects, which have a Ready and ranks of their own.
-        """
+        """The layer and the kind of its subjects, which have a Ready and ranks of their own."""
         return self.entry.layer, self.rule.subject_kind if self.rule is not None else ""
 
     @property
     def lacks_subjects(self) -> bool:
-        """
-        True if nothing makes its subjects, which was reported.
-        """
+        """True if nothing makes its subjects, which was reported."""
         return self.rule is None and self.entry.layer is not Layer.CLUSTER
 
     @property
     def subject_fields(self) -> frozenset[str]:
-        """
-        The message fields with the names of the subject.
-        """
+        """The message fields with the names of the subject."""
         if self.entry.layer is Layer.CLUSTER:
             return frozenset()
         named = self.rule.message_field if self.rule is not None else ""
@@ -131,9 +115,7 @@ class Draft:
         return self.entry.enabled
 
     def problem(self, text: str, *path: str) -> Problem:
-        """
-        Return a problem with the key at *path*, placed at that key.
-        """
+        """Return a problem with the key at *path*, placed at that key."""
         return Problem(self.where(*path), f"{self.reason}: {text}")
 
     def where(self, *path: str) -> Place:
@@ -182,9 +164,7 @@ def read_drafts(
 INDEPENDENT_KEYS = frozenset(
     {"rank", "hold", "settle", "window", "grace", "meaning", "example", "runbook"}
 )
-"""
-The keys without which the checks of the others say nothing wrong.
-"""
+"""The keys without which the checks of the others say nothing wrong."""
 
 
 def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:
@@ -214,9 +194,7 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
 
 
 def _read_rest(node: Fields) -> ReasonEntry | None:
-    """
-    Return an entry without its wrong keys, None if the checks cannot do without one of them.
-    """
+    """Return an entry without its wrong keys, None if the checks cannot do without one of them."""
     rest = readable_keys(node, ReasonEntry)
     wrong = node.values.keys() - rest.values.keys()
     known = struct_fields(ReasonEntry) or {}

@@ -56,9 +56,7 @@ Remedy = Annotated[
 
 
 class Hold(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The hold for each kind of trouble. `grace` stands for --startup-grace-seconds.
-    """
+    """The hold for each kind of trouble. `grace` stands for --startup-grace-seconds."""
 
     declared: Annotated[
         OptionalKey[HoldDuration],
@@ -86,9 +84,7 @@ class Hold(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    A row of the suppression table: what is suppressed while this reason's component is out.
-    """
+    """A row of the suppression table: what is suppressed while this reason's component is out."""
 
     reason: Annotated[
         OptionalKey[str],
@@ -116,9 +112,7 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    One reason.
-    """
+    """One reason."""
 
     reason: Annotated[
         ReasonName, Meta(description="Its name, a public API: reasons are added, never renamed.")
@@ -226,9 +220,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
-    """
-    A file of the catalogue.
-    """
+    """A file of the catalogue."""
 
     reasons: Annotated[list[Entry], Meta(description="In any order.")] = []
     subjects: Annotated[
@@ -241,9 +233,7 @@ class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
 
 
 class Override(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    Changes to a reason. Of hold and parameters, only the keys given here change.
-    """
+    """Changes to a reason. Of hold and parameters, only the keys given here change."""
 
     enabled: Annotated[
         OptionalKey[bool],
@@ -268,9 +258,7 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=True):
-    """
-    An overlay: changes to the shipped reasons, and reasons of one's own.
-    """
+    """An overlay: changes to the shipped reasons, and reasons of one's own."""
 
     reasons: Annotated[dict[str, Change], Meta(description="Changes, by reason.")] = {}
     add: Annotated[

@@ -1,6 +1,4 @@
-"""
-Load the packs of the catalogue and overlays into one checked catalogue.
-"""
+"""Load the packs of the catalogue and overlays into one checked catalogue."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,9 +31,7 @@ from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 
 
 def default_folder() -> Path:
-    """
-    Return the catalogue's folder: the installed one, or that of the checkout.
-    """
+    """Return the catalogue's folder: the installed one, or that of the checkout."""
     installed = Path(__file__).parent / "data"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "catalogue"
 
@@ -91,9 +87,7 @@ def read_folder(
 
 
 def _read_files(folder: Path, problems: list[Problem]) -> Sequence[Fields]:
-    """
-    Return the mappings in the files of one folder. Their entries are read one by one later.
-    """
+    """Return the mappings in the files of one folder. Their entries are read one by one later."""
     files = sorted(folder.glob("*.yaml"))
     if not files:
         text = "there is no *.yaml here; name the folder that holds the catalogue"

@@ -1,6 +1,4 @@
-"""
-Problems of the catalogue's files, each with its line.
-"""
+"""Problems of the catalogue's files, each with its line."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -9,9 +7,7 @@ from reporter.model.text.suggest import find_similar
 
 
 MAX_LISTED_NAMES = 12
-"""
-The number of known names up to which all are listed when none is similar.
-"""
+"""The number of known names up to which all are listed when none is similar."""
 
 
 MAX_COMPARED_NAMES = 500
@@ -24,9 +20,7 @@ Each comparison is slow; without a limit a file of thousands of unknown names wo
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """
-    A line of a file, counted from 1, and perhaps a column of it.
-    """
+    """A line of a file, counted from 1, and perhaps a column of it."""
 
     file: str
     line: int
@@ -53,9 +47,7 @@ class Problem:
 
 
 class CatalogueError(Exception):
-    """
-    Raised for a catalogue with problems; *problems* are ordered by file and line.
-    """
+    """Raised for a catalogue with problems; *problems* are ordered by file and line."""
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = tuple(sorted(set(problems)))
@@ -63,9 +55,7 @@ class CatalogueError(Exception):
 
 
 def suggest_name(word: str, known: Collection[str]) -> str:
-    """
-    Return what to write instead of an unknown word.
-    """
+    """Return what to write instead of an unknown word."""
     if not known:
         return "remove it"
     if len(known) <= MAX_COMPARED_NAMES:

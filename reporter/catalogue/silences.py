@@ -1,6 +1,4 @@
-"""
-Read the file of silences. One that cannot be read silences nothing, and hides no other.
-"""
+"""Read the file of silences. One that cannot be read silences nothing, and hides no other."""
 
 from datetime import date
 from pathlib import Path
@@ -24,9 +22,7 @@ from reporter.model.silences import SilenceFile, SilenceText
 
 
 class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    One silence: which reasons of which subjects, until when and why.
-    """
+    """One silence: which reasons of which subjects, until when and why."""
 
     namespace: Annotated[
         str, Meta(description="Workload namespace. Absent: the cluster.", min_length=1)
@@ -44,17 +40,13 @@ class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class SilenceFileFormat(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The file of silences.
-    """
+    """The file of silences."""
 
     silences: Annotated[list[Any], Meta(description="In any order.")] = field(default_factory=list)
 
 
 def read_silence_file(path: Path) -> SilenceFile:
-    """
-    Return the silences of a file. A file that does not exist has none.
-    """
+    """Return the silences of a file. A file that does not exist has none."""
     if not _exists(path):
         return SilenceFile(str(path), exists=False)
     problems: list[Problem] = []
@@ -62,9 +54,7 @@ def read_silence_file(path: Path) -> SilenceFile:
 
 
 def parse_silence_file(text: str, path: Path) -> SilenceFile:
-    """
-    Return the silences of a text. *path*: the file that they are said to be in.
-    """
+    """Return the silences of a text. *path*: the file that they are said to be in."""
     problems: list[Problem] = []
     return _silence_file(compose_text(text, str(path), problems), path, problems)
 

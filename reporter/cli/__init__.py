@@ -1,3 +1,1 @@
-"""
-The command line: commands, their configuration and their output.
-"""
+"""The command line: commands, their configuration and their output."""

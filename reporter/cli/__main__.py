@@ -1,6 +1,4 @@
-"""
-The entry point of the process.
-"""
+"""The entry point of the process."""
 
 import os
 import signal
@@ -17,14 +15,10 @@ Command = Callable[[Sequence[str], Mapping[str, str]], int]
 
 
 INTERRUPTED_EXIT_CODE = 130
-"""
-Exit code that shells report for a process that SIGINT ended.
-"""
+"""Exit code that shells report for a process that SIGINT ended."""
 
 STOP_EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED_EXIT_CODE}
-"""
-The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no failure.
-"""
+"""The exit codes after a stop by signal. SIGTERM is how Kubernetes stops a pod: no failure."""
 
 TERMINATED_EXIT_CODE = 143
 """
@@ -38,9 +32,7 @@ def main() -> None:
 
 
 def main_plugin() -> None:
-    """
-    Run as the kubectl plugin ``kubectl productionstack-status``.
-    """
+    """Run as the kubectl plugin ``kubectl productionstack-status``."""
     run_process(_command("run_plugin"), asks=True)
 
 

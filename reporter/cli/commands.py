@@ -41,9 +41,7 @@ HELP_MODULES = {
     "test": "reporter.cli.authoring.story_tests",
     "docs": "reporter.cli.authoring.docs",
 }
-"""
-The modules with the help of commands that have one of their own.
-"""
+"""The modules with the help of commands that have one of their own."""
 
 HELP_FLAGS = frozenset({"-h", "-help", "--help"})
 HELP_ARGUMENTS = HELP_FLAGS | {"help"}
@@ -85,9 +83,7 @@ def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def run_plugin_completion(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Answer kubectl what a line that begins with the plugin's name may go on with.
-    """
+    """Answer kubectl what a line that begins with the plugin's name may go on with."""
     from reporter.cli.completion.command import run_kubectl_completion  # noqa: PLC0415
 
     return run_kubectl_completion(argv)
@@ -101,9 +97,7 @@ def _print_help(name: str) -> int:
 
 
 def _help_of(name: str) -> str:
-    """
-    Return the help of a command; that of the program for no name.
-    """
+    """Return the help of a command; that of the program for no name."""
     from reporter.cli.help import pages  # noqa: PLC0415
 
     if name in HELP_MODULES:

@@ -1,6 +1,4 @@
-"""
-Ask the queries of one round, and gather what they answer. Decoding runs in a thread.
-"""
+"""Ask the queries of one round, and gather what they answer. Decoding runs in a thread."""
 
 import asyncio
 import logging
@@ -31,9 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Engine(Protocol):
-    """
-    Answers one query with the body of a response. Raises QueryFailed.
-    """
+    """Answers one query with the body of a response. Raises QueryFailed."""
 
     async def ask(
         self, query: str, *, time_limit: timedelta, at: float | None = None, limit: int = 0
@@ -41,9 +37,7 @@ class Engine(Protocol):
 
 
 class _Pause(NamedTuple):
-    """
-    The failures of a query, and until when it is not asked. *until*: seconds of the clock.
-    """
+    """The failures of a query, and until when it is not asked. *until*: seconds of the clock."""
 
     backoff: Backoff
     until: float = 0.0
@@ -80,15 +74,11 @@ class Asker:
 
     @property
     def entries(self) -> tuple[QueryEntry, ...]:
-        """
-        The last result of each query, in the order of a round.
-        """
+        """The last result of each query, in the order of a round."""
         return tuple(self._entries[name] for name in QueryName if name in self._entries)
 
     async def ask(self) -> Answers:
-        """
-        Ask a round. Without an answer about clusters the other queries are not asked.
-        """
+        """Ask a round. Without an answer about clusters the other queries are not asked."""
         clusters = await self._try(QueryName.CLUSTERS, self._gather_clusters)
         if clusters is None:
             return Answers()
@@ -113,9 +103,7 @@ class Asker:
     async def _try(
         self, name: QueryName, gather: Callable[[Vector], T], *, at: float | None = None
     ) -> T | None:
-        """
-        Return what a query answers; None if that is not complete, or it is not its turn yet.
-        """
+        """Return what a query answers; None if that is not complete, or it is not its turn yet."""
         pause = self._pauses.get(name)
         if pause is not None and self._clock.seconds() < pause.until:
             return None

@@ -1,6 +1,4 @@
-"""
-The namespaces of one cluster, asked for when somebody wants to see them: one more query.
-"""
+"""The namespaces of one cluster, asked for when somebody wants to see them: one more query."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,9 +25,7 @@ TIME_LIMIT = timedelta(seconds=10)
 
 
 class ClusterDetails:
-    """
-    Asks for one cluster at a time, however many requests there are.
-    """
+    """Asks for one cluster at a time, however many requests there are."""
 
     def __init__(self, engine: Engine, keeper: FleetKeeper, *, label: str) -> None:
         self._engine, self._keeper, self._label = engine, keeper, label

@@ -1,6 +1,4 @@
-"""
-The answers of /livez and /readyz: why not, or an empty text.
-"""
+"""The answers of /livez and /readyz: why not, or an empty text."""
 
 from datetime import timedelta
 
@@ -14,9 +12,7 @@ SLACK = timedelta(minutes=1)
 
 
 class HubHealth:
-    """
-    An engine that does not answer makes no hub unhealthy: to restart it would help nobody.
-    """
+    """An engine that does not answer makes no hub unhealthy: to restart it would help nobody."""
 
     def __init__(self, keeper: FleetKeeper, clock: Clock, *, interval: timedelta) -> None:
         self._keeper, self._clock = keeper, clock
@@ -37,9 +33,7 @@ class HubHealth:
         return "no round was finished yet"
 
     def describe_limits(self) -> str:
-        """
-        Return what a ready process does not know or do, with why, a line for each.
-        """
+        """Return what a ready process does not know or do, with why, a line for each."""
         view = self._keeper.view()
         lines = [f"unknown: {view.why}"] if view.why else []
         lines += [

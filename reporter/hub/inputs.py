@@ -1,6 +1,4 @@
-"""
-The loops that read ProductionStackClusters in the namespace of the hub, and its permissions.
-"""
+"""The loops that read ProductionStackClusters in the namespace of the hub, and its permissions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,9 +25,7 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 class HubInputs:
-    """
-    The namespace of the Lease is the only one whose objects are read.
-    """
+    """The namespace of the Lease is the only one whose objects are read."""
 
     def __init__(self, settings: Settings, api: RestClient, clock: Clock) -> None:
         self._clock = clock
@@ -47,21 +43,15 @@ class HubInputs:
         return bool(self._permissions.states.needed)
 
     async def review_permissions(self) -> NoReturn:
-        """
-        Review the permissions that the hub needs until cancelled.
-        """
+        """Review the permissions that the hub needs until cancelled."""
         await self._permissions.run()
 
     def describe_permissions(self) -> dict[str, Any]:
-        """
-        Return what is known of the permissions that are needed, for /status.
-        """
+        """Return what is known of the permissions that are needed, for /status."""
         return self._permissions.states.as_json()
 
     def report_permissions(self) -> PermissionReport:
-        """
-        Return what is known of the permissions, for the metrics page.
-        """
+        """Return what is known of the permissions, for the metrics page."""
         return self._permissions.report()
 
     def tasks(self) -> Iterator[NamedTask]:
@@ -69,9 +59,7 @@ class HubInputs:
         yield f"reflector {self.kind.group_resource}", self._reflector.run()
 
     def watch_reports(self) -> Iterator[WatchReport]:
-        """
-        Return the state of the watch, for the metrics page.
-        """
+        """Return the state of the watch, for the metrics page."""
         yield report_watch(
             self._reflector,
             self.objects.watch_state,

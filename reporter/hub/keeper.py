@@ -1,6 +1,4 @@
-"""
-The loop of rounds while this process leads, and the fleet that comes of it.
-"""
+"""The loop of rounds while this process leads, and the fleet that comes of it."""
 
 import asyncio
 import logging
@@ -25,15 +23,11 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 PAUSE_AFTER_CHANGE = 1.0
-"""
-Seconds by which changes of objects are gathered before the fleet is folded anew.
-"""
+"""Seconds by which changes of objects are gathered before the fleet is folded anew."""
 
 PAUSE_AFTER_FAULT = 30.0
 RENEWAL_SPACING = timedelta(seconds=0.2)
-"""
-The time between two writes that only renew times: half of the rate of writes.
-"""
+"""The time between two writes that only renew times: half of the rate of writes."""
 
 NOT_LEADING = "this replica does not lead, so it asks nothing; the leader is {holder}"
 NOT_LISTED = "ProductionStackClusters cannot be listed: {why}"
@@ -44,9 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class RoundAsker(Protocol):
-    """
-    Asks the queries of a round.
-    """
+    """Asks the queries of a round."""
 
     async def ask(self) -> Answers: ...
 
@@ -91,16 +83,12 @@ class FleetKeeper:
 
     @property
     def finished_rounds(self) -> int:
-        """
-        The number of rounds since this process leads.
-        """
+        """The number of rounds since this process leads."""
         return self._rounds
 
     @property
     def why_unknown(self) -> str:
-        """
-        Return why no cluster is known; empty if they are.
-        """
+        """Return why no cluster is known; empty if they are."""
         return self.not_leading or self.why_not_listed or ("" if self._rounds else NOT_STARTED)
 
     @property
@@ -117,9 +105,7 @@ class FleetKeeper:
 
     @property
     def why_not_listed(self) -> str:
-        """
-        Return why it is not known which clusters to answer for; empty if it is.
-        """
+        """Return why it is not known which clusters to answer for; empty if it is."""
         if self._objects is None:
             return ""
         state = self._objects.watch_state
@@ -130,9 +116,7 @@ class FleetKeeper:
         return ""
 
     def view(self) -> FleetView:
-        """
-        Return the fleet as of this moment, which later rounds do not change.
-        """
+        """Return the fleet as of this moment, which later rounds do not change."""
         moment = FleetMoment(self._clock.seconds(), self._answered_at)
         why = self.why_unknown
         return FleetView(
@@ -146,9 +130,7 @@ class FleetKeeper:
         )
 
     async def next_change(self) -> None:
-        """
-        Wait until the content of the fleet has changed.
-        """
+        """Wait until the content of the fleet has changed."""
         await self._changed.wait()
 
     # ------------------------------------------------------------ the loop
@@ -186,9 +168,7 @@ class FleetKeeper:
             await self._wait(started + self._interval.total_seconds())
 
     async def _wait(self, until: float) -> None:
-        """
-        Wait for the next round. What objects ask for is taken over meanwhile.
-        """
+        """Wait for the next round. What objects ask for is taken over meanwhile."""
         while True:
             left = until - self._clock.seconds()
             if left <= 0:
@@ -239,9 +219,7 @@ class FleetKeeper:
         return engagements_of(objects.values(), now=self._clock.now(), max_age=max_age)
 
     def _notify_change(self) -> None:
-        """
-        Wake those who wait if what is shown has changed, ages apart.
-        """
+        """Wake those who wait if what is shown has changed, ages apart."""
         results = tuple((each.query, each.result) for each in self._asker.entries)
         shown = (self.fleet.revision, results, self.why_unknown)
         if shown != self._shown:

@@ -38,9 +38,7 @@ class FleetLooks:
         self.next_change, self.written = keeper.next_change, self._written.add
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
-        """
-        Return the objects to write, now or later. Time alone changes what the fold changes.
-        """
+        """Return the objects to write, now or later. Time alone changes what the fold changes."""
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
         self._written.keep_only(objects)

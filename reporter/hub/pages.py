@@ -1,6 +1,4 @@
-"""
-The pages of the hub: ``/status/v1``, and ``/status`` for diagnosis.
-"""
+"""The pages of the hub: ``/status/v1``, and ``/status`` for diagnosis."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,9 +28,7 @@ FLEET_DOCUMENT = ServedDocument(
 def render_diagnosis(
     view: FleetView, identity: str, permissions: Mapping[str, Any]
 ) -> Iterator[str]:
-    """
-    Yield the page: this process, its queries and what they leave out, without the clusters.
-    """
+    """Yield the page: this process, its queries and what they leave out, without the clusters."""
     page = {
         "process": {
             "version": version(PROGRAM_NAME),

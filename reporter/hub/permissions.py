@@ -17,9 +17,7 @@ from reporter.settings import Settings, StatusAuthorization
 
 
 def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str]]:
-    """
-    Return the permissions that a hub with these settings needs, each with what needs it.
-    """
+    """Return the permissions that a hub with these settings needs, each with what needs it."""
     namespace, kind = settings.lease_namespace, PRODUCTION_STACK_CLUSTERS
     needed: dict[Permission, Collection[str]] = {}
     if settings.hub_engage is Engage.LISTED:

@@ -1,6 +1,4 @@
-"""
-Builds the parts of the hub, wires them and runs them until a signal stops it.
-"""
+"""Builds the parts of the hub, wires them and runs them until a signal stops it."""
 
 import asyncio
 import gc
@@ -50,9 +48,7 @@ logger = logging.getLogger("reporter")
 
 
 def run_hub(settings: Settings) -> int:
-    """
-    Run until stopped; returns the exit code, as `run_process` does.
-    """
+    """Run until stopped; returns the exit code, as `run_process` does."""
     return run_process(settings, lambda lag: _connect_and_run(settings, lag))
 
 

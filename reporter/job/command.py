@@ -34,9 +34,7 @@ logger = logging.getLogger("reporter.job")
 
 
 def run_job_status(environ: Mapping[str, str]) -> int:
-    """
-    Run the sidecar until it has reported, or must leave; returns the exit code.
-    """
+    """Run the sidecar until it has reported, or must leave; returns the exit code."""
     configure_logging(LogFormat.TEXT, logging.INFO)
     try:
         settings = load_settings(environ)
@@ -65,9 +63,7 @@ async def _run(settings: SidecarSettings, environ: Mapping[str, str]) -> int:
 
 
 async def _connect(environ: Mapping[str, str], clock: Clock) -> RestClient:
-    """
-    Connect with the service account of the pod, and never with a kubeconfig.
-    """
+    """Connect with the service account of the pod, and never with a kubeconfig."""
     if not environ.get(IN_CLUSTER_VARIABLE):
         raise ConfigurationError(NOT_IN_CLUSTER)
     in_pod = {name: text for name, text in environ.items() if name != "KUBECONFIG"}

@@ -19,17 +19,13 @@ from reporter.stages.adapter.steps import SidecarRules
 
 
 MAX_SECONDS = (2**63 - 1) // 10**9
-"""
-The longest time.Duration of Go, in seconds.
-"""
+"""The longest time.Duration of Go, in seconds."""
 
 AUTO = "auto"
 
 
 class EnvironmentRefusedError(Exception):
-    """
-    A variable is missing or not usable; the text names it.
-    """
+    """A variable is missing or not usable; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +50,7 @@ class SidecarSettings:
 
 
 def load_settings(environ: Mapping[str, str]) -> SidecarSettings:
-    """
-    Raise EnvironmentRefusedError for the first variable that is refused.
-    """
+    """Raise EnvironmentRefusedError for the first variable that is refused."""
     # The order decides which of several faults is named.
     job_name = _required(environ, "JOB_NAME")
     job_namespace = _required(environ, "JOB_NAMESPACE")
@@ -120,9 +114,7 @@ def _check_times(poll: int, max_wait: int) -> None:
 
 
 def _checked_path(path: str) -> str:
-    """
-    Return the path without its redundant parts.
-    """
+    """Return the path without its redundant parts."""
     if path.endswith("/"):
         raise EnvironmentRefusedError("ResultsPath: path must be a file, not a directory")
     if not path.startswith("/"):

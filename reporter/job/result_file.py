@@ -1,6 +1,4 @@
-"""
-Look at the result file, whatever it is. A look never blocks and reads 1 MiB at most.
-"""
+"""Look at the result file, whatever it is. A look never blocks and reads 1 MiB at most."""
 
 import os
 import stat
@@ -20,15 +18,11 @@ O_NOFOLLOW: a symbolic link is followed only once it is known where it leads.
 
 
 class UnreadableError(Exception):
-    """
-    Raised if there is something at the path, but no file that can be read.
-    """
+    """Raised if there is something at the path, but no file that can be read."""
 
 
 def read_result(path: str) -> FileObservation:
-    """
-    Return the result at *path*. Only a path at which there is nothing counts as no file.
-    """
+    """Return the result at *path*. Only a path at which there is nothing counts as no file."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
@@ -46,9 +40,7 @@ def read_result(path: str) -> FileObservation:
 
 
 def _read(path: str) -> bytes:
-    """
-    Return the bytes of a regular file. Raise FileNotFoundError if it is gone by now.
-    """
+    """Return the bytes of a regular file. Raise FileNotFoundError if it is gone by now."""
     try:
         handle = _open(path)
     except FileNotFoundError:
@@ -104,8 +96,6 @@ def _check_size(size: int, path: str) -> None:
 
 
 def _text(err: OSError) -> str:
-    """
-    Return the error as Go writes it: in lower case, without the path.
-    """
+    """Return the error as Go writes it: in lower case, without the path."""
     text = os.strerror(err.errno) if err.errno else str(err)
     return text[:1].lower() + text[1:]

@@ -21,24 +21,18 @@ _TYPE_NAMES = {bool: "boolean", int: "number", list: "array"}
 
 
 class ResultFormatError(ValueError):
-    """
-    The text of a file is no result.
-    """
+    """The text of a file is no result."""
 
 
 class _Object(list[tuple[str, Any]]):
-    """
-    The pairs of a JSON object that may be fields of a result; of all others nothing is kept.
-    """
+    """The pairs of a JSON object that may be fields of a result; of all others nothing is kept."""
 
 
 _EMPTY = _Object()
 
 
 def parse_result(raw: bytes) -> ValidResult:
-    """
-    Raise ResultFormatError with what is wrong.
-    """
+    """Raise ResultFormatError with what is wrong."""
     found = _decode(raw)
     if found is None:
         found = _EMPTY

@@ -1,15 +1,11 @@
-"""
-The stop signal, and when it was received.
-"""
+"""The stop signal, and when it was received."""
 
 import asyncio
 from math import inf
 
 
 class StopSignal:
-    """
-    *received_at*: in seconds of the event loop; infinite until then.
-    """
+    """*received_at*: in seconds of the event loop; infinite until then."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()

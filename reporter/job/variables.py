@@ -1,6 +1,4 @@
-"""
-The environment variables of the sidecar: names, defaults and what they mean.
-"""
+"""The environment variables of the sidecar: names, defaults and what they mean."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """
-    *default*: empty for none. *is_required*: the sidecar does not start without it.
-    """
+    """*default*: empty for none. *is_required*: the sidecar does not start without it."""
 
     name: str
     help: str

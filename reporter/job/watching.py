@@ -1,6 +1,4 @@
-"""
-Look at file, container and signals until there is something to report, or to leave.
-"""
+"""Look at file, container and signals until there is something to report, or to leave."""
 
 import asyncio
 import logging
@@ -38,9 +36,7 @@ class PodReader(Protocol):
 
 
 class AdapterWatch:
-    """
-    *pod*: the last one that was read.
-    """
+    """*pod*: the last one that was read."""
 
     def __init__(self, settings: SidecarSettings, pods: PodReader, stop: StopSignal) -> None:
         self._settings, self._rules, self._pods = settings, settings.rules, pods
@@ -56,9 +52,7 @@ class AdapterWatch:
 
     @property
     def is_native(self) -> bool:
-        """
-        Return whether the kubelet restarts this container, and stops it after the adapter.
-        """
+        """Return whether the kubelet restarts this container, and stops it after the adapter."""
         if self._settings.native is not None:
             return self._settings.native
         return self.pod is not None and not self._settings.own_names.isdisjoint(

@@ -1,6 +1,4 @@
-"""
-Write the condition of the Job, again and again until it is written or a limit is reached.
-"""
+"""Write the condition of the Job, again and again until it is written or a limit is reached."""
 
 import asyncio
 import logging
@@ -18,9 +16,7 @@ from reporter.model.records.job_results import JobCondition, JobOwner
 
 
 CONFLICT_PAUSES = (0.01, 0.05, 0.25)
-"""
-Seconds between the four tries after conflicts (client-go, util/retry, DefaultBackoff).
-"""
+"""Seconds between the four tries after conflicts (client-go, util/retry, DefaultBackoff)."""
 
 
 DEFAULT_BACKOFF = BackoffParameters(
@@ -49,9 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotWrittenError(Exception):
-    """
-    The condition was not written; the text has the cause.
-    """
+    """The condition was not written; the text has the cause."""
 
 
 @dataclass
@@ -99,9 +93,7 @@ class ConditionWriter:
         )
 
     async def _try(self, condition: JobCondition) -> KubeError | None:
-        """
-        Return a failure that may pass; None once it is written.
-        """
+        """Return a failure that may pass; None once it is written."""
         try:
             for pause in CONFLICT_PAUSES:
                 with suppress(Conflict):
@@ -126,9 +118,7 @@ class ConditionWriter:
             await self.jobs.write_condition(found, condition, at=self.now())
 
     def _check_owner(self, found: JobRecord) -> None:
-        """
-        Refuse a Job that was created under the name of the pod's own Job.
-        """
+        """Refuse a Job that was created under the name of the pod's own Job."""
         owner = self.owner
         if owner is None:
             self.owner = JobOwner(self.jobs.name, found.uid)

@@ -1,6 +1,4 @@
-"""
-Import parts of a package without what its ``__init__`` imports.
-"""
+"""Import parts of a package without what its ``__init__`` imports."""
 
 import sys
 from importlib.util import find_spec, module_from_spec

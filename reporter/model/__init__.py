@@ -1,3 +1,1 @@
-"""
-The vocabulary of the program as values: no I/O, no clock, no decisions.
-"""
+"""The vocabulary of the program as values: no I/O, no clock, no decisions."""

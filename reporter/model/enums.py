@@ -1,22 +1,16 @@
-"""
-The enumerations of the vocabulary, and the open set of reasons.
-"""
+"""The enumerations of the vocabulary, and the open set of reasons."""
 
 from enum import StrEnum, unique
 from typing import NewType
 
 
 Reason = NewType("Reason", str)
-"""
-A stable name from the catalogue. It is public API: reasons are added, never renamed.
-"""
+"""A stable name from the catalogue. It is public API: reasons are added, never renamed."""
 
 
 @unique
 class Layer(StrEnum):
-    """
-    The layer of a reason, in the order of announcing: causes before effects.
-    """
+    """The layer of a reason, in the order of announcing: causes before effects."""
 
     CLUSTER = "cluster"
     MODELHARNESS = "modelharness"
@@ -32,9 +26,7 @@ _LAYER_ORDER = {layer: position for position, layer in enumerate(Layer)}
 
 @unique
 class TroubleKind(StrEnum):
-    """
-    The kind of a trouble, which decides how long it may still be a normal start or change.
-    """
+    """The kind of a trouble, which decides how long it may still be a normal start or change."""
 
     DECLARED = "declared"  # set by a user: replicas 0, an invalid annotation
     FAILED = "failed"  # a hard error that a controller reports: image, crash loop, quota
@@ -55,9 +47,7 @@ class ScrapeScope(StrEnum):
 
 @unique
 class Owner(StrEnum):
-    """
-    The party that must act.
-    """
+    """The party that must act."""
 
     USER = "user"
     PLATFORM = "platform"
@@ -76,9 +66,7 @@ class EventType(StrEnum):
 
 @unique
 class Emission(StrEnum):
-    """
-    The findings of a subject that are announced: the primary one, or all.
-    """
+    """The findings of a subject that are announced: the primary one, or all."""
 
     PRIMARY = "primary"
     ALL = "all"
@@ -110,9 +98,7 @@ class DetailSource(StrEnum):
 
 @unique
 class ClosedConnection(StrEnum):
-    """
-    The reason for which the HTTP server closed a client's connection.
-    """
+    """The reason for which the HTTP server closed a client's connection."""
 
     MALFORMED = "malformed"  # not an HTTP/1 request
     SLOW_REQUEST = "slow_request"  # the head of a request did not arrive in time

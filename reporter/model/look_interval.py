@@ -13,9 +13,7 @@ LOOK_INTERVALS: tuple[tuple[timedelta, timedelta], ...] = (
     (timedelta(minutes=5), timedelta(seconds=15)),
     (timedelta(minutes=10), timedelta(seconds=60)),
 )
-"""
-Ages below which an interval applies, youngest first.
-"""
+"""Ages below which an interval applies, youngest first."""
 
 LONGEST_LOOK_INTERVAL = timedelta(seconds=300)
 

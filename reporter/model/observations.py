@@ -1,6 +1,4 @@
-"""
-The state of a kind's watch and the presence of a resource.
-"""
+"""The state of a kind's watch and the presence of a resource."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -9,9 +7,7 @@ from typing import TypeAlias
 
 
 WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
-"""
-Time that the last known state of a kind still counts after its watch was lost.
-"""
+"""Time that the last known state of a kind still counts after its watch was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +30,12 @@ class NotSynced:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """
-    Listed, with an open watch.
-    """
+    """Listed, with an open watch."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchLost:
-    """
-    Listed once, but no watch is open since *since*.
-    """
+    """Listed once, but no watch is open since *since*."""
 
     since: datetime
     why: str
@@ -51,9 +43,7 @@ class WatchLost:
 
 @dataclass(frozen=True, slots=True)
 class NotServed:
-    """
-    The API server has no such resource.
-    """
+    """The API server has no such resource."""
 
 
 WatchState: TypeAlias = NotSynced | Watching | WatchLost | NotServed
@@ -76,9 +66,7 @@ class DiscoveryResult:
 CRDS_RESOURCE = "customresourcedefinitions.apiextensions.k8s.io"
 
 FORGOTTEN_VERSION = ""
-"""
-Stands for the versions in which a predecessor of this process saw a resource served.
-"""
+"""Stands for the versions in which a predecessor of this process saw a resource served."""
 
 
 @dataclass(frozen=True, slots=True)

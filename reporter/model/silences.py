@@ -1,6 +1,4 @@
-"""
-Silences as values: findings that are not announced until a moment, by whom and why.
-"""
+"""Silences as values: findings that are not announced until a moment, by whom and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,16 +10,12 @@ from reporter.model.subjects import FindingKey
 
 
 ALL_REASONS = "all"
-"""
-The word for every reason of the subjects.
-"""
+"""The word for every reason of the subjects."""
 
 
 @unique
 class SilenceState(StrEnum):
-    """
-    The state of a silence. All but the first silence nothing, and are warned about.
-    """
+    """The state of a silence. All but the first silence nothing, and are warned about."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -70,9 +64,7 @@ class Silence:
 
     @property
     def scope(self) -> str:
-        """
-        The subjects in words, as the commands take them.
-        """
+        """The subjects in words, as the commands take them."""
         return "/".join(filter(None, (self.namespace, self.inferenceset))) or "cluster"
 
     @property

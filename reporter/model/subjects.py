@@ -24,30 +24,22 @@ class Subject(Struct, frozen=True, order=True, cache_hash=True, gc=False):
 
     @property
     def kind(self) -> str:
-        """
-        The kind of the object; empty for the layer's plain kind.
-        """
+        """The kind of the object; empty for the layer's plain kind."""
         return self.name.partition("/")[0] if is_qualified(self.name) else ""
 
     @property
     def object_name(self) -> str:
-        """
-        The name of the object; empty if the subject stands for many.
-        """
+        """The name of the object; empty if the subject stands for many."""
         return self.name.rpartition("/")[2]
 
     @property
     def is_unnamed(self) -> bool:
-        """
-        True for a namespace, the cluster, and a subject that stands for many.
-        """
+        """True for a namespace, the cluster, and a subject that stands for many."""
         return not self.name or self.name[-1] == "/"
 
     @property
     def all_of_kind(self) -> "Subject":
-        """
-        The subject that stands for all of this kind in the namespace.
-        """
+        """The subject that stands for all of this kind in the namespace."""
         return Subject(self.layer, self.namespace, qualified_name(self.kind, ""))
 
     def __str__(self) -> str:
@@ -55,9 +47,7 @@ class Subject(Struct, frozen=True, order=True, cache_hash=True, gc=False):
 
 
 def qualified_name(kind: str, name: str) -> str:
-    """
-    Return the name of a subject. *kind*: empty for the layer's plain kind.
-    """
+    """Return the name of a subject. *kind*: empty for the layer's plain kind."""
     return f"{kind}/{name}" if kind else name
 
 

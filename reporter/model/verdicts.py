@@ -1,6 +1,4 @@
-"""
-The verdict of a probe: trouble with a cause, no trouble, unknown or paused.
-"""
+"""The verdict of a probe: trouble with a cause, no trouble, unknown or paused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +13,7 @@ from reporter.model.subjects import FindingKey
 
 
 class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
-    """
-    An API object by name; *resource* is the plural, with the group if that is not core.
-    """
+    """An API object by name; *resource* is the plural, with the group if that is not core."""
 
     resource: str
     namespace: str
@@ -29,9 +25,7 @@ class ObjectRef(Struct, frozen=True, order=True, cache_hash=True, gc=False):
 
 
 class Cause(Struct, frozen=True, order=True, cache_hash=True, gc=False):
-    """
-    The identity of a cause; counts, pod names and free text are no part of it.
-    """
+    """The identity of a cause; counts, pod names and free text are no part of it."""
 
     object: ObjectRef
     code: str
@@ -74,9 +68,7 @@ class Trouble:
 
     @property
     def node(self) -> str:
-        """
-        The node that the trouble is bound to; empty if it is bound to none.
-        """
+        """The node that the trouble is bound to; empty if it is bound to none."""
         ref = self.cause.object
         return ref.name if ref.resource == "nodes" else ""
 
@@ -117,16 +109,12 @@ class Active:
     open_objects: frozenset[ObjectRef] = frozenset()
 
     def leaves_open(self, ref: ObjectRef) -> bool:
-        """
-        Return whether trouble of this object that is not reported may still exist.
-        """
+        """Return whether trouble of this object that is not reported may still exist."""
         return bool(self.why_partial) and (not self.open_objects or ref in self.open_objects)
 
 
 class Clear(Struct, frozen=True, gc=False):
-    """
-    There is no trouble. *notes*: advice for the operator all the same.
-    """
+    """There is no trouble. *notes*: advice for the operator all the same."""
 
     key: FindingKey
     notes: tuple[str, ...] = ()

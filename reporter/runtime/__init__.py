@@ -1,3 +1,1 @@
-"""
-The loops of the process: each a few lines around a tested step.
-"""
+"""The loops of the process: each a few lines around a tested step."""

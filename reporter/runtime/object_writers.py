@@ -1,6 +1,4 @@
-"""
-The loops that write more than the Events in kube-system, each switched on by a flag.
-"""
+"""The loops that write more than the Events in kube-system, each switched on by a flag."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
@@ -58,9 +56,7 @@ class ObjectWriters:
         self._runs: list[tuple[str, Callable[[], Coroutine[Any, Any, Any]]]] = []
 
     def add_status_objects(self, inputs: Inputs, rollup: RollUpKeeper, rules: RollUpRules) -> None:
-        """
-        Write the status of ProductionStackStatuses, if that is switched on.
-        """
+        """Write the status of ProductionStackStatuses, if that is switched on."""
         objects, kind = inputs.status_objects, PRODUCTION_STACK_STATUSES
         publisher = StatusObjectPublisher(
             objects,
@@ -76,9 +72,7 @@ class ObjectWriters:
             self._runs.append(("status object publisher", publisher.run))
 
     def add_mirror(self, inputs: Inputs, announcements: Announcements) -> None:
-        """
-        Write each Event about an InferenceSet beside it as well, if that is switched on.
-        """
+        """Write each Event about an InferenceSet beside it as well, if that is switched on."""
         if not self._settings.mirror_events:
             return
         store = inputs.store
@@ -93,9 +87,7 @@ class ObjectWriters:
         self._runs.append(("Event mirror", mirror.run))
 
     def add_store(self, inputs: Inputs, announcements: Announcements) -> None:
-        """
-        Keep each episode as a HealthEvent, if that is switched on.
-        """
+        """Keep each episode as a HealthEvent, if that is switched on."""
         kind = inputs.store_kind
         if kind is None:
             return
@@ -154,8 +146,6 @@ class ObjectWriters:
         )
 
     def tasks(self) -> Iterator[NamedTask]:
-        """
-        Return the loops to run, each with a name for its task.
-        """
+        """Return the loops to run, each with a name for its task."""
         for name, run in self._runs:
             yield name, run()

@@ -40,14 +40,10 @@ from reporter.stages.store.store import Store
 READ_TIMEOUT = timedelta(seconds=10)
 TRACK_INTERVAL = timedelta(seconds=5)
 MIN_TRACK_INTERVAL = timedelta(seconds=1)
-"""
-The least time until the next decision, however often the status changes.
-"""
+"""The least time until the next decision, however often the status changes."""
 
 OBJECTS_PER_BATCH = 1000
-"""
-Objects that are found without a pause: some milliseconds.
-"""
+"""Objects that are found without a pause: some milliseconds."""
 
 RESTART_AFTER = timedelta(minutes=1)
 
@@ -55,9 +51,7 @@ logger = logging.getLogger(__name__)
 
 
 class Watches(Protocol):
-    """
-    The store, and the watches that fill it.
-    """
+    """The store, and the watches that fill it."""
 
     store: Store
 
@@ -67,9 +61,7 @@ class Watches(Protocol):
 
 
 class RollUps(Protocol):
-    """
-    The roll-up after the last pass.
-    """
+    """The roll-up after the last pass."""
 
     @property
     def rollup(self) -> RollUp: ...
@@ -135,9 +127,7 @@ class SecondLook:
         return Cache(store.kinds, store.snapshot())
 
     async def _wait(self, look: ScheduledLook | None) -> None:
-        """
-        Wait for the time of a look, for a change of the status, or for events to be noticed.
-        """
+        """Wait for the time of a look, for a change of the status, or for events to be noticed."""
         if self._is_idle:
             await self._rollups.next_change()
             await asyncio.sleep(MIN_TRACK_INTERVAL.total_seconds())
@@ -205,9 +195,7 @@ class SecondLook:
 
 
 async def _collect(refs: Iterable[ObjectRef]) -> AbstractSet[ObjectRef]:
-    """
-    Return these objects; other tasks run meanwhile.
-    """
+    """Return these objects; other tasks run meanwhile."""
     found: set[ObjectRef] = set()
     for number, ref in enumerate(refs, start=1):
         found.add(ref)

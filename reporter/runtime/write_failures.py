@@ -1,6 +1,4 @@
-"""
-The failures of a request to write an object, as metrics count them.
-"""
+"""The failures of a request to write an object, as metrics count them."""
 
 from enum import StrEnum, unique
 
@@ -17,9 +15,7 @@ from reporter.kube.wire.errors import (
 
 @unique
 class WriteFailure(StrEnum):
-    """
-    The results that are failures; those of each kind of object have the same values.
-    """
+    """The results that are failures; those of each kind of object have the same values."""
 
     CONFLICT = "conflict"
     GONE = "gone"

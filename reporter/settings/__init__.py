@@ -1,6 +1,4 @@
-"""
-Read flags and environment variables into one frozen Settings, or name what is wrong.
-"""
+"""Read flags and environment variables into one frozen Settings, or name what is wrong."""
 
 from reporter.settings.enums import (
     LogFormat,

@@ -26,18 +26,14 @@ Kubernetes sets variables with our prefix too: those of a Service, such as …_S
 
 @dataclass(frozen=True, slots=True)
 class FlagInput:
-    """
-    The text of a flag. *origin*: the flag or variable that gave it, for errors.
-    """
+    """The text of a flag. *origin*: the flag or variable that gave it, for errors."""
 
     text: str
     origin: str
 
 
 def read_flag_inputs(argv: Sequence[str], environ: Mapping[str, str]) -> Mapping[str, FlagInput]:
-    """
-    Return what was given, by flag name; arguments win over variables. Raise SettingsError.
-    """
+    """Return what was given, by flag name; arguments win over variables. Raise SettingsError."""
     found = {
         flag.name: FlagInput(environ[flag.variable], flag.variable)
         for flag in FLAGS
@@ -75,9 +71,7 @@ def _unexpected_argument(argument: str) -> str:
 
 
 def find_misspelled_variables(environ: Mapping[str, str]) -> Iterator[str]:
-    """
-    Yield a note for each variable that looks like a misspelled one of ours.
-    """
+    """Yield a note for each variable that looks like a misspelled one of ours."""
     for variable in sorted(environ.keys() - FLAGS_BY_VARIABLE.keys()):
         if variable.startswith(VARIABLE_PREFIX):
             similar = find_similar(variable, FLAGS_BY_VARIABLE, at_least=TYPO_SIMILARITY)

@@ -36,17 +36,13 @@ The flag of each component's Deployment, and its name in a note, by the flag of 
 
 
 class EffectiveValues:
-    """
-    The values by field of Settings, and the texts by flag. Each method changes both.
-    """
+    """The values by field of Settings, and the texts by flag. Each method changes both."""
 
     def __init__(self, values: dict[str, Any], texts: dict[str, str]) -> None:
         self._values, self._texts = values, texts
 
     def fill_in(self) -> Iterator[str]:
-        """
-        Replace what stands for something else. Yield notes.
-        """
+        """Replace what stands for something else. Yield notes."""
         yield from self._fill_in_status_address()
         if not self._texts["azure-authz-namespace"]:
             self._set("azure-authz-namespace", self._texts["gateway-auth-namespace"])
@@ -110,18 +106,14 @@ class EffectiveValues:
             yield f"--{empty} is empty: {component} is not checked"
 
     def _fill_in_downloads(self) -> Iterator[str]:
-        """
-        Read the default metric and port where none is given, as the earlier reporter did.
-        """
+        """Read the default metric and port where none is given, as the earlier reporter did."""
         for flag, none in (("weight-download-metric", ""), ("weight-download-metric-port", "0")):
             if self._texts[flag] == none:
                 self._set_default(flag)
                 yield f"--{flag}={none} means the default: {self._texts[flag]}"
 
     def _switch_off_downloads(self) -> Iterator[str]:
-        """
-        Switch the check off where no download could be slow in the earlier reporter.
-        """
+        """Switch the check off where no download could be slow in the earlier reporter."""
         metric = self._texts["weight-download-metric"]
         if not re.fullmatch(METRIC_NAME, metric):
             why = f"--weight-download-metric={metric} is not the name of a metric"

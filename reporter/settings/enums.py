@@ -1,15 +1,11 @@
-"""
-The closed sets of values of flags.
-"""
+"""The closed sets of values of flags."""
 
 from enum import StrEnum, unique
 
 
 @unique
 class ScrapeMode(StrEnum):
-    """
-    The way to pods: at their address, through the API server, or whichever works.
-    """
+    """The way to pods: at their address, through the API server, or whichever works."""
 
     AUTO = "auto"
     DIRECT = "direct"
@@ -18,9 +14,7 @@ class ScrapeMode(StrEnum):
 
 @unique
 class LogFormat(StrEnum):
-    """
-    The format of log entries, one line each.
-    """
+    """The format of log entries, one line each."""
 
     TEXT = "text"
     JSON = "json"
@@ -39,9 +33,7 @@ class RollUpScope(StrEnum):
 
 @unique
 class StoreBackend(StrEnum):
-    """
-    The place where episodes are kept beside their Events.
-    """
+    """The place where episodes are kept beside their Events."""
 
     NONE = "none"
     HEALTH_EVENTS = "healthevents"

@@ -1,6 +1,4 @@
-"""
-The error of a configuration that is refused.
-"""
+"""The error of a configuration that is refused."""
 
 
 class SettingsError(Exception):

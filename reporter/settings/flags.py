@@ -19,9 +19,7 @@ _METADATA_KEY = "flag"
 
 @unique
 class FlagGroup(Enum):
-    """
-    The headings of ``--help``, in their order.
-    """
+    """The headings of ``--help``, in their order."""
 
     WATCHED = "What is watched"
     EVENTS = "Events"
@@ -37,9 +35,7 @@ class FlagGroup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FlagMetadata:
-    """
-    The declaration of a flag, kept with its field of Settings.
-    """
+    """The declaration of a flag, kept with its field of Settings."""
 
     group: FlagGroup
     default: str
@@ -61,9 +57,7 @@ def flag(group: FlagGroup, default: str, parse: Callable[[str], T], help_: str) 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """
-    One flag of the process. Its names follow from the name of its field in Settings.
-    """
+    """One flag of the process. Its names follow from the name of its field in Settings."""
 
     settings_field: str
     is_boolean: bool
@@ -72,9 +66,7 @@ class Flag:
 
     @classmethod
     def of_field(cls, declared: "Field[Any]") -> "Flag | None":
-        """
-        Return the flag of a field; None for a field that no flag sets.
-        """
+        """Return the flag of a field; None for a field that no flag sets."""
         metadata = declared.metadata.get(_METADATA_KEY)
         if metadata is None:
             return None
@@ -89,9 +81,7 @@ class Flag:
 
     @property
     def variable(self) -> str:
-        """
-        The environment variable that sets the flag as well.
-        """
+        """The environment variable that sets the flag as well."""
         return VARIABLE_PREFIX + self.name.upper().replace("-", "_")
 
     @property
@@ -108,9 +98,7 @@ class Flag:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """
-        The texts that are taken, if they are a closed set.
-        """
+        """The texts that are taken, if they are a closed set."""
         found: tuple[str, ...] = getattr(self.metadata.parse, "choices", ())
         return found
 

@@ -1,6 +1,4 @@
-"""
-Load the settings from arguments and environment, and check that they agree.
-"""
+"""Load the settings from arguments and environment, and check that they agree."""
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +20,7 @@ from reporter.settings.settings import FLAGS, Settings
 
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
-"""
-The kubelet sets it in every container.
-"""
+"""The kubelet sets it in every container."""
 
 NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 UNKNOWN_VALUES_VARIABLE = "UNKNOWN_CHART_VALUES"
@@ -74,9 +70,7 @@ def load_settings(
 
 
 def _without_writes(settings: Settings) -> Settings:
-    """
-    Switch off whatever writes to the cluster. The Events are printed instead.
-    """
+    """Switch off whatever writes to the cluster. The Events are printed instead."""
     return replace(
         settings,
         leader_elect=False,
@@ -162,8 +156,6 @@ def _check_addresses(settings: Settings, inputs: Mapping[str, FlagInput]) -> Non
 
 
 def _chart_notes(environ: Mapping[str, str]) -> Iterator[str]:
-    """
-    Yield a note for each value that the chart was given and does not have.
-    """
+    """Yield a note for each value that the chart was given and does not have."""
     for name in environ.get(UNKNOWN_VALUES_VARIABLE, "").split():
         yield f"the chart has no value {name}, so it has no effect; see the README of the chart"

@@ -20,9 +20,7 @@ E = TypeVar("E", bound=StrEnum)
 
 TRUE_TEXTS = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 FALSE_TEXTS = frozenset({"0", "f", "F", "false", "FALSE", "False"})
-"""
-The texts that Go's strconv.ParseBool accepts.
-"""
+"""The texts that Go's strconv.ParseBool accepts."""
 
 MAX_NUMBER = 10_000_000
 MAX_PORT = 65535
@@ -34,18 +32,14 @@ LABEL_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 
 
 class BindAddress(NamedTuple):
-    """
-    An address to listen on. An empty host means every interface, port 0 any free port.
-    """
+    """An address to listen on. An empty host means every interface, port 0 any free port."""
 
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
-        """
-        True if only processes of this pod or machine can connect.
-        """
+        """True if only processes of this pod or machine can connect."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -82,9 +76,7 @@ def parse_fractional_seconds(text: str) -> timedelta:
 
 
 def _duration(text: str, parse: Callable[[str], float]) -> timedelta:
-    """
-    Return the duration of a number of seconds, as *parse* reads it, or of a text with units.
-    """
+    """Return the duration of a number of seconds, as *parse* reads it, or of a text with units."""
     try:
         return timedelta(seconds=parse(_seconds_of_units(text) or text))
     except ValueError as err:
@@ -92,9 +84,7 @@ def _duration(text: str, parse: Callable[[str], float]) -> timedelta:
 
 
 def _seconds_of_units(text: str) -> str:
-    """
-    Return the number of seconds of a duration with units; empty for any other text.
-    """
+    """Return the number of seconds of a duration with units; empty for any other text."""
     try:
         return format_seconds(parse_units(text))
     except ValueError:
@@ -130,9 +120,7 @@ def parse_speed(text: str) -> float:
 
 
 def parse_address(text: str) -> BindAddress | None:
-    """
-    Return the address, or None for 0, which switches the server off.
-    """
+    """Return the address, or None for 0, which switches the server off."""
     if text == "0":
         return None
     host, colon, port = text.rpartition(":")
@@ -149,9 +137,7 @@ def parse_address(text: str) -> BindAddress | None:
 
 
 def parse_optional_address(text: str) -> BindAddress | None:
-    """
-    Return the address, or None for 0 and for the empty text.
-    """
+    """Return the address, or None for 0 and for the empty text."""
     return parse_address(text) if text else None
 
 
@@ -207,9 +193,7 @@ def parse_optional_file(text: str) -> Path | None:
 
 
 def parse_optional_path(text: str) -> Path | None:
-    """
-    Return the path of a file that may appear later.
-    """
+    """Return the path of a file that may appear later."""
     try:
         return Path(text).expanduser() if text else None
     except RuntimeError as err:
@@ -217,9 +201,7 @@ def parse_optional_path(text: str) -> Path | None:
 
 
 def parse_packs(text: str) -> tuple[str, ...]:
-    """
-    Return names of packs, and folders of packs, which have a slash.
-    """
+    """Return names of packs, and folders of packs, which have a slash."""
     packs = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if not packs:
         raise ValueError("must be a list, separated by commas, of at least one pack")
@@ -231,9 +213,7 @@ def parse_packs(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParser(Generic[E]):
-    """
-    Parses the text of one member.
-    """
+    """Parses the text of one member."""
 
     kind: type[E]
 
@@ -253,9 +233,7 @@ def choice_parser(kind: type[E]) -> ChoiceParser[E]:
 
 
 def choice_set_parser(kind: type[E]) -> Callable[[str], frozenset[E]]:
-    """
-    Return a parser for a list of members, separated by commas; the empty text means none.
-    """
+    """Return a parser for a list of members, separated by commas; the empty text means none."""
 
     def parse(text: str) -> frozenset[E]:
         words = [word.strip() for word in text.split(",") if word.strip()]

@@ -267,6 +267,4 @@ FLAGS: tuple[Flag, ...] = tuple(
 )
 
 FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)
-"""
-The names that parameters of the catalogue may use.
-"""
+"""The names that parameters of the catalogue may use."""

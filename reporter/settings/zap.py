@@ -23,9 +23,7 @@ TIME_ENCODINGS = ("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"
 
 
 def parse_level(text: str) -> int:
-    """
-    Return a level of the logging module. A number is a verbosity above info, as in logr.
-    """
+    """Return a level of the logging module. A number is a verbosity above info, as in logr."""
     if text in LEVELS:
         return LEVELS[text]
     if text.isdecimal() and int(text) > 0:
@@ -40,9 +38,7 @@ def parse_encoder(text: str) -> LogFormat:
 
 
 def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
-    """
-    Return a parser for a flag that is checked and has no effect.
-    """
+    """Return a parser for a flag that is checked and has no effect."""
 
     def parse(text: str) -> str:
         if text and text not in known:

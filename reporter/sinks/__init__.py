@@ -1,3 +1,1 @@
-"""
-The observers of passes: metrics, the status page, the log. They decide nothing.
-"""
+"""The observers of passes: metrics, the status page, the log. They decide nothing."""

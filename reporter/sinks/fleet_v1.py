@@ -15,16 +15,12 @@ from reporter.stages.fleet.shown.document import ANY_STATE, FleetView
 
 
 CLUSTERS_PER_PART = 100
-"""
-The clusters that are rendered at once: a few milliseconds of the event loop.
-"""
+"""The clusters that are rendered at once: a few milliseconds of the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetRequest:
-    """
-    A request for all, or for one *cluster*. *states*: of the clusters to show.
-    """
+    """A request for all, or for one *cluster*. *states*: of the clusters to show."""
 
     cluster: str = ""
     states: Collection[State] = ANY_STATE
@@ -47,9 +43,7 @@ def find_unavailable(view: FleetView) -> StatusError | None:
 
 
 def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
-    """
-    Return the answer for a cluster that is certainly not answered for.
-    """
+    """Return the answer for a cluster that is certainly not answered for."""
     if not request.cluster or view.why or view.cluster(request.cluster) is not None:
         return None
     return StatusError(
@@ -61,17 +55,13 @@ def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
 
 
 def revision_of(view: FleetView, request: FleetRequest) -> int:
-    """
-    Return the number that changes with the content of the answer; ages are of no account.
-    """
+    """Return the number that changes with the content of the answer; ages are of no account."""
     record = view.fleet.clusters.get(request.cluster)
     return record.revision if record is not None else view.revision
 
 
 def render(view: FleetView, request: FleetRequest) -> Generator[bytes, None, None]:
-    """
-    Yield the answer in parts, to be sent one after the other.
-    """
+    """Yield the answer in parts, to be sent one after the other."""
     names = [request.cluster] if request.cluster else view.names(request.states)
     yield from with_list(view.document(), "clusters", _clusters(view, iter(names)))
     yield b"\n"

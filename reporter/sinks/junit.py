@@ -12,9 +12,7 @@ from xml.etree import ElementTree as ET
 
 
 _INVALID = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""
-The characters that XML 1.0 cannot have (section 2.2), and carriage returns.
-"""
+"""The characters that XML 1.0 cannot have (section 2.2), and carriage returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +28,7 @@ class JUnitCase:
 
 
 def render_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
-    """
-    Return the document of one suite.
-    """
+    """Return the document of one suite."""
     root = ET.Element("testsuites")
     counts = {
         "tests": len(cases),

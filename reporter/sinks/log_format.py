@@ -29,9 +29,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """
-    Format a record as one JSON object, with the fields of a state change as keys.
-    """
+    """Format a record as one JSON object, with the fields of a state change as keys."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -55,9 +53,7 @@ def _traceback_lines(traceback: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """
-    Return the text with every control character escaped, so that a line is what it seems.
-    """
+    """Return the text with every control character escaped, so that a line is what it seems."""
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
@@ -71,9 +67,7 @@ def _format_time(record: logging.LogRecord) -> str:
 
 
 def configure_logging(log_format: LogFormat, level: int) -> None:
-    """
-    Configure logging for the whole process. Libraries log warnings and errors only.
-    """
+    """Configure logging for the whole process. Libraries log warnings and errors only."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -16,9 +16,7 @@ logger = logging.getLogger("reporter.silences")
 
 
 def silence_json(silence: Silence) -> dict[str, Any]:
-    """
-    Return a silence as ``/status`` shows it.
-    """
+    """Return a silence as ``/status`` shows it."""
     return {
         "scope": silence.scope,
         "reasons": silence.reason_text,
@@ -32,9 +30,7 @@ def silence_json(silence: Silence) -> dict[str, Any]:
 
 
 def silence_file_json(file: SilenceFile) -> dict[str, Any] | None:
-    """
-    Return the state of the file; None if no file is configured.
-    """
+    """Return the state of the file; None if no file is configured."""
     if not file.path:
         return None
     missing = "" if file.exists else "does not exist, so it silences nothing"
@@ -46,9 +42,7 @@ def until_text(silence: Silence) -> str | None:
 
 
 class SilenceLog:
-    """
-    Logs each silence once for each state that it is in.
-    """
+    """Logs each silence once for each state that it is in."""
 
     def __init__(self) -> None:
         self._logged: frozenset[Silence] = frozenset()

@@ -1,6 +1,4 @@
-"""
-Log one line for each change of state, and one line for the same change of many subjects.
-"""
+"""Log one line for each change of state, and one line for the same change of many subjects."""
 
 import logging
 from collections import defaultdict
@@ -26,9 +24,7 @@ The number of keys with the same change for the same cause above which one line 
 """
 
 SUMMARIZE_CHANGE_ABOVE = 50
-"""
-The same for keys with the same change, whatever their causes.
-"""
+"""The same for keys with the same change, whatever their causes."""
 
 logger = logging.getLogger("reporter.states")
 
@@ -139,9 +135,7 @@ def _log_change(change: StateChange, keys: Sequence[FindingKey]) -> None:
 
 
 def _is_briefly_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
-    """
-    Return whether a key has been Unknown for less than UNKNOWN_LOG_DELAY.
-    """
+    """Return whether a key has been Unknown for less than UNKNOWN_LOG_DELAY."""
     state = evaluation.gate.finding_states.get(key)
     unknown = evaluation.gate.unknown_states.get(key)
     since = unknown.since if unknown is not None else state.unknown_since if state else None

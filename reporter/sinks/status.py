@@ -36,15 +36,11 @@ StateSince = Callable[[FindingKey, ReasonState], datetime]
 NO_IDLE_REASONS: Mapping[Reason, str] = MappingProxyType({})
 
 SUBJECTS_PER_CHUNK = 16
-"""
-The subjects that are rendered at once, which takes a few milliseconds of the event loop.
-"""
+"""The subjects that are rendered at once, which takes a few milliseconds of the event loop."""
 
 
 class StateHistory:
-    """
-    Remembers since when each key has been in its state. A clear key has no entry.
-    """
+    """Remembers since when each key has been in its state. A clear key has no entry."""
 
     def __init__(self, now: Callable[[], datetime], leading: Callable[[], bool]) -> None:
         self._now, self._leading = now, leading
@@ -115,9 +111,7 @@ def render_status(
 
 
 def _head_json(context: PublishContext, snapshot: Snapshot, process: Json) -> str:
-    """
-    Return the page up to the list of subjects.
-    """
+    """Return the page up to the list of subjects."""
     notes = context.evaluation.notes
     head = {
         **process,
@@ -140,9 +134,7 @@ def _shown_states(
 
 
 def _indent(value: Json) -> str:
-    """
-    Return the JSON of an element of the page's list. JSON strings contain no line breaks.
-    """
+    """Return the JSON of an element of the page's list. JSON strings contain no line breaks."""
     return ("\n" + json.dumps(value, indent=2)).replace("\n", "\n    ")
 
 
@@ -198,18 +190,14 @@ def _verdict_json(
 def _held_until(
     key: FindingKey, state: FindingState | None, context: PublishContext
 ) -> datetime | None:
-    """
-    Return the moment at which time alone changes the state of this key.
-    """
+    """Return the moment at which time alone changes the state of this key."""
     gate = Gate({} if state is None else {key: state}, {})
     entry_of, delays = context.catalogue.__getitem__, context.settings.delays
     return next_gate_deadline(gate, entry_of=entry_of, delays=delays)
 
 
 def _message_text(key: FindingKey, state: FindingState, context: PublishContext) -> str:
-    """
-    Return the message of the key's Event without suffixes, also if it is not announced.
-    """
+    """Return the message of the key's Event without suffixes, also if it is not announced."""
     if not state.troubles:
         return ""
     reported = tuple(

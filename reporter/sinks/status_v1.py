@@ -15,14 +15,10 @@ from reporter.stages.rollup.document import ANY_STATE, StatusView
 
 
 MAX_WAIT_SECONDS = 30
-"""
-The longest long poll: half of the time that a response may take.
-"""
+"""The longest long poll: half of the time that a response may take."""
 
 SETS_PER_PART = 100
-"""
-The InferenceSets that are rendered at once: a few milliseconds of the event loop.
-"""
+"""The InferenceSets that are rendered at once: a few milliseconds of the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +38,7 @@ class StatusRequest:
 def parse_request(
     path: Mapping[str, str], query: Mapping[str, str]
 ) -> StatusRequest | StatusError:
-    """
-    Return what was asked for, or what is wrong with it.
-    """
+    """Return what was asked for, or what is wrong with it."""
     states = parse_states(query.get("state", ""))
     wait = parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):
@@ -78,9 +72,7 @@ def parse_wait(text: str) -> int | StatusError:
 
 
 def find_missing(view: StatusView, request: StatusRequest) -> StatusError | None:
-    """
-    Return the answer for what is certainly not there; None for what is, or may be.
-    """
+    """Return the answer for what is certainly not there; None for what is, or may be."""
     namespace, name = request.namespace, request.inference_set
     if not namespace:
         return None
@@ -111,9 +103,7 @@ def _error(error: str, remedy: str, *, state: State | None = None) -> StatusErro
 
 
 def revision_of(view: StatusView, request: StatusRequest) -> int:
-    """
-    Return the number that changes with the content of the answer; ages are of no account.
-    """
+    """Return the number that changes with the content of the answer; ages are of no account."""
     record = view.rollup.namespaces.get(request.namespace)
     return record.revision if record is not None else view.rollup.revision
 
@@ -123,9 +113,7 @@ def encode(value: StatusStruct) -> bytes:
 
 
 def render(view: StatusView, request: StatusRequest) -> Generator[bytes, None, None]:
-    """
-    Yield the answer in parts, to be sent one after the other. It is not missing.
-    """
+    """Yield the answer in parts, to be sent one after the other. It is not missing."""
     cluster = None if request.namespace else view.cluster()
     names = [request.namespace] if request.namespace else view.namespace_names(request.states)
     yield from with_list(
@@ -156,9 +144,7 @@ def _inference_sets(
 
 
 def with_list(head: StatusStruct, key: str, items: Iterator[Iterator[bytes]]) -> Iterator[bytes]:
-    """
-    Yield a struct whose list is rendered apart. It has no such key yet, and is never empty.
-    """
+    """Yield a struct whose list is rendered apart. It has no such key yet, and is never empty."""
     yield msgspec.json.encode(head).removesuffix(b"}")
     separator = b',"%b":[' % key.encode()
     end = b"}"

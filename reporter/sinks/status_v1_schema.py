@@ -20,9 +20,7 @@ FLEET_SCHEMA_FILE = Path(__file__).with_name("fleet_v1.schema.json")
 
 
 def render_schema(document: type[StatusStruct] = StatusDocument) -> str:
-    """
-    Return the schema of a document as text.
-    """
+    """Return the schema of a document as text."""
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(document)}, indent=2) + "\n"
 
 

@@ -1,3 +1,1 @@
-"""
-Pure decisions, from watched objects to announced Events. No I/O, no clock, no randomness.
-"""
+"""Pure decisions, from watched objects to announced Events. No I/O, no clock, no randomness."""

@@ -51,9 +51,7 @@ from reporter.stages.snapshot.subjects import Subjects, expand_placeholders, ref
 
 
 SUBJECTS_PER_BATCH = 100
-"""
-Subjects whose probes run without a pause: some ten milliseconds.
-"""
+"""Subjects whose probes run without a pause: some ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +120,7 @@ class Evaluator:
     def plan(
         self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
     ) -> PassPlan:
-        """
-        Prepare a pass over the dirty subjects that exist, and over those that are new.
-        """
+        """Prepare a pass over the dirty subjects that exist, and over those that are new."""
         known = refresh_subjects(snapshot, before.known_subjects, now=now)
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
@@ -141,9 +137,7 @@ class Evaluator:
         return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
-        """
-        Return the state before the first batch.
-        """
+        """Return the state before the first batch."""
         subjects = plan.known_subjects.all
         return PassProgress(
             before.gate,
@@ -154,9 +148,7 @@ class Evaluator:
         )
 
     def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
-        """
-        Apply the verdicts of one batch.
-        """
+        """Apply the verdicts of one batch."""
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
         continued = progress.remembered.of_subjects(batch.subjects)
         gate = self._continue(progress.gate, continued, now=now)
@@ -184,9 +176,7 @@ class Evaluator:
         *,
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Generator[None, None, Evaluation]:
-        """
-        Return the Evaluation after the batches so far. Yields where other tasks may run.
-        """
+        """Return the Evaluation after the batches so far. Yields where other tasks may run."""
         now = plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
@@ -288,9 +278,7 @@ class Evaluator:
     def next_deadline(
         self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime
     ) -> datetime | None:
-        """
-        Return the next moment at which time alone changes the Evaluation.
-        """
+        """Return the next moment at which time alone changes the Evaluation."""
         delays = self.settings.delays
         moments = [
             next_gate_deadline(

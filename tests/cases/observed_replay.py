@@ -20,24 +20,18 @@ from tests.support.status_schema import schema_errors
 
 
 class PassObserver(Protocol):
-    """
-    Looks at each pass of a replay. *heading*: what it checks.
-    """
+    """Looks at each pass of a replay. *heading*: what it checks."""
 
     heading: str
 
     def observe(self, replay: StoryReplay, given: RollUpInput) -> Iterator[str]:
-        """
-        Yield what is wrong after a pass.
-        """
+        """Yield what is wrong after a pass."""
 
     def restart(self) -> None: ...
 
 
 class RollUpObserver:
-    """
-    Folds each pass twice: all subjects, and those that changed alone.
-    """
+    """Folds each pass twice: all subjects, and those that changed alone."""
 
     heading = "laws of the roll-up"
 
@@ -60,9 +54,7 @@ class RollUpObserver:
 
 
 class SchemaObserver:
-    """
-    Renders the status after each pass that changed it.
-    """
+    """Renders the status after each pass that changed it."""
 
     heading = "published schema"
 

@@ -26,18 +26,14 @@ from reporter.stories.replay.story_replay import OBSERVE_AFTER_LAST_STEP, StoryR
 
 
 Shown: TypeAlias = tuple[State, bool | None]
-"""
-The state of a subject, and of an InferenceSet if it is available.
-"""
+"""The state of a subject, and of an InferenceSet if it is available."""
 
 
 CLEAR = "clear"
 
 
 class Moment(NamedTuple):
-    """
-    The subjects as they are shown from a moment on, and the class of each ranked finding.
-    """
+    """The subjects as they are shown from a moment on, and the class of each ranked finding."""
 
     at: timedelta
     shown: Mapping[Subject, Shown]
@@ -72,9 +68,7 @@ class ObservedProcess(StoryReplay):
         return self.now - START - self._jumped
 
     def run_pass(self) -> "ObservedProcess":
-        """
-        Run a pass if there is anything to do.
-        """
+        """Run a pass if there is anything to do."""
         resyncs, self._dirty = self.elapsed // RESYNC, self._dirty | self.store.take_dirty()
         if resyncs != self._resyncs or any(
             moment <= self.now for moment in self.snapshot.unknown_moments()
@@ -155,17 +149,13 @@ class OldProcess(ObservedProcess):
         super()._advance_without_status(end)
 
     def observe_longer(self) -> None:
-        """
-        Let another hour pass after the end of the case, once.
-        """
+        """Let another hour pass after the end of the case, once."""
         if self._most != 0:
             self._most = 0
             self._advance_until(self.now + timedelta(hours=1))
 
     def _stop(self, *, back_after: float = 0.0) -> None:
-        """
-        Keep a successor, each with the same probability.
-        """
+        """Keep a successor, each with the same probability."""
         number, self._told = self._told, self._told + 1
         if self._most is None or number < self._most:
             self.successors.append(Successor(self, back_after))
@@ -190,9 +180,7 @@ class Successor(ObservedProcess):
         self._before = old.store.snapshot()
 
     def _world_of(self, old: OldProcess) -> None:
-        """
-        Copy what the rest of the case changes.
-        """
+        """Copy what the rest of the case changes."""
         self.world = replace(
             old.world,
             **{
@@ -274,9 +262,7 @@ def shown_by(rollup: RollUp) -> Mapping[Subject, Shown]:
 
 
 def broken_law(old: OldProcess, new: Successor) -> Iterator[str]:
-    """
-    Yield what differs after a restart, and may not.
-    """
+    """Yield what differs after a restart, and may not."""
     extra = list(_written_by_new_alone(old, new))
     if extra:
         # A clock that stood still while something could not be read is late: a new process, which
@@ -317,17 +303,13 @@ def _written_by_new_alone(old: OldProcess, new: Successor) -> Iterator[str]:
 
 
 def _plain(record: EventRecord) -> str:
-    """
-    Return the text without numbers and suffixes.
-    """
+    """Return the text without numbers and suffixes."""
     text = re.sub(r" \((also|suppressing downstream reasons): [^)]*\).*", "", record.message)
     return re.sub(r"\d+", "N", text)
 
 
 def _with_last_text(records: Iterable[EventRecord]) -> Iterator[tuple[str, EventRecord]]:
-    """
-    Yield each Event with the text of the last one of its episode.
-    """
+    """Yield each Event with the text of the last one of its episode."""
     last: dict[tuple[FindingKey, datetime], str] = {}
     for each in records:
         episode = (each.key, each.episode_start)
@@ -336,9 +318,7 @@ def _with_last_text(records: Iterable[EventRecord]) -> Iterator[tuple[str, Event
 
 
 def _shown_otherwise(old: OldProcess, new: Successor) -> Iterator[str]:
-    """
-    Yield the subjects whose state is neither that which the old process shows nor Unknown.
-    """
+    """Yield the subjects whose state is neither that which the old process shows nor Unknown."""
     end = new.elapsed
     since: dict[Subject, tuple[timedelta, str]] = {}
     for at, was, now in _side_by_side(old.course, new.course):
@@ -412,9 +392,7 @@ def span_of(case: Mapping[str, Any]) -> timedelta:
 
 
 def _telling_seconds(case: Mapping[str, Any]) -> Iterable[timedelta]:
-    """
-    Return the seconds around which something happens.
-    """
+    """Return the seconds around which something happens."""
     end = span_of(case)
     seconds = {
         _moment_of(step) + timedelta(seconds=each)
@@ -429,18 +407,14 @@ def _moment_of(step: Mapping[str, Any]) -> timedelta:
 
 
 def mixed(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any]:
-    """
-    Return a case in which the steps of two happen to one stack.
-    """
+    """Return a case in which the steps of two happen to one stack."""
     steps = sorted([*one["story"], *other["story"]], key=_moment_of)
     end = int(max(span_of(one), span_of(other)).total_seconds())
     return {"why": "two at once", "of": [], "story": steps, "until": f"{end}s", "announced": {}}
 
 
 def can_be_mixed(case: Mapping[str, Any]) -> bool:
-    """
-    Return whether a case has nothing but steps: no settings and no stack of its own.
-    """
+    """Return whether a case has nothing but steps: no settings and no stack of its own."""
     return case.keys() <= {
         "why",
         "of",

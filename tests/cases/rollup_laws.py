@@ -15,9 +15,7 @@ from reporter.stories.replay.story_replay import StoryReplay
 
 
 def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
-    """
-    Yield what differs between a fold of all subjects and one of those that a pass touched.
-    """
+    """Yield what differs between a fold of all subjects and one of those that a pass touched."""
     wanted, found = _shown(whole), _shown(incremental)
     for part in sorted(wanted.keys() | found.keys()):
         if part not in wanted or part not in found or wanted[part] != found[part]:
@@ -25,9 +23,7 @@ def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
 
 
 def _shown(rollup: RollUp) -> Mapping[str, Any]:
-    """
-    Return everything but the revisions, which depend on what was folded when.
-    """
+    """Return everything but the revisions, which depend on what was folded when."""
     shown: dict[str, Any] = {
         "cluster": rollup.cluster,
         "counts": (rollup.set_counts, rollup.namespace_counts),

@@ -1,6 +1,4 @@
-"""
-The cases with metrics pages in which nothing is announced, with all reasons on.
-"""
+"""The cases with metrics pages in which nothing is announced, with all reasons on."""
 
 from collections.abc import Mapping
 
@@ -34,9 +32,7 @@ QUIET = {
 
 
 def with_others_on(case: Mapping) -> Mapping:
-    """
-    Enable each reason that is off by default and that the case is not about.
-    """
+    """Enable each reason that is off by default and that the case is not about."""
     others = sorted(OPTIONAL - set(case["of"]))
     overlay = {"reasons": {reason: {"enabled": True} for reason in others}}
     return {**case, "overlay": apply_merge_patch(case.get("overlay", {}), overlay)}

@@ -19,9 +19,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 STORIES = read_cases()
 JUDGED = [e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason]
-"""
-The reasons with a probe, also those that are off by default.
-"""
+"""The reasons with a probe, also those that are off by default."""
 
 
 OTHER_ORDERS = [
@@ -61,9 +59,7 @@ RANKED = [reason for reason in JUDGED if not DEFAULT_CATALOGUE[reason].orthogona
 
 
 def stories_of(reason: str) -> list[str]:
-    """
-    Return the announcements of each case of a reason.
-    """
+    """Return the announcements of each case of a reason."""
     return [" ".join(expected_lines(case)) for case in STORIES.values() if reason in case["of"]]
 
 

@@ -1,6 +1,4 @@
-"""
-The cases of the fleet: what a hub answers about clusters, round by round.
-"""
+"""The cases of the fleet: what a hub answers about clusters, round by round."""
 
 import pytest
 

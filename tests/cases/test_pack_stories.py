@@ -1,6 +1,4 @@
-"""
-The stories of the packs: their announcements at their times and no others, and their status.
-"""
+"""The stories of the packs: their announcements at their times and no others, and their status."""
 
 import pytest
 

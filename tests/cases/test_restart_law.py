@@ -33,14 +33,10 @@ UNSEEN = {
     "own-reason-of-models-and-cluster": "that an object had been current is not in the Event",
     "source-karpenter-pool": NODE_ERROR,
 }
-"""
-Cases in which the law does not hold yet, because observations of the old process are lost.
-"""
+"""Cases in which the law does not hold yet, because observations of the old process are lost."""
 
 CHOSEN = 1
-"""
-The restarts of each case that are tried on every change; the others are slow.
-"""
+"""The restarts of each case that are tried on every change; the others are slow."""
 
 
 def broken_laws(case, name: str, *, most: int | None) -> list[str]:

@@ -1,6 +1,4 @@
-"""
-Every row of the suppression table, and every CRD that a reason requires.
-"""
+"""Every row of the suppression table, and every CRD that a reason requires."""
 
 import pytest
 
@@ -21,9 +19,7 @@ MISSING = DEFAULT_CATALOGUE.missing_crd_reason
 
 
 def in_suffix(target: str, announcements: str) -> bool:
-    """
-    Return whether an announcement names a reason among those that it suppresses.
-    """
+    """Return whether an announcement names a reason among those that it suppresses."""
     return any(
         target in each for each in announcements.split("(suppressing downstream reasons: ")[1:]
     )
@@ -39,9 +35,7 @@ def test_every_row_of_the_suppression_table_has_a_case_in_which_it_is_named(sour
 
 
 def of_reason(reason: str) -> dict:
-    """
-    Return the shortest case in which the reason is announced.
-    """
+    """Return the shortest case in which the reason is announced."""
     found = [
         case
         for case in STORIES.values()
@@ -63,9 +57,7 @@ def _listed(lines) -> list:
 
 @pytest.mark.parametrize(("reason", "crd"), DEMANDS)
 def test_a_reason_whose_crd_is_missing_is_suppressed_and_named(reason, crd):
-    """
-    The objects still exist, as they do while a CRD waits for its last one.
-    """
+    """The objects still exist, as they do while a CRD waits for its last one."""
     case = of_reason(reason)
     given = case.get("given", {})
     crds = {**given.get("crds", {}), crd: None}

@@ -1,6 +1,4 @@
-"""
-An API server as a test sees it: raw HTTP, to the one in memory or to the real one.
-"""
+"""An API server as a test sees it: raw HTTP, to the one in memory or to the real one."""
 
 import asyncio
 import contextlib
@@ -19,9 +17,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 WATCH_TIMEOUT = 60.0
-"""
-The time limit of a single step, in seconds.
-"""
+"""The time limit of a single step, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +52,7 @@ class WatchStream:
         self.status = response.status
 
     async def frame(self) -> Json | None:
-        """
-        The next frame; None at the end of the stream.
-        """
+        """The next frame; None at the end of the stream."""
         line = await asyncio.wait_for(self._response.content.readline(), WATCH_TIMEOUT)
         return json.loads(line) if line else None
 
@@ -76,17 +70,11 @@ class ConformanceApi:
     token: str
     tls: ssl.SSLContext | bool
     namespace: str
-    """
-    The namespace of this test alone.
-    """
+    """The namespace of this test alone."""
     unprivileged: tuple[str, str]
-    """
-    User and token of an account without any permission.
-    """
+    """User and token of an account without any permission."""
     compact_history: Callable[[], Awaitable[None]]
-    """
-    Compact the history, after which older versions are expired.
-    """
+    """Compact the history, after which older versions are expired."""
     kind: str = ""
 
     async def create_namespace(self) -> None:
@@ -97,9 +85,7 @@ class ConformanceApi:
         return replace(self, token=self.unprivileged[1])
 
     def with_path(self, resource: str, name: str = "", *, group: str = "") -> str:
-        """
-        The path of a resource in the namespace of this test.
-        """
+        """The path of a resource in the namespace of this test."""
         root = f"/apis/{group}" if group else "/api/v1"
         return f"{root}/namespaces/{self.namespace}/{resource}{'/' if name else ''}{name}"
 
@@ -157,9 +143,7 @@ class ConformanceApi:
 
 
 def names(frames: list[Json]) -> list[tuple[str, str]]:
-    """
-    Type and object's name of frames, bookmarks left out.
-    """
+    """Type and object's name of frames, bookmarks left out."""
     return [
         (frame["type"], frame["object"]["metadata"]["name"])
         for frame in frames
@@ -169,9 +153,7 @@ def names(frames: list[Json]) -> list[tuple[str, str]]:
 
 @contextlib.asynccontextmanager
 async def conformance_session() -> AsyncIterator[aiohttp.ClientSession]:
-    """
-    Open an HTTP session, and close its TLS transports before the event loop goes on.
-    """
+    """Open an HTTP session, and close its TLS transports before the event loop goes on."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10 * WATCH_TIMEOUT)) as session:
         yield session
     # aiohttp closes TLS transports some iterations of the loop after the session.

@@ -1,6 +1,4 @@
-"""
-Authentication and authorization: 401, 403 and the review of one's own permissions.
-"""
+"""Authentication and authorization: 401, 403 and the review of one's own permissions."""
 
 from dataclasses import replace
 

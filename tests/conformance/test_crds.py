@@ -1,6 +1,4 @@
-"""
-CustomResourceDefinitions that are created, changed and deleted.
-"""
+"""CustomResourceDefinitions that are created, changed and deleted."""
 
 import asyncio
 import contextlib
@@ -48,9 +46,7 @@ def crd(group, *versions, scope="Namespaced"):
 
 @pytest.fixture
 async def group(api):
-    """
-    A group of this test alone, with `widgets` in v1 and v1beta1, served.
-    """
+    """A group of this test alone, with `widgets` in v1 and v1beta1, served."""
     name = f"{secrets.token_hex(4)}.example.test"
     async with installed(api, crd(name, "v1", "v1beta1")):
         yield name

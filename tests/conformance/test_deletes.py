@@ -1,6 +1,4 @@
-"""
-Delete objects, collections and namespaces; finalizers and grace periods.
-"""
+"""Delete objects, collections and namespaces; finalizers and grace periods."""
 
 
 async def test_deleting_answers_with_a_status_that_names_what_is_gone(api):

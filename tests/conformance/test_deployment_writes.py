@@ -1,6 +1,4 @@
-"""
-Create and patch a Deployment: defaults, generation, status and scale subresources.
-"""
+"""Create and patch a Deployment: defaults, generation, status and scale subresources."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Discovery, aggregated and in its older form.
-"""
+"""Discovery, aggregated and in its older form."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-The rules of validation for Events, and the answers to invalid ones.
-"""
+"""The rules of validation for Events, and the answers to invalid ones."""
 
 import copy
 import secrets

@@ -21,9 +21,7 @@ JOB = {
 
 @pytest.fixture
 async def job(api):
-    """
-    Create a Job that only the test writes to, with a condition, and return its path.
-    """
+    """Create a Job that only the test writes to, with a condition, and return its path."""
     path = api.with_path("jobs", group="batch/v1")
     assert (await api.create(path, JOB)).status == 201
     suspended = await api.patch(f"{path}/j1/status", a_patch("Suspended"), STRATEGIC)

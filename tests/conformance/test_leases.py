@@ -1,6 +1,4 @@
-"""
-Leases: their times, numbers and versions.
-"""
+"""Leases: their times, numbers and versions."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Lists: pages, versions, and expired versions.
-"""
+"""Lists: pages, versions, and expired versions."""
 
 import pytest
 

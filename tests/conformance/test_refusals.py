@@ -1,6 +1,4 @@
-"""
-The answers to requests that match no resource or are invalid.
-"""
+"""The answers to requests that match no resource or are invalid."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Label and field selectors.
-"""
+"""Label and field selectors."""
 
 import pytest
 
@@ -117,7 +115,5 @@ async def test_pods_are_selected_by_phase_and_node(api):
 
 
 def _default_account(api, answer):
-    """
-    Wait for the ServiceAccount: the real server admits no pod to a namespace without it.
-    """
+    """Wait for the ServiceAccount: the real server admits no pod to a namespace without it."""
     return api.kind == "devcluster" or answer.status == 200

@@ -1,6 +1,4 @@
-"""
-Tables: the columns that kubectl prints.
-"""
+"""Tables: the columns that kubectl prints."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Watches: the events they deliver, the version they begin at, and their ends.
-"""
+"""Watches: the events they deliver, the version they begin at, and their ends."""
 
 import asyncio
 

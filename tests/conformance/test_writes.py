@@ -1,6 +1,4 @@
-"""
-Create, update and patch objects; conflicts and refusals.
-"""
+"""Create, update and patch objects; conflicts and refusals."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Strategies for JSON of the right shape that is odd in one place or in many.
-"""
+"""Strategies for JSON of the right shape that is odd in one place or in many."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,9 +11,7 @@ from tests.fuzz.odd_values import TIMES, Body, encoded, odd_values, texts
 
 
 def of_type(kind: type, *, names: Sequence[str] = ()) -> st.SearchStrategy[Any]:
-    """
-    Draw values of a struct, sometimes odd in places; *names*: names that texts may refer to.
-    """
+    """Draw values of a struct, sometimes odd in places; *names*: names that texts may refer to."""
     return _of_type(kind, tuple(names))
 
 
@@ -73,9 +69,7 @@ def _struct(info: Any, names: tuple[str, ...]) -> st.SearchStrategy[Any]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """
-    Return the path of each part of a value, without the value itself.
-    """
+    """Return the path of each part of a value, without the value itself."""
     if isinstance(value, Mapping):
         inner: Any = value.items()
     elif isinstance(value, list):
@@ -86,9 +80,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def replaced_at(value: Any, path: Sequence[Any], new: Any) -> Any:
-    """
-    Return a copy of a value with *new* at that path.
-    """
+    """Return a copy of a value with *new* at that path."""
     if not path:
         return new
     key, *rest = path
@@ -99,9 +91,7 @@ def replaced_at(value: Any, path: Sequence[Any], new: Any) -> Any:
 
 @st.composite
 def mutated(draw, value: Any, *, most: int = 4) -> Any:
-    """
-    Draw the value with odd values, of any type, in some places.
-    """
+    """Draw the value with odd values, of any type, in some places."""
     for _ in range(draw(st.integers(1, most))):
         where = places(value)
         if where:
@@ -111,9 +101,7 @@ def mutated(draw, value: Any, *, most: int = 4) -> Any:
 
 @st.composite
 def perturbed(draw, value: Any, *, most: int = 4) -> Any:
-    """
-    Draw the value with other values of the same types, mostly in its status.
-    """
+    """Draw the value with other values of the same types, mostly in its status."""
     for _ in range(draw(st.integers(1, most))):
         part = draw(
             st.sampled_from([p for p in ("status", "status", "spec") if p in value] or [""])
@@ -156,9 +144,7 @@ def _other(value: Any) -> st.SearchStrategy[Any]:
 
 @st.composite
 def corrupted(draw, raw: bytes) -> Body:
-    """
-    Draw the bytes, possibly cut, doubled or with foreign bytes in them.
-    """
+    """Draw the bytes, possibly cut, doubled or with foreign bytes in them."""
     at, until = sorted(draw(st.tuples(*[st.integers(0, len(raw))] * 2)))
     match draw(st.sampled_from(["whole", "cut", "without", "doubled", "stuffed"])):
         case "cut":
@@ -173,7 +159,5 @@ def corrupted(draw, raw: bytes) -> Body:
 
 
 def json_of(kind: type, **about: Any) -> st.SearchStrategy[Body]:
-    """
-    Draw the encoded bytes of a struct, intact or corrupted.
-    """
+    """Draw the encoded bytes of a struct, intact or corrupted."""
     return of_type(kind, **about).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))

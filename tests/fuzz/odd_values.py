@@ -20,9 +20,7 @@ import reporter
 
 @dataclass(frozen=True)
 class Text:
-    """
-    Bytes that go into the JSON as they are.
-    """
+    """Bytes that go into the JSON as they are."""
 
     raw: bytes
 
@@ -31,9 +29,7 @@ class Text:
 
 
 class Body(bytes):
-    """
-    An encoded body, whose repr is cut.
-    """
+    """An encoded body, whose repr is cut."""
 
     __slots__ = ()
 
@@ -55,9 +51,7 @@ def encoded(value: Any) -> Body:
 
 
 SECRET = "hunter2Xq7"
-"""
-A secret, which no text of the reporter may contain.
-"""
+"""A secret, which no text of the reporter may contain."""
 
 ODD_STRINGS = (
     "\x1b[31;1mred\x1b[0m",
@@ -126,9 +120,7 @@ BROKEN = (
 
 @cache
 def words() -> tuple[str, ...]:
-    """
-    Return the string literals of the stages and the model: values that reach their branches.
-    """
+    """Return the string literals of the stages and the model: values that reach their branches."""
     sources = Path(reporter.__file__).parent
     files = [*(sources / "stages").rglob("*.py"), *(sources / "model").rglob("*.py")]
     found = {w for file in files for w in re.findall(r'"([^"\s{}]{2,60})"', file.read_text())}

@@ -1,6 +1,4 @@
-"""
-The example stack on the pure core, with odd objects put into it as a watch would bring them.
-"""
+"""The example stack on the pure core, with odd objects put into it as a watch would bring them."""
 
 import json
 import logging
@@ -70,9 +68,7 @@ POLICY = {
 
 @cache
 def objects() -> tuple[tuple[ResourceKind, Any], ...]:
-    """
-    Return the objects as the API shows them, an hour old and the same in every run.
-    """
+    """Return the objects as the API shows them, an hour old and the same in every run."""
     uids: dict[str, str] = {}
     found = [*(m for m in manifests(NOON) if m["kind"] in BY_KIND), POLICY]
     of_stack = {m["kind"] for m in found}
@@ -82,9 +78,7 @@ def objects() -> tuple[tuple[ResourceKind, Any], ...]:
 
 
 def _bare(kind: ResourceKind) -> dict[str, Any]:
-    """
-    Build an object of a kind of which the example stack has none.
-    """
+    """Build an object of a kind of which the example stack has none."""
     version = f"{kind.group}/{kind.versions[0]}".removeprefix("/")
     metadata = {"name": "example", "namespace": "team-a", "uid": "uid-example"}
     return {"apiVersion": version, "kind": kind.kind, "metadata": metadata}
@@ -98,9 +92,7 @@ def names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class WatchLine:
-    """
-    One line of a watch, some seconds after the one before.
-    """
+    """One line of a watch, some seconds after the one before."""
 
     wait: float
     kind: ResourceKind
@@ -123,9 +115,7 @@ class WatchLine:
 
 @st.composite
 def lines(draw) -> WatchLine:
-    """
-    A watch line of an existing object, changed for the worse, or of an invented one.
-    """
+    """A watch line of an existing object, changed for the worse, or of an invented one."""
     of_kind = draw(st.sampled_from(DEFAULT_KINDS))
     kind, manifest = draw(st.sampled_from([each for each in objects() if each[0] == of_kind]))
     how = draw(st.integers(0, 5))
@@ -205,9 +195,7 @@ def _always_leader() -> bool:
 
 
 class FormattedLines(logging.Handler):
-    """
-    Keep log lines in their written form.
-    """
+    """Keep log lines in their written form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,9 +206,7 @@ class FormattedLines(logging.Handler):
 
 
 def strings(value: Any) -> Iterator[str]:
-    """
-    Return all texts in a decoded JSON value.
-    """
+    """Return all texts in a decoded JSON value."""
     match value:
         case str():
             yield value

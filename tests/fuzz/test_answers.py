@@ -47,9 +47,7 @@ ASKED = RequestInfo("list things", "GET", "/api/v1/things")
 
 
 def result_or_error(read, *about):
-    """
-    Return the answer or the declared error; nothing else is caught.
-    """
+    """Return the answer or the declared error; nothing else is caught."""
     try:
         return read(*about)
     except KubeError as err:
@@ -133,9 +131,7 @@ def test_a_lease_is_a_record_that_can_be_written_or_an_error(body):
 
 
 class AcceptingApi:
-    """
-    An API that accepts every request.
-    """
+    """An API that accepts every request."""
 
     async def call(self, *_, body: Json, **__) -> ApiResponse:
         json.dumps(body, allow_nan=False)
@@ -220,9 +216,7 @@ def test_discovery_is_an_answer_or_an_error(case):
 
 
 class CannedApi:
-    """
-    An API that always gives the same answer.
-    """
+    """An API that always gives the same answer."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body

@@ -154,9 +154,7 @@ KUBECONFIG = {
 }
 PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "/nowhere/to/be/found"}
 SLOW = 4_000
-"""
-Bytes of YAML that the client library takes seconds for.
-"""
+"""Bytes of YAML that the client library takes seconds for."""
 configs = mutated(KUBECONFIG).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))
 
 

@@ -1,6 +1,4 @@
-"""
-Any objects that can be decoded can be evaluated, and their messages are safe to publish.
-"""
+"""Any objects that can be decoded can be evaluated, and their messages are safe to publish."""
 
 import json
 

@@ -55,9 +55,7 @@ def test_every_answer_is_of_http_and_nothing_is_logged(caplog, several: list[byt
 
 
 def _check_answers(answer: bytes) -> None:
-    """
-    Assert that this is a row of whole responses.
-    """
+    """Assert that this is a row of whole responses."""
     while answer:
         assert STATUS_LINE.match(answer), answer
         head, end, answer = answer.partition(b"\r\n\r\n")

@@ -1,6 +1,4 @@
-"""
-Result files that any container may write: valid ones that were damaged, and texts like JSON.
-"""
+"""Result files that any container may write: valid ones that were damaged, and texts like JSON."""
 
 import json
 import random
@@ -29,9 +27,7 @@ TRIALS = 3000
 
 
 def check(raw: bytes) -> bool:
-    """
-    Return whether the text is a result, which then fits into a condition.
-    """
+    """Return whether the text is a result, which then fits into a condition."""
     refused = ""
     try:
         found = parse_result(raw)

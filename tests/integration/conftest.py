@@ -1,6 +1,4 @@
-"""
-Run all asynchronous integration tests on an event loop whose clock does not count stalls.
-"""
+"""Run all asynchronous integration tests on an event loop whose clock does not count stalls."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,6 +1,4 @@
-"""
-The event loop of these tests: a stall of the process ends no deadline.
-"""
+"""The event loop of these tests: a stall of the process ends no deadline."""
 
 import asyncio
 import time

@@ -1,3 +1,1 @@
-"""
-Changes of single expressions of the program, each of which some test must notice.
-"""
+"""Changes of single expressions of the program, each of which some test must notice."""

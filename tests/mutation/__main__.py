@@ -33,9 +33,7 @@ CAPABILITIES: Mapping[str, Sequence[str]] = {
     "job": ["job", "stages/adapter"],
     "cel": ["stages/probes/cel"],
 }
-"""
-Files and folders of ``reporter/``.
-"""
+"""Files and folders of ``reporter/``."""
 
 
 def main() -> int:
@@ -62,9 +60,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def _sample(arguments: argparse.Namespace) -> dict[Mutant, str]:
-    """
-    Choose mutants by the seed, as many of each capability.
-    """
+    """Choose mutants by the seed, as many of each capability."""
     chosen: list[Mutant] = []
     share = -(-arguments.count // len(CAPABILITIES))
     for name, places in CAPABILITIES.items():

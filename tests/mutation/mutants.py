@@ -34,9 +34,7 @@ OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
 }
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 TEXT_ONLY = (ast.Raise, ast.Assert, ast.JoinedStr)
-"""
-Nodes whose content only words an error or a message.
-"""
+"""Nodes whose content only words an error or a message."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,11 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """
-        Return what identifies the mutant also after lines have moved.
-        """
+        """Return what identifies the mutant also after lines have moved."""
         return f"{self.file}: {self.before} -> {self.after}"
 
     def distance(self, other: "Mutant") -> int:
-        """
-        Return the number of lines between two.
-        """
+        """Return the number of lines between two."""
         return abs(self.line - other.line)
 
     def apply(self, source: bytes) -> bytes:
@@ -70,9 +64,7 @@ class Mutant:
 
 
 def find_mutants(file: str, source: bytes) -> list[Mutant]:
-    """
-    Return every mutant of a module, in the order of the source.
-    """
+    """Return every mutant of a module, in the order of the source."""
     starts = [0]
     for each in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(each))
@@ -88,9 +80,7 @@ def find_mutants(file: str, source: bytes) -> list[Mutant]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[Any, ast.AST]]:
-    """
-    Yield each node that can be changed, with the node in its place.
-    """
+    """Yield each node that can be changed, with the node in its place."""
     for child in _children(node):
         if not isinstance(child, TEXT_ONLY):
             yield from ((child, changed) for changed in _changed(child))
@@ -98,9 +88,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[Any, ast.AST]]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """
-    Yield the nodes below one that run; annotations, decorators and docstrings do not count.
-    """
+    """Yield the nodes below one that run; annotations, decorators and docstrings do not count."""
     skipped = {"annotation", "returns", "decorator_list", "bases", "keywords", "type_params"}
     if isinstance(node, ast.Call):
         skipped -= {"keywords"}

@@ -1,6 +1,4 @@
-"""
-Run the fast tests on copies of the sources, each with one mutant.
-"""
+"""Run the fast tests on copies of the sources, each with one mutant."""
 
 import os
 import queue
@@ -22,9 +20,7 @@ NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".*_cache", ".hypothesis",
 CORE = ("tests/cases", "tests/unit", "tests/property")
 REST = ("tests/fuzz", "tests/simulation", "tests/conformance", "tests/integration")
 NO_MUTANT = ("tests/integration/page", "tests/integration/process")
-"""
-Browser and processes, which show what no change of one expression in these modules changes.
-"""
+"""Browser and processes, which show what no change of one expression in these modules changes."""
 
 OWN_LIMIT, LIMIT = 900, 3600
 """
@@ -32,9 +28,7 @@ Seconds for the tests that import a module, and for all tests. A mutant that nev
 """
 
 MANY = 60
-"""
-Failed tests that are enough to ask each mutant by itself.
-"""
+"""Failed tests that are enough to ask each mutant by itself."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +99,7 @@ class Trial:
             yield from pool.map(try_one, mutants)
 
     def _failed_together(self, mutants: Sequence[Mutant]) -> Sequence[str]:
-        """
-        Return the tests that fail with all mutants; all tests if the run ended otherwise.
-        """
+        """Return the tests that fail with all mutants; all tests if the run ended otherwise."""
         side_by_side = (f"--numprocesses={self._workers}", "--dist=loadfile")
         with self._mutated(mutants) as copy:
             failed = _failures((*side_by_side, *self._tests), copy, limit=LIMIT)
@@ -141,9 +133,7 @@ def _write(file: Path, source: bytes) -> None:
 
 
 def _without_overlaps(mutants: Sequence[Mutant]) -> list[Mutant]:
-    """
-    Return mutants that can be applied together; of those that overlap, the first.
-    """
+    """Return mutants that can be applied together; of those that overlap, the first."""
     chosen: list[Mutant] = []
     for each in mutants:
         if not any(
@@ -170,9 +160,7 @@ def _asked_first(
 
 
 def _tests_of(mutant: Mutant, copy: Path) -> tuple[str, ...]:
-    """
-    Return the test files that import the changed module.
-    """
+    """Return the test files that import the changed module."""
     module = mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     parent, _, name = module.rpartition(".")
     wanted = (f"from {module} import", f"from {parent} import {name}\n", f"import {module}\n")
@@ -187,9 +175,7 @@ def _tests_of(mutant: Mutant, copy: Path) -> tuple[str, ...]:
 def _failures(
     arguments: Sequence[str], copy: Path, *, limit: int, first: bool = False
 ) -> list[str]:
-    """
-    Return the failed tests as pytest's summary names them, or how the run ended otherwise.
-    """
+    """Return the failed tests as pytest's summary names them, or how the run ended otherwise."""
     command = [
         *(sys.executable, "-m", "pytest", "--quiet", "--no-header", "--tb=no"),
         *("-p", "no:cacheprovider", f"--maxfail={1 if first else MANY}"),

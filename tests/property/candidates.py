@@ -23,9 +23,7 @@ TICK = 0.1
 
 
 class LeaseNetwork:
-    """
-    One Lease, and the network between it and the candidates, in virtual time.
-    """
+    """One Lease, and the network between it and the candidates, in virtual time."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock()

@@ -148,9 +148,7 @@ class CheckedReplay(Replay):
         )
 
     def becomes_ready_at(self, record) -> bool:
-        """
-        Return whether every ranked reason is clear; for a group, those of the sets it names.
-        """
+        """Return whether every ranked reason is clear; for a group, those of the sets it names."""
         named = {s for s in SETS if s.name in record.message}
         subjects = named if record.key.subject not in self.subjects else {record.key.subject}
         ranked = [k for k in self.verdicts if not CATALOGUE[k.reason].orthogonal]

@@ -35,9 +35,7 @@ KINDS = {
 NAMESPACES = ("team-a", "team-b", "team-c")
 
 Change = tuple[float, bool, FindingKey]
-"""
-The second of a change, whether trouble begins or ends, and its key.
-"""
+"""The second of a change, whether trouble begins or ends, and its key."""
 
 
 def inference_sets(number: int, namespaces: Iterable[str] = NAMESPACES) -> list[Subject]:
@@ -49,18 +47,14 @@ def inference_sets(number: int, namespaces: Iterable[str] = NAMESPACES) -> list[
 
 
 class StormReplay(Replay):
-    """
-    A replay of a list of changes.
-    """
+    """A replay of a list of changes."""
 
     def __init__(self, subjects: Iterable[Subject]) -> None:
         super().__init__(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *subjects}))
         self._began_at = self.now
 
     def play(self, changes: Iterable[Change], *, rest: float) -> "StormReplay":
-        """
-        Make the changes in the order of their times, then let *rest* seconds pass.
-        """
+        """Make the changes in the order of their times, then let *rest* seconds pass."""
         by_second = defaultdict(list)
         for second, begins, key in changes:
             by_second[second].append((begins, key))
@@ -81,9 +75,7 @@ class StormReplay(Replay):
 
     @property
     def new_events(self) -> Counter:
-        """
-        Count the Events, each with all of its writes as one, by namespace and reason.
-        """
+        """Count the Events, each with all of its writes as one, by namespace and reason."""
         return Counter((r.key.subject.namespace, r.key.reason) for r in self.first_writes)
 
     @property

@@ -31,9 +31,7 @@ from tests.support.probed_stacks import BY_TYPE, STACKS, a_stack
 
 @dataclass(frozen=True, slots=True)
 class RecordingSnapshot(Snapshot):
-    """
-    A snapshot that records each object that it returns.
-    """
+    """A snapshot that records each object that it returns."""
 
     returned: list[tuple[ResourceKind, ApiObject]] = field(default_factory=list)
 
@@ -53,9 +51,7 @@ class RecordingSnapshot(Snapshot):
 
 
 def reads(snapshot: Snapshot) -> Iterator[tuple[str, Subject, ResourceKind, ApiObject]]:
-    """
-    Yield each object that a probe reads, with the reason and the subject.
-    """
+    """Yield each object that a probe reads, with the reason and the subject."""
     values = {each.name: getattr(snapshot, each.name) for each in fields(Snapshot)}
     for subject in find_subjects(snapshot):
         for entry in DEFAULT_CATALOGUE.evaluated_entries(subject.layer):
@@ -91,9 +87,7 @@ def test_what_a_probe_reads_marks_its_subject(objects):
 
 @pytest.mark.parametrize("objects", STACKS.values(), ids=STACKS.keys())
 def test_a_change_that_marks_no_subject_changes_none_of_its_verdicts(objects):
-    """
-    Some probes read only whether an object is there: its status may change without a mark.
-    """
+    """Some probes read only whether an object is there: its status may change without a mark."""
     store = source_builders.a_store(*objects)
     snapshot = store.snapshot()
     subjects = find_subjects(snapshot)
@@ -147,9 +141,7 @@ def test_what_an_object_affects_depends_only_on_what_the_store_compares(objects)
 
 
 def with_other_references(each: ApiObject) -> Iterator[ApiObject]:
-    """
-    Yield the object with other labels, other owners and another spec, one at a time.
-    """
+    """Yield the object with other labels, other owners and another spec, one at a time."""
     changed = [
         replace(each, metadata=replace(each.metadata, labels=None)),
         replace(each, metadata=replace(each.metadata, owner_references=None)),

@@ -1,6 +1,4 @@
-"""
-A list that is stored as a whole leaves the store as its objects do one by one.
-"""
+"""A list that is stored as a whole leaves the store as its objects do one by one."""
 
 from datetime import timedelta
 

@@ -97,9 +97,7 @@ TYPES = {text: type_for(compiled) for text, compiled in COMPILED.items()}
 
 
 def result(compiled, content):
-    """
-    Return the value as text, or None for an error, whose words may differ.
-    """
+    """Return the value as text, or None for an error, whose words may differ."""
     try:
         return repr(evaluate(compiled, Bindings(content, NOON, {"key": "b"}, None)))
     except EvaluationError:

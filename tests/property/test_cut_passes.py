@@ -1,6 +1,4 @@
-"""
-A pass that is cut for a change ends as two passes would, one after the other.
-"""
+"""A pass that is cut for a change ends as two passes would, one after the other."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -111,17 +109,13 @@ def small_batches() -> Iterator[None]:
 
 @dataclass
 class Run:
-    """
-    One evaluator through time; every part of a pass is committed as the controller does it.
-    """
+    """One evaluator through time; every part of a pass is committed as the controller does it."""
 
     evaluation: Evaluation = field(default_factory=Evaluation)
     now = NOON
 
     def run_pass(self, world, dirty=ALL_LAYERS, *, stop_after=None, waiting=frozenset()):
-        """
-        Returns the subjects that still wait after *stop_after* batches.
-        """
+        """Returns the subjects that still wait after *stop_after* batches."""
         plan = EVALUATOR.plan(self.evaluation, world, dirty, now=self.now)
         progress = EVALUATOR.begin(self.evaluation, plan)
         for number, batch in enumerate(plan.run_in_batches()):
@@ -132,9 +126,7 @@ class Run:
         return plan.still_waiting(progress, waiting)
 
     def findings(self):
-        """
-        Everything later decisions are made from, with clocks as they stand at this moment.
-        """
+        """Everything later decisions are made from, with clocks as they stand at this moment."""
         states = self.evaluation.gate.finding_states
         return {
             "states": {key: self.evaluation.finding_state_of(key) for key in states},
@@ -146,9 +138,7 @@ class Run:
         }
 
     def seen(self, key):
-        """
-        Return the state of a key; an unknown key keeps the state that was seen before.
-        """
+        """Return the state of a key; an unknown key keeps the state that was seen before."""
         state = self.evaluation.gate.finding_states.get(key)
         if key in self.evaluation.gate.unknown_states or (state and state.why_unknown):
             return "unknown"
@@ -156,9 +146,7 @@ class Run:
 
 
 def two_runs(history) -> tuple[Run, Run, World]:
-    """
-    Two evaluators with the same past, and the world at its end.
-    """
+    """Two evaluators with the same past, and the world at its end."""
     runs, world = (Run(), Run()), a_world({})
     for changes, span in history:
         world = world.with_changes(changes)

@@ -1,6 +1,4 @@
-"""
-Properties of download states for any reported values and any intervals.
-"""
+"""Properties of download states for any reported values and any intervals."""
 
 from datetime import timedelta
 
@@ -31,9 +29,7 @@ measurements = st.lists(st.tuples(pauses, speeds, remaining), min_size=1, max_si
 
 
 def windows(measurements):
-    """
-    Return the history after each scrape.
-    """
+    """Return the history after each scrape."""
     at, window, found = 0.0, ScrapeHistory(CONTAINER_RUN), []
     for pause, speed, left in measurements:
         at += pause

@@ -1,6 +1,4 @@
-"""
-The parser agrees with that of prometheus_client on every page that the latter accepts.
-"""
+"""The parser agrees with that of prometheus_client on every page that the latter accepts."""
 
 from math import isnan
 
@@ -67,9 +65,7 @@ def pages(draw) -> str:
 
 
 def is_bucket(metric: Metric, sample: Sample) -> bool:
-    """
-    Return whether a sample is left out: nothing asks for buckets, which are most of a page.
-    """
+    """Return whether a sample is left out: nothing asks for buckets, which are most of a page."""
     return metric.type == "histogram" and sample.name == f"{metric.name}_bucket"
 
 

@@ -1,6 +1,4 @@
-"""
-Flapping: the time in trouble adds up until the trouble was absent for the settle.
-"""
+"""Flapping: the time in trouble adds up until the trouble was absent for the settle."""
 
 from datetime import timedelta
 
@@ -18,17 +16,13 @@ CATALOGUE = a_catalogue(an_entry("clusterBBR", 10))
 SETTLE = 30
 HOLDS = {TroubleKind.FAILED: 15, TroubleKind.LOST: 30}
 LEAST = 0.05
-"""
-The shortest blink and the shortest pause, in seconds.
-"""
+"""The shortest blink and the shortest pause, in seconds."""
 
 FEW = settings(max_examples=settings().max_examples // 10)
 BLINKS = st.lists(
     st.tuples(st.floats(LEAST, 10.0), st.floats(LEAST, SETTLE - LEAST)), min_size=1, max_size=12
 )
-"""
-Seconds of trouble, then seconds without.
-"""
+"""Seconds of trouble, then seconds without."""
 
 
 def blink(replay: Replay, kind: TroubleKind, seconds: float) -> None:

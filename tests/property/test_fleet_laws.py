@@ -55,9 +55,7 @@ class FleetLaws(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        """
-        Begin with two clusters that are Current.
-        """
+        """Begin with two clusters that are Current."""
         for number, label in enumerate(("east", "west")):
             self.start(number, label, f"uid-{number + 1}", State.CURRENT, 0.0)
             self.engage(NAMES[number], label, "", False)
@@ -131,9 +129,7 @@ class FleetLaws(RuleBasedStateMachine):
 
     @rule(pauses=st.lists(st.sampled_from([30.0, 200.0]), min_size=2, max_size=8))
     def ask_copies(self, pauses):
-        """
-        Let two copies of the engine answer in turn, one of which lags behind.
-        """
+        """Let two copies of the engine answer in turn, one of which lags behind."""
         for pause in pauses:
             self.ask([pause])
             self._pass(30.0)
@@ -146,9 +142,7 @@ class FleetLaws(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def calm_down(self, name):
-        """
-        Leave one cluster under the label of an object: in the end it is Current.
-        """
+        """Leave one cluster under the label of an object: in the end it is Current."""
         if name not in self.rounds.objects or self.rounds.objects[name].spec.paused:
             return
         spec = self.rounds.objects[name].spec

@@ -49,9 +49,7 @@ STEPS = st.one_of(
 
 
 class NodeStory(StoreReplay):
-    """
-    *objects*: those in the cluster, by name.
-    """
+    """*objects*: those in the cluster, by name."""
 
     def __init__(self) -> None:
         self.objects: dict[str, NodeHealthEvent] = {}
@@ -84,9 +82,7 @@ class NodeStory(StoreReplay):
         self.replay.advance(seconds)
 
     def delete(self, place: int) -> None:
-        """
-        Delete an object by another hand.
-        """
+        """Delete an object by another hand."""
         names = sorted(self.objects)
         if names:
             del self.objects[names[place % len(names)]]
@@ -142,9 +138,7 @@ class NodeStory(StoreReplay):
         assert strategies <= {"STORE_ONLY"}
 
     def check_end(self) -> None:
-        """
-        With room and time, exactly the nodes in trouble have a fault without a recovery.
-        """
+        """With room and time, exactly the nodes in trouble have a fault without a recovery."""
         self.limits = replace(self.limits, total=100, per_node=100)
         self.trouble(KEYS[0], {"n1"})
         self.clear(KEYS[1])

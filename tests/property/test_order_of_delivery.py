@@ -1,6 +1,4 @@
-"""
-The order in which objects arrive does not change states and messages.
-"""
+"""The order in which objects arrive does not change states and messages."""
 
 from datetime import timedelta
 
@@ -85,9 +83,7 @@ def filled(objects) -> Store:
 
 
 def outcome(store: Store):
-    """
-    Return states, messages and notes five minutes later.
-    """
+    """Return states, messages and notes five minutes later."""
     evaluator = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
     evaluation, now = Evaluation(), NOON
     for minutes in range(6):

@@ -52,9 +52,7 @@ TROUBLES = st.builds(
 
 
 def an_inference_set(subject: Subject, *, observed: int, replicas: int) -> InferenceSet:
-    """
-    Build an InferenceSet of generation 2.
-    """
+    """Build an InferenceSet of generation 2."""
     meta = AnnotatedMetadata(name=subject.name, namespace=subject.namespace, generation=2)
     ready = an_observed_condition("InferenceSetReady", observed=observed)
     return InferenceSet(

@@ -51,9 +51,7 @@ STEPS = st.one_of(
 
 
 class Counted(StoryReplay):
-    """
-    A replay that folds each pass twice: all subjects, and those that changed alone.
-    """
+    """A replay that folds each pass twice: all subjects, and those that changed alone."""
 
     incremental = RollUp()
 

@@ -32,9 +32,7 @@ from tests.support.builders import NOON, a_deployment, a_pod, a_store
 
 RUN = timedelta(minutes=12)
 TICK = timedelta(seconds=5)
-"""
-Least time between two updates of the waiting objects between looks.
-"""
+"""Least time between two updates of the waiting objects between looks."""
 
 
 class World:

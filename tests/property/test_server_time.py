@@ -14,9 +14,7 @@ from reporter.runtime.process.clock import MAX_RATE, corrected_offset
 EPOCH = datetime(2026, 5, 1, tzinfo=UTC)
 OFFSET = EPOCH.timestamp()
 LONGEST_ANSWER = 1.3
-"""
-Seconds that one answer leaves open: the second of its Date and its round trip.
-"""
+"""Seconds that one answer leaves open: the second of its Date and its round trip."""
 
 
 def answers(random, *, servers):

@@ -1,6 +1,4 @@
-"""
-Laws of the sidecar's decisions, for any file, any end of the adapter and any stop signal.
-"""
+"""Laws of the sidecar's decisions, for any file, any end of the adapter and any stop signal."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -17,9 +15,7 @@ from tests.support.sidecars import FAILURE, SUCCESS, ReplayedAdapter
 
 MOST = 60
 SLOWEST = 5.0
-"""
-Seconds of the longest wait; of the slowest answer of the API server.
-"""
+"""Seconds of the longest wait; of the slowest answer of the API server."""
 
 files = st.one_of(
     st.just(NoFile()),
@@ -62,9 +58,7 @@ def test_the_sidecar_ends_soon_after_the_deadline_or_the_stop_signal(adapter):
 
 
 def noted(look, into):
-    """
-    Return *look*, which adds what it finds to a list.
-    """
+    """Return *look*, which adds what it finds to a list."""
 
     def found(now):
         into.append(look(now))

@@ -45,9 +45,7 @@ PLACES = st.sampled_from(
 
 
 class SilenceStateMachine(RuleBasedStateMachine):
-    """
-    *plain*: the same story without silences. *checked*: how many writes were checked.
-    """
+    """*plain*: the same story without silences. *checked*: how many writes were checked."""
 
     replay: Replay
     plain: Replay

@@ -89,9 +89,7 @@ class Story:
         self.replay.advance(seconds)
 
     def write(self, number: int) -> None:
-        """
-        Carry out the first writes; all others are lost.
-        """
+        """Carry out the first writes; all others are lost."""
         plan = self.store.plan()
         self.check(plan)
         creates, patches = plan.creates[:number], plan.patches[: max(number - 3, 0)]

@@ -35,9 +35,7 @@ REASONS = st.sampled_from([INFRA, PODS, ROUTE, PRESSURE])
 
 @st.composite
 def waves(draw):
-    """
-    Draw changes of any sets of two namespaces, in any order and at any time.
-    """
+    """Draw changes of any sets of two namespaces, in any order and at any time."""
     subjects = inference_sets(MANY, NAMESPACES[:2])
     changes, second = [], 0.0
     for _ in range(draw(st.integers(1, 8))):

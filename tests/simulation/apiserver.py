@@ -1,6 +1,4 @@
-"""
-The two things that replicas write: Events, stored as the API server does, and one Lease.
-"""
+"""The two things that replicas write: Events, stored as the API server does, and one Lease."""
 
 import json
 from collections.abc import Callable
@@ -21,9 +19,7 @@ from tests.support.virtual_clock import VirtualClock
 
 @dataclass(frozen=True, slots=True)
 class EventWrite:
-    """
-    A write that arrived. *verb*: create or patch.
-    """
+    """A write that arrived. *verb*: create or patch."""
 
     at: float
     verb: str

@@ -1,6 +1,4 @@
-"""
-The objects as they truly are, and the watchers of their changes.
-"""
+"""The objects as they truly are, and the watchers of their changes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,9 +20,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ObjectUpdate:
-    """
-    One change of an object. *new* is None for a deletion.
-    """
+    """One change of an object. *new* is None for a deletion."""
 
     kind: ResourceKind
     name: Name
@@ -34,9 +30,7 @@ class ObjectUpdate:
 
 @dataclass
 class SimulatedCluster:
-    """
-    The cluster. The description of each trouble is merged over that of the healthy cluster.
-    """
+    """The cluster. The description of each trouble is merged over that of the healthy cluster."""
 
     clock: VirtualClock
     troubles: list[str] = field(default_factory=list)

@@ -1,6 +1,4 @@
-"""
-Check that every Event is announced once: compare each write with those that arrived before.
-"""
+"""Check that every Event is announced once: compare each write with those that arrived before."""
 
 from dataclasses import dataclass
 
@@ -13,16 +11,12 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 READ_BACK_LIMIT = 3000.0
-"""
-The seconds after which a successor may not restore an Event: an hour less some heartbeats.
-"""
+"""The seconds after which a successor may not restore an Event: an hour less some heartbeats."""
 
 
 @dataclass
 class DeliveryChecker:
-    """
-    Checks each write that arrived at the API server.
-    """
+    """Checks each write that arrived at the API server."""
 
     events: EventStore
     send_checker: SendChecker
@@ -68,18 +62,14 @@ class DeliveryChecker:
         assert announced or self.is_event_forgotten(last), f"{write.record.key} is written twice"
 
     def lag(self, write: EventWrite, last: EventWrite) -> float:
-        """
-        Return how late both writers were with what they knew, then and now.
-        """
+        """Return how late both writers were with what they knew, then and now."""
         checker, record = self.send_checker, write.record
         writer = checker.writers[record.key, record.episode_start]
         then = checker.max_lag[last.record.key, last.record.episode_start]
         return then + checker.lag(writer, last.at, record.key)
 
     def is_event_forgotten(self, last: EventWrite) -> bool:
-        """
-        Return whether the Event was deleted, or too old, when another replica read back.
-        """
+        """Return whether the Event was deleted, or too old, when another replica read back."""
         now = self.events.clock.now
         failovers = [f for f in self.send_checker.failovers if f > last.at]
         deleted = [at for at, r in self.events.deleted if r.key == last.record.key]
@@ -88,9 +78,7 @@ class DeliveryChecker:
         )
 
     def is_subject_forgotten(self, subject: Subject, since: float) -> bool:
-        """
-        Return whether a successor could not know what is owed to a subject.
-        """
+        """Return whether a successor could not know what is owed to a subject."""
         failovers = [f for f in self.send_checker.failovers if f > since]
         deleted = [at for at, r in self.events.deleted if r.key.subject == subject]
         return any(v <= f for v in deleted for f in failovers)

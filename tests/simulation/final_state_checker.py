@@ -1,6 +1,4 @@
-"""
-Check the Events that must exist once all faults are over.
-"""
+"""Check the Events that must exist once all faults are over."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -88,9 +86,7 @@ class FinalStateChecker:
         return sorted(ranked, key=lambda k: (DEFAULT_CATALOGUE[k.reason].rank or 0, k))
 
     def is_past_hold(self, key: FindingKey) -> bool:
-        """
-        Return whether every trouble of the key outlived its hold, with some slack.
-        """
+        """Return whether every trouble of the key outlived its hold, with some slack."""
         now, entry = self.truth.clock.now, DEFAULT_CATALOGUE[key.reason]
         quiet_for = now - self.quiet_since
         return all(quiet_for > hold_of(entry, t) + self.slack for t in self.active[key])
@@ -134,9 +130,7 @@ class FinalStateChecker:
         return None if truth.longest_clear(key, announced[-1].at, now) else False
 
     def is_open(self, keys: Iterable[FindingKey]) -> bool:
-        """
-        Return whether it is not known of one of the keys if it is suppressed.
-        """
+        """Return whether it is not known of one of the keys if it is suppressed."""
         return any(
             self.explains(source, key) is None for key in keys for source in self.sources(key)
         )
@@ -192,9 +186,7 @@ class FinalStateChecker:
         ).content_digest
 
     def check_ready_written(self, subject: Subject) -> None:
-        """
-        Check that a subject that was announced and is clear has its Ready.
-        """
+        """Check that a subject that was announced and is clear has its Ready."""
         writes = [
             w for w in self.delivery_checker.events.writes if self._is_ranked_write(w, subject)
         ]

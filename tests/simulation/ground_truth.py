@@ -1,6 +1,4 @@
-"""
-The ground truth: the verdicts of the probes over the objects as they are, without any delay.
-"""
+"""The ground truth: the verdicts of the probes over the objects as they are, without any delay."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -45,9 +43,7 @@ class TruthInterval:
 
 
 def verdicts_of(snapshot: Snapshot, *, now: datetime) -> Mapping[FindingKey, Verdict]:
-    """
-    Return the verdicts of the probes, without any memory of earlier ones.
-    """
+    """Return the verdicts of the probes, without any memory of earlier ones."""
     flags = EVALUATOR.flags
     probe_run = prepare_probe_run(
         snapshot, EMPTY_GATE, EVALUATOR.catalogue, EVALUATOR.probes, flags=flags, now=now
@@ -144,9 +140,7 @@ class GroundTruth:
     # ------------------------------------------------------------ questions
 
     def intervals(self, key: FindingKey, begin: float, end: float) -> list[TruthInterval]:
-        """
-        Return the intervals, cut to the time between; none for a key that was always clear.
-        """
+        """Return the intervals, cut to the time between; none for a key that was always clear."""
         return [
             TruthInterval(
                 max(s.began_at, begin), min(s.ended_at, end), s.troubles, s.unknown, s.paused
@@ -167,9 +161,7 @@ class GroundTruth:
         return {k for k, p in self.history.items() if p[-1].unknown}
 
     def longest_clear(self, key: FindingKey, begin: float, end: float) -> float:
-        """
-        Return the longest clear time between; a subject that does not exist is clear.
-        """
+        """Return the longest clear time between; a subject that does not exist is clear."""
         longest, since = 0.0, None
         for interval in self.intervals(key, begin, end):
             if not interval.is_clear:
@@ -213,9 +205,7 @@ class GroundTruth:
         return began_at
 
     def quiet_reached_at(self, key: FindingKey, last: TruthInterval, seconds: float) -> float:
-        """
-        Return when the key had been different from that interval for so many seconds.
-        """
+        """Return when the key had been different from that interval for so many seconds."""
         for interval in self.history[key]:
             if interval.began_at >= last.ended_at and not interval.unknown:
                 if interval.ended_at - interval.began_at >= seconds:

@@ -1,6 +1,4 @@
-"""
-Check that trouble is announced in time while the network is healthy.
-"""
+"""Check that trouble is announced in time while the network is healthy."""
 
 from dataclasses import dataclass, field
 
@@ -24,9 +22,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 MAX_DELAY = 3.0
-"""
-The seconds that changes, passes and requests take on a healthy network.
-"""
+"""The seconds that changes, passes and requests take on a healthy network."""
 
 
 @dataclass
@@ -47,9 +43,7 @@ class LatencyChecker:
     # ------------------------------------------------------------ deadlines
 
     def due_at(self, key: FindingKey) -> float:
-        """
-        Return when the first trouble of the key outlives its hold.
-        """
+        """Return when the first trouble of the key outlives its hold."""
         entry, interval = DEFAULT_CATALOGUE[key.reason], self.truth.current(key)
         moments = []
         for trouble in interval.troubles:
@@ -71,9 +65,7 @@ class LatencyChecker:
         return max([self.due_at(key) for key in self.truth.active], default=self.began_at)
 
     def unsuppressed(self, subject: Subject) -> list[FindingKey]:
-        """
-        Return the keys that are not suppressed, the highest rank first.
-        """
+        """Return the keys that are not suppressed, the highest rank first."""
         keys = [k for k in self.truth.active if k.subject == subject]
         ranked = [k for k in keys if not DEFAULT_CATALOGUE[k.reason].orthogonal]
         unsuppressed = [
@@ -108,9 +100,7 @@ class LatencyChecker:
                 assert self.writes_of(key), f"{key} was not announced"
 
     def check_outranked(self) -> None:
-        """
-        Check that no other key of a subject is written once its highest rank was.
-        """
+        """Check that no other key of a subject is written once its highest rank was."""
         for subject in self.truth.subjects:
             keys = self.unsuppressed(subject)
             first = [w.at for w in self.writes if w.record.key in keys[:1]]
@@ -122,9 +112,7 @@ class LatencyChecker:
                 )
 
     def check_heartbeats(self) -> None:
-        """
-        Check the number of writes: heartbeats, and a rewrite for each new content.
-        """
+        """Check the number of writes: heartbeats, and a rewrite for each new content."""
         now = self.simulation.clock.now
         for subject in self.truth.subjects:
             keys = self.unsuppressed(subject)
@@ -157,9 +145,7 @@ class LatencyChecker:
                 assert taken[0] <= latest, f"Ready at {taken[0]}, and was due until {latest}"
 
     def settle_of_subject(self, subject: Subject) -> float:
-        """
-        Return the longest settle of the subject, suppressed keys included.
-        """
+        """Return the longest settle of the subject, suppressed keys included."""
         keys = [k for k in self.truth.history if k.subject == subject]
         return max(
             [self._settle_of_key(key) + self._discovery_delay(key) for key in keys], default=SETTLE
@@ -180,8 +166,6 @@ class LatencyChecker:
         return [w for w in self.new_writes() if w.record.key == key]
 
     def ranked_writes_of(self, subject: Subject) -> list[EventWrite]:
-        """
-        Return the writes without orthogonal ones, which owe no Ready.
-        """
+        """Return the writes without orthogonal ones, which owe no Ready."""
         writes = [w for w in self.new_writes() if w.record.key.subject == subject]
         return [w for w in writes if not DEFAULT_CATALOGUE[w.record.key.reason].orthogonal]

@@ -1,6 +1,4 @@
-"""
-The network between a replica and the API server.
-"""
+"""The network between a replica and the API server."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,16 +14,12 @@ from tests.support.virtual_clock import VirtualClock
 
 T = TypeVar("T")
 REQUEST_TIMEOUT = 5.0
-"""
-The seconds until a caller no longer waits for a response.
-"""
+"""The seconds until a caller no longer waits for a response."""
 
 
 @unique
 class NetworkCondition(StrEnum):
-    """
-    A fault of requests. It happens to most requests, not to all.
-    """
+    """A fault of requests. It happens to most requests, not to all."""
 
     HEALTHY = "healthy"
     SLOW = "slow"

@@ -42,9 +42,7 @@ EVALUATOR = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettin
 
 @dataclass
 class SkewedClock:
-    """
-    A clock that differs from the server's by *skew* seconds.
-    """
+    """A clock that differs from the server's by *skew* seconds."""
 
     clock: VirtualClock
     skew: float
@@ -171,9 +169,7 @@ class Replica:
         return f"{self.name}_{self.started_at}"
 
     def read_silence(self) -> None:
-        """
-        Read the file of silences again, as soon as the process runs.
-        """
+        """Read the file of silences again, as soon as the process runs."""
         self._receive(self._read_silence)
 
     def _read_silence(self) -> None:
@@ -182,9 +178,7 @@ class Replica:
         self.store.record_silence_file(self.silence.file)
 
     def has_watched(self, kinds: Iterable[ResourceKind], since: float) -> bool:
-        """
-        Return whether all of these kinds were watched since then.
-        """
+        """Return whether all of these kinds were watched since then."""
         return all(self.watches.was_watched_since(kind, since) for kind in kinds)
 
     # ------------------------------------------------------------ start and end
@@ -222,17 +216,13 @@ class Replica:
                 task.result()
 
     def kill(self) -> None:
-        """
-        End the process at once; what it has sent is under way.
-        """
+        """End the process at once; what it has sent is under way."""
         if self.alive:
             self.alive = False
             self.watches.stop()
 
     def stop(self) -> None:
-        """
-        Stop as on SIGTERM: the lease is released after the last write.
-        """
+        """Stop as on SIGTERM: the lease is released after the last write."""
 
         async def end() -> None:
             publisher, elector, controller = self.tasks[:3]

@@ -1,6 +1,4 @@
-"""
-The rules of the catalogue about time and order, written a second time for the checkers.
-"""
+"""The rules of the catalogue about time and order, written a second time for the checkers."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -39,9 +37,7 @@ def hold_of(entry: CatalogueEntry, trouble: Trouble) -> float:
 
 
 def evaluated_entries(reason: Reason) -> tuple[CatalogueEntry, ...]:
-    """
-    Return the entry of a reason, or all ranked entries of the layer for a Ready.
-    """
+    """Return the entry of a reason, or all ranked entries of the layer for a Ready."""
     entry = DEFAULT_CATALOGUE[reason]
     ranked = (
         each for each in DEFAULT_CATALOGUE.evaluated_entries(entry.layer) if not each.orthogonal
@@ -50,9 +46,7 @@ def evaluated_entries(reason: Reason) -> tuple[CatalogueEntry, ...]:
 
 
 def required_kinds(key: FindingKey) -> frozenset[ResourceKind]:
-    """
-    Return the kinds without which the key cannot be evaluated.
-    """
+    """Return the kinds without which the key cannot be evaluated."""
     specs = [EVALUATOR.probes[each.probe].spec for each in evaluated_entries(key.reason)]
     return frozenset(kind for spec in specs for kind in spec.required_kinds)
 
@@ -62,9 +56,7 @@ def reads_pages(reason: Reason) -> bool:
 
 
 def kinds_of(key: FindingKey) -> frozenset[ResourceKind]:
-    """
-    Return every kind that affects the key, including those that decide what is a subject.
-    """
+    """Return every kind that affects the key, including those that decide what is a subject."""
     specs = [EVALUATOR.probes[each.probe].spec for each in evaluated_entries(key.reason)]
     return frozenset(
         {NAMESPACES, INFERENCE_SETS, *(k for spec in specs for k in spec.watched_kinds())}
@@ -102,9 +94,7 @@ def needs_no_looking(source: FindingKey) -> bool:
 
 
 def states_own_cause(key: FindingKey, trouble: Trouble) -> bool:
-    """
-    Return whether a trouble explains itself, whatever is out upstream.
-    """
+    """Return whether a trouble explains itself, whatever is out upstream."""
     own, code = DEFAULT_CATALOGUE[key.reason].own_causes, trouble.cause.code
     return bool({code, code.partition(".")[2]} & own)
 

@@ -40,14 +40,10 @@ The seconds that passes and requests on their way may take, and the fraction of 
 LONG_UNKNOWN = LONG.total_seconds()
 
 FIRST_PASS_DELAY = 4.0
-"""
-The seconds until the first pass, which waits for kinds that cannot be listed.
-"""
+"""The seconds until the first pass, which waits for kinds that cannot be listed."""
 
 DISCOVERY_DELAY = 45.0
-"""
-The seconds until a created or deleted CRD is known: discovery must report it twice.
-"""
+"""The seconds until a created or deleted CRD is known: discovery must report it twice."""
 
 
 @dataclass
@@ -98,9 +94,7 @@ class SendChecker:
         self.max_lag[which] = max(self.max_lag.get(which, 0.0), lag)
 
     def lag(self, replica: Replica, since: float, key: FindingKey) -> float:
-        """
-        Return by how many seconds the replica was late since then with what affects a key.
-        """
+        """Return by how many seconds the replica was late since then with what affects a key."""
         late = replica.watches.lag(since, kinds_of(key)) + abs(replica.skew) + TOLERANCE
         changed = [at for crd, at in self.truth.served_changed.items() if crd in crds_of(key)]
         return late + (DISCOVERY_DELAY if any(at >= since - 120 for at in changed) else 0.0)
@@ -130,9 +124,7 @@ class SendChecker:
         assert any(s.troubles for s in lately), f"{record.key} is written without trouble"
 
     def check_hold(self, replica: Replica, record: EventRecord) -> None:
-        """
-        Check that a trouble lasted for the hold of its kind since the key last settled.
-        """
+        """Check that a trouble lasted for the hold of its kind since the key last settled."""
         within = self._within_hold(replica, record.key, self.truth.clock.now)
         assert not within, f"{record.key} is written within its hold, {within}"
 
@@ -190,9 +182,7 @@ class SendChecker:
         )
 
     def _last_settled_at(self, replica: Replica, key: FindingKey) -> float:
-        """
-        Return the end of the last interval in which the key had certainly settled.
-        """
+        """Return the end of the last interval in which the key had certainly settled."""
         began = 0.0
         troubles: list[Trouble] = []
         for interval in self.truth.history.get(key, ()):
@@ -205,9 +195,7 @@ class SendChecker:
         return began
 
     def check_not_suppressed(self, replica: Replica, record: EventRecord, lag: float) -> None:
-        """
-        Check that no source that explains the key has been out all the time.
-        """
+        """Check that no source that explains the key has been out all the time."""
         key, now = record.key, self.truth.clock.now
         for source in self.sources(key):
             lag = self.lag(replica, now - SETTLE, source)
@@ -295,9 +283,7 @@ class SendChecker:
         )
 
     def check_ready(self, record: EventRecord, lag: float) -> None:
-        """
-        Check that no ranked key of the subject is active, or was within the settle.
-        """
+        """Check that no ranked key of the subject is active, or was within the settle."""
         truth, subject, now = self.truth, record.key.subject, self.truth.clock.now
         exists = subject in truth.subjects or now - truth.deleted_at.get(subject, 0.0) <= lag
         assert exists, f"{record.key} of a deleted subject"
@@ -317,8 +303,6 @@ class SendChecker:
 
 
 def _before_settle(key: FindingKey, kind: TroubleKind) -> float:
-    """
-    Return how much of a hold may be over so that the settle is left.
-    """
+    """Return how much of a hold may be over so that the settle is left."""
     hold = DEFAULT_CATALOGUE[key.reason].holds.for_kind(kind, grace=GRACE).total_seconds()
     return hold - SETTLE if hold > 0 else 0.0

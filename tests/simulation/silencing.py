@@ -1,6 +1,4 @@
-"""
-A silence of everything that there is, in a file that each replica reads.
-"""
+"""A silence of everything that there is, in a file that each replica reads."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +9,7 @@ from reporter.model.subjects import FindingKey
 
 @dataclass(frozen=True)
 class SimulatedSilence:
-    """
-    *namespaces*: those that it is about; the empty one is the cluster.
-    """
+    """*namespaces*: those that it is about; the empty one is the cluster."""
 
     namespaces: frozenset[str]
     until: datetime

@@ -1,6 +1,4 @@
-"""
-Feed a replica with the cluster: a watch per kind and discovery, each with random delays.
-"""
+"""Feed a replica with the cluster: a watch per kind and discovery, each with random delays."""
 
 from collections.abc import Callable, Container, Iterable
 from functools import partial
@@ -69,9 +67,7 @@ class SimulatedWatches:
     # ------------------------------------------------------------ faults
 
     def close(self, kind: ResourceKind, *, forbidden: bool = False) -> None:
-        """
-        End the watch, until it is opened again.
-        """
+        """End the watch, until it is opened again."""
         self.cut.add(kind)
         if forbidden:
             self.forbidden.add(kind)
@@ -159,9 +155,7 @@ class SimulatedWatches:
         self._mark_delivered(key)
 
     def _on_discovery(self) -> None:
-        """
-        Relist the kinds with CRDs: the server ends the watch of a kind it no longer serves.
-        """
+        """Relist the kinds with CRDs: the server ends the watch of a kind it no longer serves."""
         for kind in DEFAULT_KINDS:
             if kind.group_resource in CRDS:
                 delay = (
@@ -197,9 +191,7 @@ class SimulatedWatches:
         return kind not in self.cut and self.lost[kind] < since
 
     def lag(self, since: float, kinds: Container[ResourceKind]) -> float:
-        """
-        Return by how many seconds the replica was late at most with these kinds since then.
-        """
+        """Return by how many seconds the replica was late at most with these kinds since then."""
         now = self._clock.now
         under_way = [now - at for (kind, _), at in self.undelivered.items() if kind in kinds]
         arrived = [late for kind, at, late in self.delays if at >= since and kind in kinds]

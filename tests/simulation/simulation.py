@@ -23,9 +23,7 @@ from tests.support.virtual_clock import VirtualClock
 
 
 SHORT_REST, LONG_REST, LONGEST_REST = 360.0, 960.0, 3600.0
-"""
-The seconds after which lasting trouble must be announced; the longest hold is 45 minutes.
-"""
+"""The seconds after which lasting trouble must be announced; the longest hold is 45 minutes."""
 
 TTL = 7200.0
 
@@ -73,9 +71,7 @@ class Simulation:
             replica.event_loop.close()
 
     def advance(self, seconds: float) -> None:
-        """
-        Let time pass, from one moment at which something happens to the next.
-        """
+        """Let time pass, from one moment at which something happens to the next."""
         end = self.clock.now + seconds
         while True:
             self._run_due()
@@ -133,9 +129,7 @@ class Simulation:
             self.clock.call_after(seconds, partial(watches.reopen, kind))
 
     def partition(self, number: int, seconds: float) -> None:
-        """
-        Cut everything between a replica and the API server.
-        """
+        """Cut everything between a replica and the API server."""
         watches = self.replicas[number].watches
         watches.discovers = False
         self.clock.call_after(seconds, lambda: setattr(watches, "discovers", True))

@@ -1,6 +1,4 @@
-"""
-The times of announcements while the network is healthy.
-"""
+"""The times of announcements while the network is healthy."""
 
 import pytest
 

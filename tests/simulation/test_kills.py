@@ -66,9 +66,7 @@ class KillSchedule:
         return [r.identity for r in replicas if r.alive and r.elector.holds_lease()]
 
     def steady(self, begin: float, end: float) -> float:
-        """
-        Return the longest time under one leader between these moments.
-        """
+        """Return the longest time under one leader between these moments."""
         led: dict[str, float] = {}
         for leader, since, until in self.leaders:
             led[leader] = led.get(leader, 0.0) + max(min(end, until) - max(begin, since), 0.0)

@@ -1,6 +1,4 @@
-"""
-A scenario that was printed can be run again: only its seed decides what happens.
-"""
+"""A scenario that was printed can be run again: only its seed decides what happens."""
 
 import os
 import subprocess

@@ -41,9 +41,7 @@ ACTIONS = {
     "delete_the_lease": st.just(()),
     "steal_the_lease": st.just(()),
 }
-"""
-The actions of a scenario. Trouble is listed twice, as all the rest depends on it.
-"""
+"""The actions of a scenario. Trouble is listed twice, as all the rest depends on it."""
 
 STEPS = st.one_of([st.tuples(WAITS, st.just(k.strip()), each) for k, each in ACTIONS.items()])
 SCENARIOS = st.lists(STEPS, min_size=5, max_size=25)

@@ -1,6 +1,4 @@
-"""
-Kinds that cannot be watched, and objects whose writer lags, are neither guessed nor missed.
-"""
+"""Kinds that cannot be watched, and objects whose writer lags, are neither guessed nor missed."""
 
 import pytest
 
@@ -19,9 +17,7 @@ TROUBLE_SAMPLE = ("router at zero", "model unready", "route deleted", "node unde
 
 
 def hide(simulation: Simulation, name: str) -> None:
-    """
-    Begin a trouble that makes keys Unknown, and check that it does.
-    """
+    """Begin a trouble that makes keys Unknown, and check that it does."""
     before = len(simulation.truth.unknown)
     simulation.begin_trouble(name)
     assert len(simulation.truth.unknown) > before

@@ -1,6 +1,4 @@
-"""
-Run what a test observes beside the test.
-"""
+"""Run what a test observes beside the test."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -10,9 +8,7 @@ from typing import Any
 
 @asynccontextmanager
 async def running_beside(work: Coroutine[Any, Any, Any], name: str) -> AsyncIterator[asyncio.Task]:
-    """
-    Run a loop until the test ends; its own end fails the test.
-    """
+    """Run a loop until the test ends; its own end fails the test."""
     task = asyncio.create_task(work, name=name)
     try:
         yield task

@@ -1,6 +1,4 @@
-"""
-The browser of the tests of the status page, and its driver: find them, or install them.
-"""
+"""The browser of the tests of the status page, and its driver: find them, or install them."""
 
 import shutil
 import sys
@@ -23,9 +21,7 @@ class BrowserPrograms(NamedTuple):
 
 
 def find_browser() -> BrowserPrograms:
-    """
-    Return the programs; raises ProgramMissing.
-    """
+    """Return the programs; raises ProgramMissing."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which(DRIVER)
     if browser is None or driver is None:

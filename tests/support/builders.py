@@ -89,9 +89,7 @@ a_deployment, a_namespace, a_pod = build_deployment, build_namespace, build_pod
 
 
 def a_store(*objects, crds: tuple[str, ...] = (), scrapes: SampleStore | None = None) -> Store:
-    """
-    Build a store with these objects, in which all default kinds are listed and watched.
-    """
+    """Build a store with these objects, in which all default kinds are listed and watched."""
     store = Store(DEFAULT_KINDS, crds, scrapes, subjects=SUBJECTS)
     for kind in DEFAULT_KINDS:
         store.set_watch_state(kind, Watching())

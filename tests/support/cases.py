@@ -1,6 +1,4 @@
-"""
-The case files: stories of the shipped catalogue, read once in a process.
-"""
+"""The case files: stories of the shipped catalogue, read once in a process."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,9 +18,7 @@ CASES = Path(__file__).parents[1] / "cases"
 
 @cache
 def case_files() -> Mapping[str, StoryFile]:
-    """
-    Return each case by the name of its file, as the command `test` reads it.
-    """
+    """Return each case by the name of its file, as the command `test` reads it."""
     problems: list[Problem] = []
     found = read_stories(find_files([CASES], problems), problems)
     assert not problems, "\n".join(map(str, problems))
@@ -31,9 +27,7 @@ def case_files() -> Mapping[str, StoryFile]:
 
 @cache
 def read_cases() -> Mapping[str, Mapping]:
-    """
-    Return the content of each case. They are shared: a replay does not change its case.
-    """
+    """Return the content of each case. They are shared: a replay does not change its case."""
     return {name: each.content for name, each in case_files().items()}
 
 

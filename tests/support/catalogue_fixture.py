@@ -1,6 +1,4 @@
-"""
-The shipped catalogue, and the default flags.
-"""
+"""The shipped catalogue, and the default flags."""
 
 from pathlib import Path
 
@@ -25,9 +23,7 @@ The label that makes a namespace a workload namespace, whose Gateway and models 
 
 
 def reasons_of(layer: Layer) -> Catalogue:
-    """
-    Return the shipped catalogue with the reasons of one layer alone.
-    """
+    """Return the shipped catalogue with the reasons of one layer alone."""
     whole = DEFAULT_CATALOGUE
     entries = {r: each for r, each in whole.entries.items() if each.layer is layer}
     rows = [each for each in whole.suppressions if {each.source, each.target} <= entries.keys()]
@@ -35,17 +31,13 @@ def reasons_of(layer: Layer) -> Catalogue:
 
 
 def entries_called_by_default(layer: Layer) -> tuple[CatalogueEntry, ...]:
-    """
-    Return the evaluated reasons of a layer, without those that need a source.
-    """
+    """Return the evaluated reasons of a layer, without those that need a source."""
     entries = DEFAULT_CATALOGUE.evaluated_entries(layer)
     return tuple(each for each in entries if SPECS[each.probe].is_called(()))
 
 
 def a_probe_request(reason: str, **flags: str) -> ProbeRequest:
-    """
-    Return the request to the probe of a cluster reason; *flags* in snake case.
-    """
+    """Return the request to the probe of a cluster reason; *flags* in snake case."""
     given = {name.replace("_", "-"): value for name, value in flags.items()}
     unknown = given.keys() - DEFAULT_FLAGS.keys()
     assert not unknown, f"no such flag: {unknown}"

@@ -1,6 +1,4 @@
-"""
-The example of docs/check-jobs.md: its scripts, as a Job would run them, and its manifests.
-"""
+"""The example of docs/check-jobs.md: its scripts, as a Job would run them, and its manifests."""
 
 import json
 import os
@@ -18,9 +16,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "smoke.sh": ("sh",),
     "smoke.py": (sys.executable, "-I"),
 }
-"""
-The scripts, each with its interpreter.
-"""
+"""The scripts, each with its interpreter."""
 
 RESULT = "adapter-result.json"
 LONGEST = 60
@@ -47,9 +43,7 @@ def run_script(
 
 
 def read_result(folder: Path) -> Any:
-    """
-    Return the result, which must be the only file that is left.
-    """
+    """Return the result, which must be the only file that is left."""
     assert [each.name for each in folder.iterdir()] == [RESULT]
     return json.loads((folder / RESULT).read_text("utf-8"))
 

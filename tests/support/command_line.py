@@ -20,9 +20,7 @@ from reporter.cli.commands import Command, run_command
 
 
 OURS = ("STATUS_REPORTER_", "POD_", "JOB_", "DEPLOYMENT_NAME", "KUBE")
-"""
-The beginnings of the variables that the program reads.
-"""
+"""The beginnings of the variables that the program reads."""
 
 _one_at_a_time = threading.Lock()
 
@@ -104,9 +102,7 @@ def _standard_input(content: bytes) -> Iterator[None]:
 
 @contextmanager
 def _unconfigured_logging() -> Iterator[None]:
-    """
-    Let a command configure logging as in a new process: it does so once.
-    """
+    """Let a command configure logging as in a new process: it does so once."""
     root = logging.getLogger()
     levels = {each: each.level for each in _loggers()}
     handlers, root.handlers = root.handlers, []

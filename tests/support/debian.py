@@ -1,6 +1,4 @@
-"""
-Programs that tests need and Debian has packages of: find them, or install them.
-"""
+"""Programs that tests need and Debian has packages of: find them, or install them."""
 
 import argparse
 import os
@@ -17,16 +15,12 @@ APT = "apt-get"
 
 
 class ProgramMissing(Exception):
-    """
-    A program is not installed; the text has what to do.
-    """
+    """A program is not installed; the text has what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """
-    *names*: of the packages. *elsewhere*: what to do where there is no apt-get.
-    """
+    """*names*: of the packages. *elsewhere*: what to do where there is no apt-get."""
 
     names: tuple[str, ...]
     elsewhere: str
@@ -64,9 +58,7 @@ class Packages:
         return find()
 
     def main(self, find: Callable[[], tuple[str, ...]], *, name: str, description: str) -> int:
-        """
-        Find or install the programs for the command line, and print their paths.
-        """
+        """Find or install the programs for the command line, and print their paths."""
         parser = argparse.ArgumentParser(
             prog=f"python -m tests.support.{name}", description=description
         )

@@ -1,6 +1,4 @@
-"""
-Shared inputs of the tests of Deployments.
-"""
+"""Shared inputs of the tests of Deployments."""
 
 from tests.support.builders import NOON, SECOND
 

@@ -1,6 +1,4 @@
-"""
-The anchors of a document, as links from elsewhere name them.
-"""
+"""The anchors of a document, as links from elsewhere name them."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""
-Build scrape histories from the speeds that a pod reported.
-"""
+"""Build scrape histories from the speeds that a pod reported."""
 
 from datetime import timedelta
 
@@ -56,9 +54,7 @@ def a_scrape_history(
 
 
 def a_steady_history(*speeds: float, every: float = 15, begin: float = 0) -> ScrapeHistory:
-    """
-    A history of scrapes in equal intervals, *speeds* in MB/s.
-    """
+    """A history of scrapes in equal intervals, *speeds* in MB/s."""
     return a_scrape_history(
         *(a_scrape_result(begin + n * every, speed) for n, speed in enumerate(speeds))
     )

@@ -1,6 +1,4 @@
-"""
-Build the pages of model servers, and the verdicts about a set whose pods serve them.
-"""
+"""Build the pages of model servers, and the verdicts about a set whose pods serve them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -44,16 +42,12 @@ def a_sample(name: str, value: float, **labels: str) -> Sample:
 
 
 def a_page(*samples: Sample, engine: str = "0", **values: float) -> tuple[Sample, ...]:
-    """
-    Return the samples of a page: those given, and *values* of one engine by name in SERIES.
-    """
+    """Return the samples of a page: those given, and *values* of one engine by name in SERIES."""
     return (*samples, *(a_sample(name, each, engine=engine) for name, each in values.items()))
 
 
 def begins(verdict: Verdict) -> bool:
-    """
-    Return whether trouble begins, and not only goes on; for a verdict that is known.
-    """
+    """Return whether trouble begins, and not only goes on; for a verdict that is known."""
     assert not isinstance(verdict, Unknown), verdict
     return isinstance(verdict, Active) and any(each.begins for each in verdict.troubles)
 
@@ -76,9 +70,7 @@ def verdict_of_pages(
     pages: Mapping[str, Iterable[tuple[float, tuple[Sample, ...] | str]]],
     **changes: float,
 ):
-    """
-    Return the verdict of a reason about pods with these pages, see `store_of_pages`.
-    """
+    """Return the verdict of a reason about pods with these pages, see `store_of_pages`."""
     store = store_of_pages(reason, pages, **changes)
     request = msgspec.structs.replace(
         a_probe_request(reason), subject=SUBJECT, parameters=parameters_of(reason, **changes)

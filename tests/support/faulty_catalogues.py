@@ -1,6 +1,4 @@
-"""
-Catalogues with a fault of the program that shows only when a process changes to them.
-"""
+"""Catalogues with a fault of the program that shows only when a process changes to them."""
 
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -25,9 +23,7 @@ def with_faulty_keys(catalogue: Catalogue, reason: str) -> Catalogue:
 
 
 def with_faulty_probe(catalogue: Catalogue, reason: str) -> Catalogue:
-    """
-    Return the catalogue with a reason in CEL whose probe fails for each of its objects.
-    """
+    """Return the catalogue with a reason in CEL whose probe fails for each of its objects."""
     found: CelReason = catalogue[Reason(reason)].parameters
     broken: Any = replace(found.expressions["current"], text="broken", compiled=None)
     group = ReasonGroup()
@@ -37,9 +33,7 @@ def with_faulty_probe(catalogue: Catalogue, reason: str) -> Catalogue:
 
 
 def with_faulty_scrape(catalogue: Catalogue) -> Catalogue:
-    """
-    Return the catalogue with a reason that cannot say which metrics it reads.
-    """
+    """Return the catalogue with a reason that cannot say which metrics it reads."""
     return _with_parameters(catalogue, "inferencesetWeightDownloadSlow", None)
 
 

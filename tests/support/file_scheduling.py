@@ -16,9 +16,7 @@ Folders whose files share what one process makes once: a control plane of their 
 
 CASES = "tests/cases/test_cases.py"
 SINGLE_TESTS = frozenset({CASES})
-"""
-Files whose tests share nothing and take long. One process alone would be the last to end.
-"""
+"""Files whose tests share nothing and take long. One process alone would be the last to end."""
 
 
 def rank_of(nodeid: str) -> int:

@@ -1,6 +1,4 @@
-"""
-Shared inputs of the tests of Gateways and their listeners.
-"""
+"""Shared inputs of the tests of Gateways and their listeners."""
 
 from tests.support.builders import an_observed_condition
 from tests.support.harness_builders import (

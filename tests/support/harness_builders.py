@@ -1,6 +1,4 @@
-"""
-Builders of the objects of a workload namespace's harness, healthy by default.
-"""
+"""Builders of the objects of a workload namespace's harness, healthy by default."""
 
 from datetime import UTC, datetime
 
@@ -74,9 +72,7 @@ DEFAULT_CONDITIONS = tuple(
     an_observed_condition(kind, "Unknown", "Pending", "Waiting for controller", EPOCH, 0)
     for kind in ("Accepted", "Programmed")
 )
-"""
-The conditions that Gateway API's CRD sets by default, before a controller writes any.
-"""
+"""The conditions that Gateway API's CRD sets by default, before a controller writes any."""
 
 
 def metadata(name: str, namespace: str = TEAM, **changes) -> Metadata:
@@ -92,9 +88,7 @@ def metadata(name: str, namespace: str = TEAM, **changes) -> Metadata:
 
 
 def a_team() -> Namespace:
-    """
-    Build the workload namespace, with the label by which the reporter discovers it.
-    """
+    """Build the workload namespace, with the label by which the reporter discovers it."""
     label, value = HARNESS_LABEL
     return Namespace(metadata=metadata(TEAM, "", labels={label: value}))
 
@@ -221,9 +215,7 @@ def a_label_selector(**labels: str) -> EndpointSelector:
 def a_policy(
     *selectors: EndpointSelector, valid: Condition | None = None, **changes
 ) -> CiliumNetworkPolicy:
-    """
-    Build a policy that allows its own namespace and the selectors, or *rules* instead.
-    """
+    """Build a policy that allows its own namespace and the selectors, or *rules* instead."""
     own = IngressRule(from_endpoints=(EndpointSelector(), *selectors))
     return CiliumNetworkPolicy(
         metadata=metadata("inference-pods-ingress", **changes),
@@ -248,9 +240,7 @@ def a_harness_store(*objects, deleted=()) -> Store:
 
 
 def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None, **flags):
-    """
-    Return the verdict of a reason's probe about the team's namespace; flags in snake case.
-    """
+    """Return the verdict of a reason's probe about the team's namespace; flags in snake case."""
     store = store or a_harness_store(*objects, deleted=deleted)
     request = msgspec.structs.replace(
         a_probe_request(reason, **flags), subject=Subject(Layer.MODELHARNESS, TEAM)
@@ -260,9 +250,7 @@ def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None, **
 
 
 def rendered_troubles(verdict) -> list[str]:
-    """
-    Return the message of each trouble, without foreign text and remedy.
-    """
+    """Return the message of each trouble, without foreign text and remedy."""
     assert isinstance(verdict, Active), verdict
     template = DEFAULT_CATALOGUE[verdict.key.reason].message_template.removeprefix(
         "Namespace {namespace}: "

@@ -1,6 +1,4 @@
-"""
-HealthEvents, the CRD of the chart, and a store that is a mapping.
-"""
+"""HealthEvents, the CRD of the chart, and a store that is a mapping."""
 
 import itertools
 from collections.abc import Callable
@@ -75,9 +73,7 @@ def a_health_event(
     deleted_at: datetime | None = None,
     **status: Any,
 ) -> HealthEvent:
-    """
-    Return an object as the API server delivers it: Active, unless *status* says otherwise.
-    """
+    """Return an object as the API server delivers it: Active, unless *status* says otherwise."""
     return HealthEvent(
         metadata=HealthEventMetadata(
             name=name,
@@ -92,9 +88,7 @@ def a_health_event(
 
 
 def resolved(at: datetime, end: Resolution = Resolution.CLEARED) -> dict[str, str]:
-    """
-    Return the status of an object whose episode is over.
-    """
+    """Return the status of an object whose episode is over."""
     return {"phase": "Resolved", "resolution": end.value, "resolvedTime": as_text(at)}
 
 
@@ -103,9 +97,7 @@ def as_text(moment: datetime) -> str:
 
 
 class StoreReplay(ReplayedStore):
-    """
-    The store of a replayed process, as tests look at it.
-    """
+    """The store of a replayed process, as tests look at it."""
 
     replay: Any
 
@@ -116,9 +108,7 @@ class StoreReplay(ReplayedStore):
     # ------------------------------------------------------------ what is seen
 
     def phases(self) -> list[str]:
-        """
-        Return the objects as ``reason phase resolution``.
-        """
+        """Return the objects as ``reason phase resolution``."""
         return sorted(
             " ".join(
                 filter(

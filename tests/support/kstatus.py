@@ -9,9 +9,7 @@ CURRENT, IN_PROGRESS, FAILED, TERMINATING = "Current", "InProgress", "Failed", "
 
 
 def compute(found: dict) -> str:
-    """
-    Return the status of an object.
-    """
+    """Return the status of an object."""
     meta, status = found["metadata"], found.get("status") or {}
     if meta.get("deletionTimestamp"):
         return TERMINATING

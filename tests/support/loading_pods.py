@@ -1,6 +1,4 @@
-"""
-Build pods that load a model, and a store with the histories of their scrapes.
-"""
+"""Build pods that load a model, and a store with the histories of their scrapes."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -45,15 +43,11 @@ from tests.support.downloads import a_scrape_result
 TEAM, MODEL = "team-a", "qwen"
 REASON = Reason("inferencesetWeightDownloadSlow")
 SCRAPE = find_scrapes(DEFAULT_CATALOGUE, SPECS, DEFAULT_FLAGS)[REASON]
-"""
-The scrape of weight-download with the defaults of the flags.
-"""
+"""The scrape of weight-download with the defaults of the flags."""
 
 
 def a_loading_pod(name: str = "qwen-7rk2p-0", **changes) -> Pod:
-    """
-    A pod whose container has run since half a minute before noon and is not Ready.
-    """
+    """A pod whose container has run since half a minute before noon and is not Ready."""
     labels = {CREATED_BY_LABEL: changes.get("model", MODEL), "apps.kubernetes.io/pod-index": "0"}
     waiting = ContainerStateWaiting(reason="CrashLoopBackOff") if changes.get("waiting") else None
     running = (
@@ -100,9 +94,7 @@ def a_model(name: str = MODEL, namespace: str = TEAM, *, replicas: int = 1) -> I
 
 
 def a_loading_store(*objects, scrapes: Mapping[Reason, Scrape] | None = None) -> Store:
-    """
-    A store with one team, one model and these objects, and the scrapes of the default flags.
-    """
+    """A store with one team, one model and these objects, and the scrapes of the default flags."""
     store = Store(
         DEFAULT_KINDS, scrapes=SampleStore(scrapes or {REASON: SCRAPE}), subjects=SUBJECTS
     )
@@ -118,9 +110,7 @@ def a_loading_store(*objects, scrapes: Mapping[Reason, Scrape] | None = None) ->
 def add_samples(
     store: Store, pod: Pod, *speeds: float, begin: float = 0, every: float = 15
 ) -> None:
-    """
-    Record scrapes of a pod, one after another, with *speeds* in MB/s.
-    """
+    """Record scrapes of a pod, one after another, with *speeds* in MB/s."""
     for number, speed in enumerate(speeds):
         store.record_scrape(pod, REASON, a_scrape_result(begin + number * every, speed))
 

@@ -1,6 +1,4 @@
-"""
-The Lua of the tests of the health check for Argo CD: find it, or install it.
-"""
+"""The Lua of the tests of the health check for Argo CD: find it, or install it."""
 
 import shutil
 import sys
@@ -13,9 +11,7 @@ PACKAGES = Packages(("lua5.4",), "Elsewhere put any Lua from 5.1 on the PATH.")
 
 
 def find_lua() -> str:
-    """
-    Return the interpreter; raises ProgramMissing.
-    """
+    """Return the interpreter; raises ProgramMissing."""
     found = next(filter(None, map(shutil.which, INTERPRETERS)), None)
     if found is None:
         raise ProgramMissing(f"Lua is not installed.\n{PACKAGES.how}")

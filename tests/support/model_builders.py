@@ -1,6 +1,4 @@
-"""
-Builders of the objects of one InferenceSet, healthy by default.
-"""
+"""Builders of the objects of one InferenceSet, healthy by default."""
 
 from datetime import UTC, datetime
 
@@ -62,9 +60,7 @@ WAITING_CONDITIONS = {
         "Inference workload is not ready",
     ),
 }
-"""
-The conditions, beside NodeClaimReady, of a Workspace whose nodes are still to come.
-"""
+"""The conditions, beside NodeClaimReady, of a Workspace whose nodes are still to come."""
 
 QUOTA = "creating instance, on-demand vCPU quota has been reached"
 
@@ -79,9 +75,7 @@ def a_team() -> Namespace:
 
 
 def a_set(replicas: int | None = 1, **changes) -> InferenceSet:
-    """
-    Build the InferenceSet; *scaling*: its scaling annotations, without their prefix.
-    """
+    """Build the InferenceSet; *scaling*: its scaling annotations, without their prefix."""
     scaling = changes.get("scaling")
     annotations = {f"scaledobject.kaito.sh/{k}": v for k, v in (scaling or {}).items()}
     return InferenceSet(
@@ -100,23 +94,17 @@ def a_workspace(name: str = WORKSPACE, changed_conditions=None, **changes) -> Wo
 
 
 def a_model_pod(index: int = 0, workspace: str = WORKSPACE, *, namespace: str = TEAM, **changes):
-    """
-    Build a pod of the team's model, Ready by default; *changes* as of `build_model_pod`.
-    """
+    """Build a pod of the team's model, Ready by default; *changes* as of `build_model_pod`."""
     return build_model_pod(index, workspace, namespace=namespace, **{"of": MODEL, **changes})
 
 
 def never_ready(moment: datetime) -> dict:
-    """
-    Return the keywords of a pod created at that moment and never Ready since.
-    """
+    """Return the keywords of a pod created at that moment and never Ready since."""
     return {"ready": False, "created_at": moment, "started": moment, "since": moment}
 
 
 def lost(moment: datetime) -> dict:
-    """
-    Return the keywords of a pod that was Ready until that moment.
-    """
+    """Return the keywords of a pod that was Ready until that moment."""
     return {"ready": False, "since": moment}
 
 
@@ -187,9 +175,7 @@ def a_pool(name: str = POOL, *entries: ParentStatus, **changes) -> InferencePool
 
 
 def an_entry_of_istio(*conditions: Condition, name: str = GATEWAY) -> ParentStatus:
-    """
-    Build the entry that Istio writes about a pool.
-    """
+    """Build the entry that Istio writes about a pool."""
     parent = a_parent(name, group="networking.istio.io", kind="Gateway", namespace=TEAM)
     return an_entry(*conditions, parent=parent, controller="")
 
@@ -230,9 +216,7 @@ def a_model(*changed, without=()) -> list:
 
 
 def a_model_store(*objects, deleted=()) -> Store:
-    """
-    Build a store with these objects; *deleted* are added and deleted again.
-    """
+    """Build a store with these objects; *deleted* are added and deleted again."""
     store = a_store(*objects, *deleted)
     for each in deleted:
         delete_from_store(store, each)

@@ -1,6 +1,4 @@
-"""
-Shared inputs of the tests of model pods.
-"""
+"""Shared inputs of the tests of model pods."""
 
 from tests.support.model_builders import WAITING_CONDITIONS, a_model, a_workspace
 
@@ -15,7 +13,5 @@ def broken(reason: str, message: str = "", **others) -> dict:
 
 
 def multi(*pods, **changes) -> list:
-    """
-    Return a model with one replica of two nodes.
-    """
+    """Return a model with one replica of two nodes."""
     return a_model(a_workspace(nodes=2, **changes), *pods)

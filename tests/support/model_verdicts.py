@@ -1,6 +1,4 @@
-"""
-Evaluate a reason about the InferenceSet of the builders, and read its verdict.
-"""
+"""Evaluate a reason about the InferenceSet of the builders, and read its verdict."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -37,9 +35,7 @@ def needs_metrics_page(reason: Reason, *objects) -> bool:
 
 
 def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
-    """
-    Return the verdict of a reason's probe about the InferenceSet.
-    """
+    """Return the verdict of a reason's probe about the InferenceSet."""
     store = store or a_model_store(*objects, deleted=deleted)
     request = msgspec.structs.replace(a_probe_request(reason), subject=SUBJECT)
     (verdict,) = verdicts_of_request(request, store)
@@ -58,9 +54,7 @@ def verdict_in_a_pass(store: Store, reason: str):
 
 
 def rendered_message(verdict) -> str:
-    """
-    Return the rendered message, without the remedy.
-    """
+    """Return the rendered message, without the remedy."""
     assert isinstance(verdict, Active), verdict
     entry = replace(DEFAULT_CATALOGUE[verdict.key.reason], remedies={})
     troubles = tuple(ReportedTrouble(trouble, timedelta(0)) for trouble in verdict.troubles)

@@ -1,6 +1,4 @@
-"""
-A file of a ConfigMap as the kubelet mounts it, and changes it.
-"""
+"""A file of a ConfigMap as the kubelet mounts it, and changes it."""
 
 import itertools
 import shutil
@@ -21,9 +19,7 @@ class MountedFile:
         self.path.symlink_to(f"..data/{name}")
 
     def write(self, text: str) -> None:
-        """
-        Replace the folder, and remove the one before.
-        """
+        """Replace the folder, and remove the one before."""
         data = self._folder / "..data"
         before = data.readlink() if data.is_symlink() else None
         after = self._folder / f"..2026_11_22_12_00_{next(self._versions):02}"
@@ -36,7 +32,5 @@ class MountedFile:
             shutil.rmtree(self._folder / before)
 
     def remove(self) -> None:
-        """
-        Remove the file, as if the ConfigMap were deleted.
-        """
+        """Remove the file, as if the ConfigMap were deleted."""
         self.path.unlink()

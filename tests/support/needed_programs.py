@@ -26,9 +26,7 @@ class NeededProgram:
     required_variable: str
 
     def skip_without(self, concerned: Sequence[pytest.Item]) -> None:
-        """
-        Skip these tests if there is no such program.
-        """
+        """Skip these tests if there is no such program."""
         if not concerned:
             return
         try:

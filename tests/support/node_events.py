@@ -1,6 +1,4 @@
-"""
-NVSentinel's HealthEvents, and a CRD for them as its documents describe the fields.
-"""
+"""NVSentinel's HealthEvents, and a CRD for them as its documents describe the fields."""
 
 from typing import Any
 
@@ -42,9 +40,7 @@ _OVERRIDES = {"type": "object", "properties": {"force": _BOOLEAN, "skip": _BOOLE
 
 
 def _enum(values: dict[str, int]) -> dict[str, Any]:
-    """
-    An enum of the protobuf, whose JSON is its name or its number.
-    """
+    """An enum of the protobuf, whose JSON is its name or its number."""
     return {"x-kubernetes-int-or-string": True, "enum": [*values.values(), *values]}
 
 
@@ -84,9 +80,7 @@ STATUS_FIELDS = {
 
 
 def a_node_crd(resource: str = DEFAULT_RESOURCE, version: str = "v1") -> dict[str, Any]:
-    """
-    Return a CRD of NVSentinel's, which requires the name of a node as its API does.
-    """
+    """Return a CRD of NVSentinel's, which requires the name of a node as its API does."""
     plural, _, group = resource.partition(".")
     kind = KINDS[plural]
     spec = {

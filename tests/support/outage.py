@@ -1,6 +1,4 @@
-"""
-An evaluation in which every InferenceSet has a finding of its own.
-"""
+"""An evaluation in which every InferenceSet has a finding of its own."""
 
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
@@ -17,9 +15,7 @@ SETS_PER_NAMESPACE = 10
 
 
 def outage(inference_sets: int) -> Evaluation:
-    """
-    Return an evaluation in which every InferenceSet has a finding of its own.
-    """
+    """Return an evaluation in which every InferenceSet has a finding of its own."""
     trouble = Trouble(
         Cause(ObjectRef("pods", "team", "pod"), "Broken"),
         TroubleKind.FAILED,

@@ -41,9 +41,7 @@ READY = 'object.status.conditions.exists(c, c.type == "Ready" && c.status == "Tr
 
 
 def a_reason(**changes: Any) -> dict[str, Any]:
-    """
-    Return an entry; *changes* of its parameters have the names of CEL's keys.
-    """
+    """Return an entry; *changes* of its parameters have the names of CEL's keys."""
     top = {
         "reason",
         "layer",
@@ -76,9 +74,7 @@ def an_overlay(*entries: Mapping[str, Any], kinds: Iterable[Mapping[str, Any]] =
 
 
 def own_catalogue(overlay: str) -> Catalogue:
-    """
-    Return the shipped catalogue with an overlay. Raises CatalogueError if it is refused.
-    """
+    """Return the shipped catalogue with an overlay. Raises CatalogueError if it is refused."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "overlay.yaml"
         file.write_text(overlay)
@@ -86,9 +82,7 @@ def own_catalogue(overlay: str) -> Catalogue:
 
 
 class OwnStore:
-    """
-    A store of what a catalogue reads, in which every kind is listed.
-    """
+    """A store of what a catalogue reads, in which every kind is listed."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
@@ -119,9 +113,7 @@ class OwnStore:
         return kept
 
     def verdict(self, subject: Subject = HARNESS, reason: str = REASON, **flags: str) -> Verdict:
-        """
-        Return the verdict as a pass has it.
-        """
+        """Return the verdict as a pass has it."""
         run = prepare_probe_run(
             self.store.snapshot(),
             Gate({}, {}),
@@ -139,8 +131,6 @@ def an_own_store(*entries: Mapping[str, Any], kinds: Iterable[Mapping[str, Any]]
 
 
 def ready(status: str, reason: str = "Because", message: str = "so") -> dict[str, Any]:
-    """
-    Return a status with the condition Ready.
-    """
+    """Return a status with the condition Ready."""
     condition = {"type": "Ready", "status": status, "reason": reason, "message": message}
     return {"conditions": [{"type": "Other", "status": "True"}, condition]}

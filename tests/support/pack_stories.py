@@ -1,6 +1,4 @@
-"""
-The stories of the packs beside kaito, whose stories are the cases.
-"""
+"""The stories of the packs beside kaito, whose stories are the cases."""
 
 from collections.abc import Mapping
 from typing import Any

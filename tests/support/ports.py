@@ -1,6 +1,4 @@
-"""
-Ports for servers that a test starts a moment later, and ports that refuse connections.
-"""
+"""Ports for servers that a test starts a moment later, and ports that refuse connections."""
 
 import fcntl
 import os
@@ -45,9 +43,7 @@ def _next_free(port: int) -> int:
 
 @contextmanager
 def refusing_port() -> Iterator[int]:
-    """
-    Yield a port that refuses connections: it stays bound, so no other process listens at it.
-    """
+    """Yield a port that refuses connections: it stays bound, so no other process listens at it."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port: int = bound.getsockname()[1]

@@ -1,6 +1,4 @@
-"""
-Run a probe as a pass does, and read its verdict.
-"""
+"""Run a probe as a pass does, and read its verdict."""
 
 from collections.abc import Sequence
 
@@ -15,9 +13,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 def verdicts_of_request(request: ProbeRequest, store: Store) -> Sequence[Verdict]:
-    """
-    Return the verdicts of a reason's probe, run as a pass runs it.
-    """
+    """Return the verdicts of a reason's probe, run as a pass runs it."""
     probe = PROBES[DEFAULT_CATALOGUE[request.reason].probe]
     snapshot = store.snapshot()
     undecodable = UndecodableIndex(snapshot.undecodable)

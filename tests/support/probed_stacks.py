@@ -1,6 +1,4 @@
-"""
-Stacks with every kind of object that probes read, for tests of what marks a subject.
-"""
+"""Stacks with every kind of object that probes read, for tests of what marks a subject."""
 
 from collections.abc import Iterator
 
@@ -19,9 +17,7 @@ from tests.support.builders import a_deployment
 KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 BY_TYPE = {kind.type: kind for kind in KINDS}
 SHARED = "gateways"
-"""
-A namespace with a Gateway that routes of other namespaces use.
-"""
+"""A namespace with a Gateway that routes of other namespaces use."""
 
 
 def a_stack() -> list[ApiObject]:
@@ -70,9 +66,7 @@ def a_shared_gateway() -> list[ApiObject]:
 
 
 def an_unlabelled_picker() -> list[ApiObject]:
-    """
-    Return a picker that only its pool names, and a pod of it.
-    """
+    """Return a picker that only its pool names, and a pod of it."""
     pool = model_builders.a_pool()
     before = pool.spec.endpoint_picker_ref
     assert before is not None

@@ -1,6 +1,4 @@
-"""
-Shared inputs of the tests of GPU node provisioning.
-"""
+"""Shared inputs of the tests of GPU node provisioning."""
 
 from tests.support.builders import NOON
 from tests.support.model_builders import (
@@ -22,8 +20,6 @@ def claims(reason: str, message: str = "", status: str = "False", **others) -> d
 
 
 def starting(changed_conditions, **changes) -> list:
-    """
-    Return a model whose pod waits for its node.
-    """
+    """Return a model whose pod waits for its node."""
     pod = a_model_pod(waiting="ContainerCreating", **never_ready(NOON))
     return a_model(a_workspace(changed_conditions=changed_conditions, **changes), pod)

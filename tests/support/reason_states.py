@@ -1,6 +1,4 @@
-"""
-The states of all reasons at once.
-"""
+"""The states of all reasons at once."""
 
 from collections.abc import Mapping
 
@@ -10,8 +8,6 @@ from reporter.stages.evaluation.states import ReasonState, StateTracker
 
 
 def reason_states(evaluation: Evaluation) -> Mapping[FindingKey, ReasonState]:
-    """
-    Return the state of every key that is not clear, as a leader shows it.
-    """
+    """Return the state of every key that is not clear, as a leader shows it."""
     changes = StateTracker().update(evaluation, leading=True)
     return {key: state for key, state in changes if state is not None}

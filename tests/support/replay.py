@@ -1,6 +1,4 @@
-"""
-Replay verdicts through time in the pure core, and record what is announced.
-"""
+"""Replay verdicts through time in the pure core, and record what is announced."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -68,16 +66,12 @@ class Replay(ReplayedProcess):
 
     @property
     def existing(self) -> frozenset[Subject]:
-        """
-        The subjects that have an object.
-        """
+        """The subjects that have an object."""
         return self.subjects
 
     @property
     def new_writes(self) -> list[str]:
-        """
-        Return the Events written since the last call, as ``reason xcount``.
-        """
+        """Return the Events written since the last call, as ``reason xcount``."""
         lines = [f"{r.key.reason} x{r.count}" for r in self.writes[self._seen_writes :]]
         self._seen_writes = len(self.writes)
         return lines

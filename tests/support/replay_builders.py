@@ -34,24 +34,18 @@ ROWS = (
 
 
 def cluster_replay(**changes) -> Replay:
-    """
-    Return a replay of the cluster reasons only.
-    """
+    """Return a replay of the cluster reasons only."""
     return Replay(a_catalogue(*ENTRIES), **changes)
 
 
 def stack_replay(**changes) -> Replay:
-    """
-    Return a replay of the cluster and one InferenceSet, with suppressions between them.
-    """
+    """Return a replay of the cluster and one InferenceSet, with suppressions between them."""
     catalogue = a_catalogue(*ENTRIES, *MODELS, rows=ROWS)
     return Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, SET}), **changes)
 
 
 def team_replay(*subjects, **changes) -> Replay:
-    """
-    Return a replay of the cluster and these InferenceSets, whose pods depend on KAITO.
-    """
+    """Return a replay of the cluster and these InferenceSets, whose pods depend on KAITO."""
     return Replay(
         a_catalogue(*MODELS, an_entry("clusterKaito", 10), rows=ROWS[:1]),
         subjects=frozenset({CLUSTER_SUBJECT, *subjects}),

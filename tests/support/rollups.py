@@ -1,6 +1,4 @@
-"""
-Roll-ups of the example stack after a change, made by the whole evaluation.
-"""
+"""Roll-ups of the example stack after a change, made by the whole evaluation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,24 +21,18 @@ BAD_IMAGE = {
     "Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False, "waiting": "ErrImagePull"}
 }
 LOST = {"Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False}}
-"""
-A model pod that gives no reason, so that it may follow from what is upstream.
-"""
+"""A model pod that gives no reason, so that it may follow from what is upstream."""
 FULLY_REPORTED = {
     "Gateway team-m/team-m-gw": {"metadata": {"labels": {"helm.sh/chart": "modelharness-0.2.2"}}},
     "InferenceSet team-m/qwen": {"status": {"autoUpgrade": {"numDriftedWorkspaces": 0}}},
 }
-"""
-A chart's version and the drift of replicas, which the example stack does not have.
-"""
+"""A chart's version and the drift of replicas, which the example stack does not have."""
 
 
 def stack_after(
     change=None, *, until: str = "1m", given=None, packs: Sequence[str] = DEFAULT_PACKS, **step
 ) -> StoryReplay:
-    """
-    Return the stack at *until*, after a change at its start.
-    """
+    """Return the stack at *until*, after a change at its start."""
     return StoryReplay(
         {
             "why": "",
@@ -54,9 +46,7 @@ def stack_after(
 
 
 def model_outage(**step) -> StoryReplay:
-    """
-    Return the stack in which the only replica of team-m/qwen cannot pull its image.
-    """
+    """Return the stack in which the only replica of team-m/qwen cannot pull its image."""
     return stack_after(BAD_IMAGE, given=FULLY_REPORTED, **step)
 
 
@@ -65,17 +55,13 @@ def view_of(replay: StoryReplay) -> StatusView:
 
 
 def status_document(view: StatusView) -> Any:
-    """
-    Return the whole document as JSON values.
-    """
+    """Return the whole document as JSON values."""
     document = view.document(*view.namespaces(), cluster=view.cluster())
     return msgspec.json.decode(msgspec.json.encode(document))
 
 
 def line_of(replay: StoryReplay, subject: str) -> str:
-    """
-    Return the line of one subject, as a case pins it.
-    """
+    """Return the line of one subject, as a case pins it."""
     return status_lines(view_of(replay))[subject]
 
 

@@ -1,6 +1,4 @@
-"""
-Parameters of which every change tries some, and ``pytest -m ""`` all.
-"""
+"""Parameters of which every change tries some, and ``pytest -m ""`` all."""
 
 from collections.abc import Iterable
 

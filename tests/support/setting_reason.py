@@ -1,6 +1,4 @@
-"""
-A reason in CEL about ConfigMaps, for tests of reloads.
-"""
+"""A reason in CEL about ConfigMaps, for tests of reloads."""
 
 SETTING = "clusterSettingWrong"
 

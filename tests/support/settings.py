@@ -1,6 +1,4 @@
-"""
-Load settings outside of a cluster.
-"""
+"""Load settings outside of a cluster."""
 
 from pathlib import Path
 

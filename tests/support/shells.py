@@ -1,6 +1,4 @@
-"""
-The shells of the tests of their completion, beside bash: find them, or install them.
-"""
+"""The shells of the tests of their completion, beside bash: find them, or install them."""
 
 import shutil
 import sys
@@ -19,9 +17,7 @@ class Shells(NamedTuple):
 
 
 def find_shells() -> Shells:
-    """
-    Return the programs; raises ProgramMissing.
-    """
+    """Return the programs; raises ProgramMissing."""
     found = {name: shutil.which(name) for name in Shells._fields}
     missing = [name for name, path in found.items() if path is None]
     if missing:

@@ -1,6 +1,4 @@
-"""
-A sidecar's decisions in virtual time: what it finds when, and what it then does.
-"""
+"""A sidecar's decisions in virtual time: what it finds when, and what it then does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,9 +51,7 @@ class ReplayedAdapter:
     looks: list[tuple[float, LookAt]] = field(default_factory=list)
 
     def run(self) -> tuple[float, Report | Leave]:
-        """
-        Return when it ends, in seconds, and how.
-        """
+        """Return when it ends, in seconds, and how."""
         now, answer_at = 0.0, None
         state = begin(self.rules, now=now)
         for _ in range(MAX_STEPS):
@@ -82,9 +78,7 @@ class ReplayedAdapter:
 
 
 def from_second(second: float, then, before=None) -> Callable:
-    """
-    Return what is found: *then* from that second on, *before* until then.
-    """
+    """Return what is found: *then* from that second on, *before* until then."""
     return lambda now: then if now >= second else before
 
 

@@ -1,6 +1,4 @@
-"""
-Builders of the objects that optional sources read, healthy by default, and of their store.
-"""
+"""Builders of the objects that optional sources read, healthy by default, and of their store."""
 
 import msgspec
 
@@ -85,9 +83,7 @@ def an_autoscaler(*conditions: Condition, **changes) -> HorizontalPodAutoscaler:
 def a_claim(
     *conditions: Condition, name: str = CLAIM, of: str = WORKSPACE, **changes
 ) -> NodeClaim:
-    """
-    Build a NodeClaim of Workspace *of*; *labels* replace those that Karpenter sets.
-    """
+    """Build a NodeClaim of Workspace *of*; *labels* replace those that Karpenter sets."""
     default_labels = {
         "karpenter.kaito.sh/workspace-namespace": TEAM,
         "karpenter.kaito.sh/workspace-name": of,
@@ -106,9 +102,7 @@ def a_claim(
 
 
 def a_pool(*conditions: Condition, of: str = WORKSPACE, **changes) -> NodePool:
-    """
-    Build the NodePool of Workspace *of*; *observed*: the generation of its conditions.
-    """
+    """Build the NodePool of Workspace *of*; *observed*: the generation of its conditions."""
     observed = changes.get("observed", 0)
     return NodePool(
         metadata=Metadata(
@@ -142,9 +136,7 @@ def a_policy(name: str = "apikey", provider: str | None = "apikey-ext-authz", **
 
 
 def a_mesh(*providers: str, namespace: str = "istio-system", text: str | None = None):
-    """
-    Build a MeshConfig with these providers; *text*: the whole MeshConfig, instead.
-    """
+    """Build a MeshConfig with these providers; *text*: the whole MeshConfig, instead."""
     listed = "".join(f"- name: {each}\n" for each in providers)
     mesh = (
         text if text is not None else f"rootNamespace: istio-system\nextensionProviders:\n{listed}"
@@ -175,9 +167,7 @@ def a_check_job(name: str = "smoke-1", *conditions: Condition, **changes) -> Job
 def a_store(
     *objects, deleted=(), kinds=ALL, watch_states: dict[ResourceKind, WatchState] | None = None
 ):
-    """
-    Build a store whose kinds are all watched, except for those in *watch_states*.
-    """
+    """Build a store whose kinds are all watched, except for those in *watch_states*."""
     store = Store(kinds, subjects=SUBJECTS)
     for kind in kinds:
         store.set_watch_state(kind, (watch_states or {}).get(kind, Watching()))
@@ -195,9 +185,7 @@ def _kind(each) -> ResourceKind:
 def verdict_of(
     reason: str, subject: Subject, store: Store, unwatched: tuple[ResourceKind, ...] = ()
 ):
-    """
-    Return the verdict of a reason's probe; *unwatched*: kinds whose watch is lost.
-    """
+    """Return the verdict of a reason's probe; *unwatched*: kinds whose watch is lost."""
     whys = {kind.resource: f"{kind.group_resource} not watched" for kind in unwatched}
     request = msgspec.structs.replace(a_probe_request(reason), subject=subject, unwatched=whys)
     (verdict,) = verdicts_of_request(request, store)

@@ -1,6 +1,4 @@
-"""
-ProductionStackStatuses, as a user makes them, and the CRD of the chart.
-"""
+"""ProductionStackStatuses, as a user makes them, and the CRD of the chart."""
 
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,7 @@ PATH = "/apis/reporter.productionstack.kaito.sh/v1alpha1/namespaces/{}/productio
 
 
 def manifest(namespace: str = "team-m", name: str = "package", **spec: Any) -> dict:
-    """
-    Return an object as its user writes it.
-    """
+    """Return an object as its user writes it."""
     return {
         "apiVersion": "reporter.productionstack.kaito.sh/v1alpha1",
         "kind": "ProductionStackStatus",
@@ -41,9 +37,7 @@ def a_status_object(
     status: dict | None = None,
     **spec: Any,
 ) -> ProductionStackStatus:
-    """
-    Return an object as the API server delivers it; one that no reporter has seen yet.
-    """
+    """Return an object as the API server delivers it; one that no reporter has seen yet."""
     meta = {"generation": generation, "uid": f"uid-{name}", "resourceVersion": "7"}
     whole = manifest(namespace, name, **spec)
     whole["metadata"] |= meta
@@ -52,9 +46,7 @@ def a_status_object(
 
 
 def as_json(found: ProductionStackStatus, status: dict) -> dict:
-    """
-    Return the object with this status, as clients read it.
-    """
+    """Return the object with this status, as clients read it."""
     return {"metadata": {"generation": found.metadata.generation}, "status": status}
 
 
@@ -64,18 +56,14 @@ def condition(status: dict, kind: str) -> dict:
 
 
 def statuses(status: dict) -> dict[str, str]:
-    """
-    Return the status of each condition.
-    """
+    """Return the status of each condition."""
     return {each["type"]: each["status"] for each in status["conditions"]}
 
 
 def stack_without_pages(
     change: dict | None = None, *, until: str = "1m", given: dict | None = None, **step: Any
 ) -> StoryReplay:
-    """
-    Return the stack at *until*, after a change at its start. No metrics page is read.
-    """
+    """Return the stack at *until*, after a change at its start. No metrics page is read."""
     case = {
         "why": "",
         "of": [],

@@ -14,9 +14,7 @@ from reporter.sinks.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE
 
 
 def _closed(schema: Any) -> Any:
-    """
-    Return the schema with no other keys allowed than those that it names.
-    """
+    """Return the schema with no other keys allowed than those that it names."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):
@@ -32,9 +30,7 @@ _FLEET_VALIDATOR = Draft202012Validator(_closed(json.loads(FLEET_SCHEMA_FILE.rea
 
 
 def schema_errors(document: Any) -> list[str]:
-    """
-    Return what is wrong with a document of JSON values. That of a hub names its scope.
-    """
+    """Return what is wrong with a document of JSON values. That of a hub names its scope."""
     is_of_hub = isinstance(document, dict) and document.get("scope") == FLEET_SCOPE
     validator = _FLEET_VALIDATOR if is_of_hub else _VALIDATOR
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]

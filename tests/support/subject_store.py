@@ -1,6 +1,4 @@
-"""
-A store with the objects that make the subjects which a test names.
-"""
+"""A store with the objects that make the subjects which a test names."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -22,9 +20,7 @@ from tests.support.catalogue_fixture import SUBJECTS
 
 
 SERVICES = replace(HTTP_ROUTES, resource="inferenceservices", kind="InferenceService")
-"""
-A kind of another stack, of which nothing but the names of its objects is read.
-"""
+"""A kind of another stack, of which nothing but the names of its objects is read."""
 
 KINDS = (*DEFAULT_KINDS, SERVICES)
 RULES = make_definitions(
@@ -42,9 +38,7 @@ HTTPRoute and InferenceService.
 
 
 def a_subject_store(subjects: Collection[Subject] = ()) -> Store:
-    """
-    Build a store in which these subjects exist, and no other but the cluster.
-    """
+    """Build a store in which these subjects exist, and no other but the cluster."""
     store = Store(KINDS, subjects=RULES)
     for kind in KINDS:
         store.set_watch_state(kind, Watching())
@@ -53,9 +47,7 @@ def a_subject_store(subjects: Collection[Subject] = ()) -> Store:
 
 
 def change_subjects(store: Store, before: frozenset[Subject], after: frozenset[Subject]) -> None:
-    """
-    Delete the objects of the subjects that are to end, and create those of new ones.
-    """
+    """Delete the objects of the subjects that are to end, and create those of new ones."""
     for subject in _made(before - after):
         rule, meta = _object_of(subject)
         store.delete(rule.kind, meta.namespace, meta.name)
@@ -65,9 +57,7 @@ def change_subjects(store: Store, before: frozenset[Subject], after: frozenset[S
 
 
 def _made(subjects: frozenset[Subject]) -> list[Subject]:
-    """
-    Return those that an object makes, as neither the cluster nor a placeholder is.
-    """
+    """Return those that an object makes, as neither the cluster nor a placeholder is."""
     return sorted(each for each in subjects if each.namespace)
 
 

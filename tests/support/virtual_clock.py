@@ -1,6 +1,4 @@
-"""
-Virtual time, which only a test moves, and event loops that run by it.
-"""
+"""Virtual time, which only a test moves, and event loops that run by it."""
 
 import asyncio
 import heapq
@@ -13,9 +11,7 @@ from tests.support.builders import NOON
 
 
 START_SECONDS = 1000.0
-"""
-The seconds of the clock at noon. Small, so that sums of floats stay exact to the nanosecond.
-"""
+"""The seconds of the clock at noon. Small, so that sums of floats stay exact to the nanosecond."""
 
 
 class VirtualClock:
@@ -43,17 +39,13 @@ class VirtualClock:
         return self._planned[0][0] if self._planned else float("inf")
 
     def run_due(self) -> None:
-        """
-        Run everything that is planned up to now.
-        """
+        """Run everything that is planned up to now."""
         while self.next_due <= self.now:
             heapq.heappop(self._planned)[2]()
 
 
 class _IdleSelector(selectors.DefaultSelector):
-    """
-    A selector without sockets. It reports when and for how long its loop has nothing to do.
-    """
+    """A selector without sockets. It reports when and for how long its loop has nothing to do."""
 
     on_idle: Callable[[float | None], None]
 
@@ -83,9 +75,7 @@ class VirtualEventLoop:
         self.loop.stop()
 
     def run_until_idle(self) -> None:
-        """
-        Run the loop until nothing is left to do at this moment.
-        """
+        """Run the loop until nothing is left to do at this moment."""
         self.loop.run_forever()
 
     def close(self) -> None:

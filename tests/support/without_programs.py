@@ -1,6 +1,4 @@
-"""
-Runs a module as on a machine where no program is installed but Python.
-"""
+"""Runs a module as on a machine where no program is installed but Python."""
 
 import os
 import subprocess
@@ -14,9 +12,7 @@ ROOT = Path(__file__).parents[2]
 def run_without_programs(
     folder: Path, *command: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    """
-    Run ``python -m`` with *folder* as the only one on the PATH.
-    """
+    """Run ``python -m`` with *folder* as the only one on the PATH."""
     return subprocess.run(
         [sys.executable, "-m", *command],
         cwd=ROOT,

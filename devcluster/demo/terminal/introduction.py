@@ -1,6 +1,4 @@
-"""
-The texts before and after the scenarios.
-"""
+"""The texts before and after the scenarios."""
 
 from devcluster.demo.folder import DemoFolder, display_path
 from devcluster.demo.terminal.screen import Screen

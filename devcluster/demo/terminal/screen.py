@@ -17,29 +17,21 @@ from devcluster.schema import times
 
 HEADER = ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE")
 COLUMN_WIDTHS = (12, 10, 35, 25)
-"""
-Widths of the columns before the message, as kubectl chooses them for the demo's Events.
-"""
+"""Widths of the columns before the message, as kubectl chooses them for the demo's Events."""
 
 INDENT = COLUMN_WIDTHS[0]
 MIN_MESSAGE_WIDTH = 60
-"""
-Characters; a narrower message column is printed below its row instead.
-"""
+"""Characters; a narrower message column is printed below its row instead."""
 
 MAX_LINE_LENGTH = 100
-"""
-Characters of a line of a paragraph.
-"""
+"""Characters of a line of a paragraph."""
 
 WARNING, NORMAL, BOLD, DIM = "33", "32", "1", "2"
 
 
 @dataclass(slots=True)
 class Screen:
-    """
-    Prints to *out*; on a terminal, lines are wrapped at its width.
-    """
+    """Prints to *out*; on a terminal, lines are wrapped at its width."""
 
     out: TextIO
     terminal: bool = False
@@ -61,15 +53,11 @@ class Screen:
         self._print(self._coloured(BOLD, text))
 
     def command(self, text: str) -> None:
-        """
-        Print a command without wrapping it.
-        """
+        """Print a command without wrapping it."""
         self._print(self._coloured(BOLD, f"▶ {text}"))
 
     def verbatim(self, text: str) -> None:
-        """
-        Print a line without wrapping it, so that it can be copied.
-        """
+        """Print a line without wrapping it, so that it can be copied."""
         self._print(text)
 
     def note(self, text: str) -> None:
@@ -109,9 +97,7 @@ class Screen:
             self._print(self._coloured_row(row, cells, colour) if number == 0 else row)
 
     def _coloured_row(self, row: str, cells: tuple[str, ...], colour: str | None) -> str:
-        """
-        Colour the type and the reason of a row.
-        """
+        """Colour the type and the reason of a row."""
         if colour is None:
             return row.rstrip()
         start, end = COLUMN_WIDTHS[0], COLUMN_WIDTHS[0] + COLUMN_WIDTHS[1] + len(cells[2])
@@ -140,8 +126,6 @@ class Screen:
 
 
 def _pad_long_cells(padded: list[str], cells: tuple[str, ...]) -> list[str]:
-    """
-    Add a gap after cells that fill their column.
-    """
+    """Add a gap after cells that fill their column."""
     pairs = zip(padded, cells, strict=True)
     return [each if len(cell) < len(each) else f"{cell}   " for each, cell in pairs]

@@ -1,6 +1,4 @@
-"""
-Applying the injected faults to a request.
-"""
+"""Applying the injected faults to a request."""
 
 from aiohttp import web
 

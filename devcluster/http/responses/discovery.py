@@ -27,9 +27,7 @@ SERVER_VERSION = {
     "compiler": "",
     "platform": "",
 }
-"""
-The version whose behaviour the API server in memory follows.
-"""
+"""The version whose behaviour the API server in memory follows."""
 
 
 def accepts_aggregated(accept: str) -> bool:

@@ -1,6 +1,4 @@
-"""
-Encoding of objects, lists and watch events from the stored JSON.
-"""
+"""Encoding of objects, lists and watch events from the stored JSON."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -20,9 +18,7 @@ def _type_meta_prefix(kind: ServedKind) -> bytes:
 
 
 def encode_object(kind: ServedKind, stored: StoredObject) -> bytes:
-    """
-    Encode one object with the apiVersion of *kind*.
-    """
+    """Encode one object with the apiVersion of *kind*."""
     return _type_meta_prefix(kind) + stored.data[1:]
 
 

@@ -1,6 +1,4 @@
-"""
-The columns that kubectl prints, and their cells for one object.
-"""
+"""The columns that kubectl prints, and their cells for one object."""
 
 import re
 from collections.abc import Callable
@@ -152,9 +150,7 @@ def _column_cell(value: Json, column: PrinterColumn, now: datetime) -> Any:
 
 
 def _evaluate_json_path(value: Any, path: str) -> Any:
-    """
-    Evaluate a JSON path of a CRD's column: field names, and filters by equality.
-    """
+    """Evaluate a JSON path of a CRD's column: field names, and filters by equality."""
     for part in re.findall(r"\.((?:\w+\[[^]]*\])|[\w-]+)", path):
         filtered = _FILTER_EXPRESSION.fullmatch(part)
         field = filtered[1] if filtered else part

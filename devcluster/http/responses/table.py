@@ -1,6 +1,4 @@
-"""
-Tables, which kubectl requests instead of objects.
-"""
+"""Tables, which kubectl requests instead of objects."""
 
 from datetime import datetime
 
@@ -15,9 +13,7 @@ from devcluster.storage.storage import StoredObject
 
 
 def accepts_table(accept: str) -> bool:
-    """
-    Return whether the first media type of an Accept header is that of a Table.
-    """
+    """Return whether the first media type of an Accept header is that of a Table."""
     first = accept.partition(",")[0].replace(" ", "")
     return {"as=Table", "v=v1", "g=meta.k8s.io"} <= set(first.split(";"))
 
@@ -67,7 +63,5 @@ def _row_object(kind: ServedKind, stored: StoredObject, include: str) -> Json | 
 
 
 def encode_table_row(kind: ServedKind, stored: StoredObject, include: str, now: datetime) -> bytes:
-    """
-    Encode one object as a Table of one row, for a GET or a watch.
-    """
+    """Encode one object as a Table of one row, for a GET or a watch."""
     return encode_table(kind, ServedPage([stored], stored.resource_version), include, now)

@@ -1,6 +1,4 @@
-"""
-Validation of Events: the rules of core/v1, for creation and for the result of a patch.
-"""
+"""Validation of Events: the rules of core/v1, for creation and for the result of a patch."""
 
 from devcluster.schema.api_errors import FieldError, Json, invalid_value, required_value
 from devcluster.schema.validation import names
@@ -8,9 +6,7 @@ from devcluster.schema.validation import names
 
 MAX_NAME_BYTES = 128
 MAX_MESSAGE_BYTES = 1024
-"""
-Both limits are in bytes of UTF-8, although the server's texts say characters.
-"""
+"""Both limits are in bytes of UTF-8, although the server's texts say characters."""
 
 
 def validate_event(event: Json) -> list[FieldError]:

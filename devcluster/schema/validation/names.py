@@ -1,6 +1,4 @@
-"""
-Validation of names and labels; each function returns the error texts of the real server.
-"""
+"""Validation of names and labels; each function returns the error texts of the real server."""
 
 import re
 
@@ -56,18 +54,14 @@ def validate_dns1035_label(name: str) -> list[str]:
 
 
 def validate_path_segment(name: str) -> list[str]:
-    """
-    Validate the name of an Event, which may be any segment of a path.
-    """
+    """Validate the name of an Event, which may be any segment of a path."""
     if name in {".", ".."}:
         return [f"may not be '{name}'"]
     return [f"may not contain '{sign}'" for sign in ("/", "%") if sign in name]
 
 
 def validate_qualified_name(name: str) -> list[str]:
-    """
-    Validate a label key or a reportingComponent: `[prefix/]name`.
-    """
+    """Validate a label key or a reportingComponent: `[prefix/]name`."""
     parts = name.split("/")
     if len(parts) > 2:  # noqa: PLR2004
         example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"

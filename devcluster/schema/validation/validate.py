@@ -1,6 +1,4 @@
-"""
-Validation of objects by the rules of their kind.
-"""
+"""Validation of objects by the rules of their kind."""
 
 from collections.abc import Callable
 
@@ -31,9 +29,7 @@ _RULES: dict[str, ValidationRule] = {
 
 
 def validate_object(kind: ServedKind, value: Json) -> None:
-    """
-    Raise a 422 that names every invalid field.
-    """
+    """Raise a 422 that names every invalid field."""
     causes = [*_validate_metadata(kind, value["metadata"])]
     rule = _RULES.get(kind.group_resource)
     if rule:

@@ -1,6 +1,4 @@
-"""
-Validation of Leases, Deployments and CustomResourceDefinitions.
-"""
+"""Validation of Leases, Deployments and CustomResourceDefinitions."""
 
 from devcluster.schema.api_errors import FieldError, Json, invalid_value, required_value
 

@@ -23,9 +23,7 @@ QUOTED = 300
 
 
 def ask(url: str, model: str, key: str, timeout: float) -> tuple[str, str, str]:
-    """
-    Return status, reason and message of the result.
-    """
+    """Return status, reason and message of the result."""
     body = {
         "model": model,
         "messages": [{"role": "user", "content": QUESTION}],

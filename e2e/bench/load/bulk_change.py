@@ -16,9 +16,7 @@ from e2e.support.etcd_objects import coded
 
 
 PAGE = 500
-"""
-Maximum objects in a page of a read.
-"""
+"""Maximum objects in a page of a read."""
 
 
 class BulkChange:
@@ -40,9 +38,7 @@ class BulkChange:
         self._send(self._after[len(self._after) // 2 :])
 
     def undo(self) -> None:
-        """
-        Restore all objects.
-        """
+        """Restore all objects."""
         self._send(self._before)
 
     def _send(self, bodies: list[bytes]) -> None:
@@ -77,9 +73,7 @@ def body(key: str, value: Json) -> bytes:
 
 
 def put_all(etcd_port: int, bodies: Iterable[bytes]) -> None:
-    """
-    Write objects one after the other over one connection.
-    """
+    """Write objects one after the other over one connection."""
     _send(etcd_port, "put", bodies)
 
 

@@ -1,6 +1,4 @@
-"""
-Deployments that are scaled to zero, which is announced at once, and back.
-"""
+"""Deployments that are scaled to zero, which is announced at once, and back."""
 
 import asyncio
 import datetime as dt
@@ -21,27 +19,21 @@ INFERENCE_SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 
 
 def data_plane(client: Client) -> tuple[str, str]:
-    """
-    Return namespace and name of the data-plane Deployment of one team's Gateway.
-    """
+    """Return namespace and name of the data-plane Deployment of one team's Gateway."""
     (inference_set,) = client.list(INFERENCE_SETS, limit="1")
     team = inference_set["metadata"]["namespace"]
     return team, f"{team}-gw-istio"
 
 
 def node_provisioner() -> Iterator[Json]:
-    """
-    Yield a running node provisioner, without objects that the reporter does not read.
-    """
+    """Yield a running node provisioner, without objects that the reporter does not read."""
     created = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
     objects = stack.with_running_pods(stack.component_deployment(NODE_PROVISIONER), created)
     yield from (manifest for manifest in objects if manifest["kind"] == "Deployment")
 
 
 class ScalableDeployment:
-    """
-    A Deployment whose status no controller writes.
-    """
+    """A Deployment whose status no controller writes."""
 
     def __init__(self, session: PlainClient, namespace: str, name: str) -> None:
         self._session = session
@@ -49,18 +41,14 @@ class ScalableDeployment:
         self._before: Json = {}
 
     async def scale_down(self) -> float:
-        """
-        Scale to zero. Return the event loop's time of the request.
-        """
+        """Scale to zero. Return the event loop's time of the request."""
         self._before = await self._session.get(self._path)
         begun = asyncio.get_running_loop().time()
         await self._session.patch(self._path, {"spec": {"replicas": 0}})
         return begun
 
     async def scale_up(self) -> float:
-        """
-        Scale back and write the status. Return the event loop's time of the status request.
-        """
+        """Scale back and write the status. Return the event loop's time of the status request."""
         replicas = self._before["spec"]["replicas"]
         await self._session.patch(self._path, {"spec": {"replicas": replicas}})
         generation = (await self._session.get(self._path))["metadata"]["generation"]

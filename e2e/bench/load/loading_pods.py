@@ -1,6 +1,4 @@
-"""
-Model pods that load their model or are Ready; each has its own address in 127.0.0.0/8.
-"""
+"""Model pods that load their model or are Ready; each has its own address in 127.0.0.0/8."""
 
 import ipaddress
 import uuid
@@ -15,30 +13,20 @@ from reporter.kube.scrape.schedule import offset
 ANSWERING = ipaddress.ip_network("127.16.0.0/12")
 HANGING = ipaddress.ip_network("127.64.0.0/12")
 SERVING = ipaddress.ip_network("127.48.0.0/12")
-"""
-Addresses that respond with a page as large as vLLM's.
-"""
+"""Addresses that respond with a page as large as vLLM's."""
 
 READY = ipaddress.ip_network("127.80.0.0/12")
-"""
-The same, of pods that are Ready.
-"""
+"""The same, of pods that are Ready."""
 
 LATE = ipaddress.ip_network("127.32.0.0/16")
-"""
-Addresses that respond too, of pods created late.
-"""
+"""Addresses that respond too, of pods created late."""
 
 AT_ONCE = 0.01
-"""
-Share of an interval in which pods are scraped that are scraped at once.
-"""
+"""Share of an interval in which pods are scraped that are scraped at once."""
 
 
 class LoadingPods:
-    """
-    Loading and Ready pods, evenly spread over *inference_sets*.
-    """
+    """Loading and Ready pods, evenly spread over *inference_sets*."""
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
         self._etcd, self._sets = plane.etcd_port, inference_sets

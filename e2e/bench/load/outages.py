@@ -1,6 +1,4 @@
-"""
-The outages that hit every InferenceSet at once.
-"""
+"""The outages that hit every InferenceSet at once."""
 
 import datetime as dt
 from collections.abc import Callable

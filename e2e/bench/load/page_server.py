@@ -18,9 +18,7 @@ from tests.support.stubs import metrics_pages
 
 BACKLOG = 4096
 FAST = 850e6
-"""
-Bytes a second; a download this fast is healthy.
-"""
+"""Bytes a second; a download this fast is healthy."""
 
 COUNTED = b" 48211.0\n"
 """

@@ -1,6 +1,4 @@
-"""
-A reporter that may scrape loopback addresses, and the server of the pages.
-"""
+"""A reporter that may scrape loopback addresses, and the server of the pages."""
 
 import json
 import math
@@ -27,25 +25,17 @@ CHANGES = 10
 START_TIMEOUT = 300
 READ_TIMEOUT = 60
 CALM_SECONDS = 60
-"""
-Seconds after a start in which memory and processor time are not yet those of a steady state.
-"""
+"""Seconds after a start in which memory and processor time are not yet those of a steady state."""
 
 SETTLE_SECONDS = 10
-"""
-Seconds in which the reporter stops to scrape deleted pods.
-"""
+"""Seconds in which the reporter stops to scrape deleted pods."""
 
 FILES = 1_024
-"""
-Limit of the reporter's open files, the usual default.
-"""
+"""Limit of the reporter's open files, the usual default."""
 
 
 class ScrapeBench:
-    """
-    A running reporter; *pods* are those that load a model.
-    """
+    """A running reporter; *pods* are those that load a model."""
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
         self.plane, self.pods = plane, LoadingPods(plane, inference_sets)
@@ -57,9 +47,7 @@ class ScrapeBench:
         self._other_pods = self._pods()
 
     def restart(self, *flags: str) -> None:
-        """
-        Run another reporter instead, with these flags as well; returns when it is calm.
-        """
+        """Run another reporter instead, with these flags as well; returns when it is calm."""
         self.reporter.stop()
         self.reporter = self._start(*flags)
         time.sleep(CALM_SECONDS)
@@ -87,16 +75,12 @@ class ScrapeBench:
         return self.reporter.process.pid
 
     def take_requests(self) -> list[tuple[float, str]]:
-        """
-        Return time and address of each scrape with a response since the last call.
-        """
+        """Return time and address of each scrape with a response since the last call."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/scrapes") as answer:
             return [(at, address) for at, address in json.load(answer)]
 
     def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
-        """
-        Return the scrapes of the next *seconds*, and the CPU seconds of the reporter.
-        """
+        """Return the scrapes of the next *seconds*, and the CPU seconds of the reporter."""
         self.take_requests()
         before = self.usage().cpu
         time.sleep(seconds)
@@ -109,9 +93,7 @@ class ScrapeBench:
         return len(list(Path(f"/proc/{self._pid}/fd").iterdir()))
 
     def clear(self) -> None:
-        """
-        Delete the loading pods and wait until none is scraped any more.
-        """
+        """Delete the loading pods and wait until none is scraped any more."""
         self.pods.remove_all()
         until(
             lambda: self._pods() == self._other_pods,

@@ -22,14 +22,10 @@ from e2e.support.production_stack import workload
 
 
 MODELS = workload.SETS_OF_A_TEAM
-"""
-Models of a team.
-"""
+"""Models of a team."""
 
 PODS = 3
-"""
-Pods of a model's Workspace; its endpoint picker has one more.
-"""
+"""Pods of a model's Workspace; its endpoint picker has one more."""
 
 _UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KINDS = (
@@ -39,9 +35,7 @@ _KINDS = (
     *("inference.networking.k8s.io/inferencepools", "kaito.sh/inferencesets"),
     *("kaito.sh/workspaces", "kaito.sh/apikeys"),
 )
-"""
-Key prefixes of a team's objects.
-"""
+"""Key prefixes of a team's objects."""
 
 
 PODS_PATH = "/api/v1/namespaces/{team}/pods"
@@ -60,14 +54,10 @@ PATHS = (
     ),
 )
 CATCH_UP_TEAMS = 20
-"""
-Teams to write before waiting for the API server, which needs minutes if it falls far behind.
-"""
+"""Teams to write before waiting for the API server, which needs minutes if it falls far behind."""
 
 VISIBLE_TIMEOUT = 300
-"""
-Seconds for the API server to catch up.
-"""
+"""Seconds for the API server to catch up."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +75,7 @@ def model(of_team: int, number: int) -> str:
 
 
 class BenchTeams:
-    """
-    The teams of an empty control plane without controllers.
-    """
+    """The teams of an empty control plane without controllers."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane, self.count, self._revision = plane, 0, 0
@@ -99,15 +87,11 @@ class BenchTeams:
 
     @property
     def pods(self) -> int:
-        """
-        Number of pods of models and endpoint pickers.
-        """
+        """Number of pods of models and endpoint pickers."""
         return self.inference_sets * (PODS + 1)
 
     def grow(self, inference_sets: int) -> None:
-        """
-        Grow to at least *inference_sets*, and wait until the API server serves all objects.
-        """
+        """Grow to at least *inference_sets*, and wait until the API server serves all objects."""
         team_count = -(-inference_sets // MODELS)
         if not self.count:
             workload.write_all(self._plane, _first_team())
@@ -120,9 +104,7 @@ class BenchTeams:
         self._wait_until_visible(*PATHS)
 
     def shrink(self, inference_sets: int) -> None:
-        """
-        Delete all but *inference_sets*, and at least one team, as one mass deletion.
-        """
+        """Delete all but *inference_sets*, and at least one team, as one mass deletion."""
         remaining = max(-(-inference_sets // MODELS), 1)
         for number in range(remaining, self.count):
             ranges = [{"requestDeleteRange": each} for each in _ranges(number)]
@@ -131,9 +113,7 @@ class BenchTeams:
         self._wait_until_visible(*PATHS)
 
     def objects(self) -> int:
-        """
-        Return the number of watched objects, without those of the control plane.
-        """
+        """Return the number of watched objects, without those of the control plane."""
         return self.count * len(self._first)
 
     def _stored(self) -> Iterator[StoredValue]:
@@ -205,9 +185,7 @@ def _replicated(pod: workload.Json) -> Iterator[workload.Json]:
 
 
 def _ranges(number: int) -> Iterator[dict[str, str]]:
-    """
-    Yield the key ranges of one team.
-    """
+    """Yield the key ranges of one team."""
     for kind in _KINDS:
         end = "" if kind == "namespaces" else "/"
         first = f"/registry/{kind}/{team(number)}{end}"

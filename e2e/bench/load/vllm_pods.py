@@ -1,6 +1,4 @@
-"""
-Model pods as large as real ones, as most of a listed pod is never used.
-"""
+"""Model pods as large as real ones, as most of a listed pod is never used."""
 
 from typing import Any
 

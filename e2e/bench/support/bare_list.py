@@ -1,6 +1,4 @@
-"""
-The floor of a start: a plain client reads the lists that the reporter reads.
-"""
+"""The floor of a start: a plain client reads the lists that the reporter reads."""
 
 import asyncio
 import time
@@ -12,15 +10,11 @@ from reporter.model.kinds import DEFAULT_KINDS
 
 
 PAUSE = 1.0
-"""
-Seconds; the Retry-After of an API server that has just started and fills its caches.
-"""
+"""Seconds; the Retry-After of an API server that has just started and fills its caches."""
 
 
 def seconds(plane: ControlPlane) -> float:
-    """
-    Return the seconds to read the lists of all kinds at once, without decoding them.
-    """
+    """Return the seconds to read the lists of all kinds at once, without decoding them."""
     begun = time.monotonic()
     asyncio.run(_read_all(plane))
     return time.monotonic() - begun

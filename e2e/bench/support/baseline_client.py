@@ -1,6 +1,4 @@
-"""
-The floor: a plain client that watches Deployments and creates an Event at once.
-"""
+"""The floor: a plain client that watches Deployments and creates an Event at once."""
 
 import asyncio
 import datetime as dt
@@ -15,18 +13,14 @@ from e2e.support.production_stack.components import StackComponent
 
 
 BASELINE_COMPONENT = StackComponent("default", "floor", {"app": "floor"}, replicas=1)
-"""
-A Deployment that the reporter ignores.
-"""
+"""A Deployment that the reporter ignores."""
 
 DEPLOYMENTS = "/apis/apps/v1/deployments"
 _MARK = b'"name":"floor"'
 
 
 class BaselineClient:
-    """
-    Measures the floor; `run` must run as a task.
-    """
+    """Measures the floor; `run` must run as a task."""
 
     def __init__(self, session: PlainClient, arrivals: EventWaiter) -> None:
         self._session, self._arrivals = session, arrivals
@@ -34,9 +28,7 @@ class BaselineClient:
         self.opened = asyncio.Event()
 
     async def install(self) -> None:
-        """
-        Create the Deployment if an earlier measurement has not.
-        """
+        """Create the Deployment if an earlier measurement has not."""
         path = components.path(BASELINE_COMPONENT).rpartition("/")[0]
         existing = {item["metadata"]["name"] for item in (await self._session.get(path))["items"]}
         if BASELINE_COMPONENT.name not in existing:
@@ -66,9 +58,7 @@ class BaselineClient:
         return f"floor.{self._run}.{self._number}"
 
     def _event(self) -> Json:
-        """
-        Build an Event with the fields of the reporter's Events.
-        """
+        """Build an Event with the fields of the reporter's Events."""
         now = dt.datetime.now(dt.UTC)
         second = now.strftime("%Y-%m-%dT%H:%M:%SZ")
         return {

@@ -1,6 +1,4 @@
-"""
-A control plane with a growing stack, and reporters on it.
-"""
+"""A control plane with a growing stack, and reporters on it."""
 
 import argparse
 import contextlib
@@ -34,9 +32,7 @@ No startup grace and a short settle time, so that trials need not wait; the elec
 """
 
 READY_TIMEOUT = 600
-"""
-Seconds for a reporter to become ready on a busy machine.
-"""
+"""Seconds for a reporter to become ready on a busy machine."""
 
 
 @dataclass
@@ -67,9 +63,7 @@ class BenchCluster:
     def running_reporter(
         self, *flags: str, name: str = "reporter", follows: bool = False
     ) -> Iterator["RunningReporter"]:
-        """
-        Run a reporter. It has finished its first pass and leads, unless it *follows*.
-        """
+        """Run a reporter. It has finished its first pass and leads, unless it *follows*."""
         reporter = ReporterProcess(self.plane, *FLAGS, *flags, name=name, follows=follows)
         begun = time.monotonic()
         try:
@@ -104,9 +98,7 @@ class BenchCluster:
 
 
 class RunningReporter:
-    """
-    A running reporter; *took* is the seconds to its first pass, *cost* its usage until then.
-    """
+    """A running reporter; *took* is the seconds to its first pass, *cost* its usage until then."""
 
     def __init__(self, reporter: ReporterProcess, took: float) -> None:
         self.reporter, self.took = reporter, took
@@ -121,9 +113,7 @@ class RunningReporter:
 
 
 def parser(name: str, description: str | None, sizes: Sequence[int]) -> argparse.ArgumentParser:
-    """
-    Build the argument parser of a benchmark with its default *sizes*.
-    """
+    """Build the argument parser of a benchmark with its default *sizes*."""
     result = program.parser(name, description)
     program.add_sizes(result, sizes)
     return result

@@ -1,6 +1,4 @@
-"""
-Requests, bytes and CPU in a window of time.
-"""
+"""Requests, bytes and CPU in a window of time."""
 
 import time
 from dataclasses import dataclass
@@ -32,9 +30,7 @@ class CostSample:
 
 
 class CostMeter:
-    """
-    Measures windows of time, with or without a reporter.
-    """
+    """Measures windows of time, with or without a reporter."""
 
     def __init__(self, plane: ControlPlane, proxy: CountingProxy) -> None:
         self._plane, self._proxy = plane, proxy

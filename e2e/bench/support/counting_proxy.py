@@ -1,6 +1,4 @@
-"""
-A TCP proxy to the API server that counts the bytes, TLS included.
-"""
+"""A TCP proxy to the API server that counts the bytes, TLS included."""
 
 import asyncio
 import contextlib
@@ -17,18 +15,14 @@ CHUNK_SIZE = 2**18
 
 
 class ByteCounts(NamedTuple):
-    """
-    Bytes that the client has sent and received.
-    """
+    """Bytes that the client has sent and received."""
 
     sent: int
     received: int
 
 
 class CountingProxy:
-    """
-    A proxy that runs in its own thread.
-    """
+    """A proxy that runs in its own thread."""
 
     def __init__(self, server: int) -> None:
         self._server, self.port = server, free_port()
@@ -40,9 +34,7 @@ class CountingProxy:
         return ByteCounts(self._sent, self._received)
 
     def kubeconfig(self, original: Path) -> Path:
-        """
-        Write a copy of a kubeconfig that uses this proxy, and return its path.
-        """
+        """Write a copy of a kubeconfig that uses this proxy, and return its path."""
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
             cluster["cluster"]["server"] = f"https://127.0.0.1:{self.port}"
@@ -87,9 +79,7 @@ class CountingProxy:
 
 @contextlib.contextmanager
 def counting_proxy(server: int) -> Iterator[CountingProxy]:
-    """
-    Run a proxy to a port of this machine.
-    """
+    """Run a proxy to a port of this machine."""
     proxy = CountingProxy(server)
     proxy.start()
     try:

@@ -1,6 +1,4 @@
-"""
-A recording of the reporter's Event writes by one watch.
-"""
+"""A recording of the reporter's Event writes by one watch."""
 
 import asyncio
 import json
@@ -16,9 +14,7 @@ from e2e.support.events import SOURCE
 
 @dataclass(frozen=True, slots=True)
 class ObservedWrite:
-    """
-    A write of an Event; *at* is the event loop's time, *first* is True if the Event is new.
-    """
+    """A write of an Event; *at* is the event loop's time, *first* is True if the Event is new."""
 
     at: float
     reason: str
@@ -26,9 +22,7 @@ class ObservedWrite:
 
 
 class EventRecorder:
-    """
-    Records the writes of the reporter's Events; `run` must run as a task.
-    """
+    """Records the writes of the reporter's Events; `run` must run as a task."""
 
     def __init__(self, session: PlainClient) -> None:
         self._session = session
@@ -56,21 +50,15 @@ class EventRecorder:
                     self._recorded.set()
 
     def first_writes(self, reason: str) -> list[ObservedWrite]:
-        """
-        Return the first writes of the Events of a reason.
-        """
+        """Return the first writes of the Events of a reason."""
         return [write for write in self.writes if write.reason == reason and write.first]
 
     def newest(self) -> float:
-        """
-        Return the time of the last new Event; minus infinity if there is none.
-        """
+        """Return the time of the last new Event; minus infinity if there is none."""
         return max((write.at for write in self.writes if write.first), default=float("-inf"))
 
     async def until(self, condition: Callable[[], bool], *, within: float) -> bool:
-        """
-        Wait for a condition. Return whether it became true in time.
-        """
+        """Wait for a condition. Return whether it became true in time."""
         try:
             async with asyncio.timeout(within):
                 while not condition():
@@ -81,7 +69,5 @@ class EventRecorder:
         return True
 
     def max_writes_within(self, seconds: float) -> int:
-        """
-        Return the writes of the busiest span of *seconds*.
-        """
+        """Return the writes of the busiest span of *seconds*."""
         return most_within([write.at for write in self.writes], seconds)

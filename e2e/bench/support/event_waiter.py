@@ -1,6 +1,4 @@
-"""
-The time at which an Event can be read, by one open watch.
-"""
+"""The time at which an Event can be read, by one open watch."""
 
 import asyncio
 import json
@@ -13,27 +11,21 @@ from e2e.bench.support.plain_client import Json, PlainClient
 
 PATH = "/api/v1/namespaces/kube-system/events"
 EVENT_TIMEOUT = 30
-"""
-Seconds to wait for an Event.
-"""
+"""Seconds to wait for an Event."""
 
 Awaited: TypeAlias = Callable[[Json], bool]
 
 
 @dataclass(frozen=True)
 class Latencies:
-    """
-    Seconds from a request to its response, and to its Event.
-    """
+    """Seconds from a request to its response, and to its Event."""
 
     answered: float
     read: float
 
 
 class EventWaiter:
-    """
-    Waits for one Event at a time; `run` must run as a task.
-    """
+    """Waits for one Event at a time; `run` must run as a task."""
 
     def __init__(self, session: PlainClient) -> None:
         self._session = session
@@ -53,18 +45,14 @@ class EventWaiter:
                     self._arrived.set_result(at)
 
     def expect(self, awaited: Awaited) -> asyncio.Future[float]:
-        """
-        Return a future of the event loop's time at which the next matching Event comes.
-        """
+        """Return a future of the event loop's time at which the next matching Event comes."""
         self._awaited = awaited
         self._arrived = asyncio.get_running_loop().create_future()
         return self._arrived
 
 
 async def await_event(arrival: asyncio.Future[float], name: str) -> float:
-    """
-    Wait for an Event. Raise AssertionError if it does not come in time.
-    """
+    """Wait for an Event. Raise AssertionError if it does not come in time."""
     try:
         async with asyncio.timeout(EVENT_TIMEOUT):
             return await arrival

@@ -27,18 +27,14 @@ from tests.support.engines import a_page
 
 
 PODS_OF_A_WORKSPACE = 3
-"""
-Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker.
-"""
+"""Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker."""
 
 PAGE_AGE = dt.timedelta(seconds=15)
 IDLE_PAGE = a_page(running=0, waiting=0, kv=0, steps=9, tokens=90, finished=3, preemptions=0)
 
 
 def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
-    """
-    Return a store with *size* InferenceSets, and the number of its objects.
-    """
+    """Return a store with *size* InferenceSets, and the number of its objects."""
     crds = crds_to_track(evaluator.catalogue, SPECS)
     scrapes = find_scrapes(evaluator.catalogue, SPECS, evaluator.flags)
     store = Store(
@@ -62,9 +58,7 @@ def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
 
 
 def _record_pages(store: Store, scrapes: Iterable[str], now: dt.datetime) -> None:
-    """
-    Record two pages of each pod, of an idle engine.
-    """
+    """Record two pages of each pod, of an idle engine."""
     for pod in store.snapshot().all(PODS):
         for name in scrapes:
             for age in (PAGE_AGE, dt.timedelta()):
@@ -72,9 +66,7 @@ def _record_pages(store: Store, scrapes: Iterable[str], now: dt.datetime) -> Non
 
 
 def _with_pods(manifests: Iterable[Json]) -> Iterator[Json]:
-    """
-    Add the other pods of each Workspace.
-    """
+    """Add the other pods of each Workspace."""
     for manifest in manifests:
         yield manifest
         meta = manifest["metadata"]

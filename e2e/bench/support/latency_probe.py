@@ -1,6 +1,4 @@
-"""
-The latency of the API server for another client.
-"""
+"""The latency of the API server for another client."""
 
 import asyncio
 import contextlib
@@ -19,9 +17,7 @@ PROBE_INTERVAL = 0.02
 
 
 class LatencyProbe:
-    """
-    Measures small reads of a client with its own connection; *took* has their seconds.
-    """
+    """Measures small reads of a client with its own connection; *took* has their seconds."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane, self._end = plane, threading.Event()
@@ -52,7 +48,5 @@ class LatencyProbe:
 
 
 def percentile(seconds: Sequence[float], percent: int) -> float:
-    """
-    Return the nearest-rank percentile; with few values this is the greatest.
-    """
+    """Return the nearest-rank percentile; with few values this is the greatest."""
     return sorted(seconds)[math.ceil(len(seconds) * percent / 100) - 1]

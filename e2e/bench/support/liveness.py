@@ -1,6 +1,4 @@
-"""
-The liveness of a busy reporter: latency of /livez and renewals of the Lease.
-"""
+"""The liveness of a busy reporter: latency of /livez and renewals of the Lease."""
 
 import asyncio
 import contextlib
@@ -32,9 +30,7 @@ class LivenessMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """
-        Forget all measurements.
-        """
+        """Forget all measurements."""
         self.slowest = self.pause = 0.0
         self.leaders: set[int] = set()
 

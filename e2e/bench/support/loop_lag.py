@@ -1,6 +1,4 @@
-"""
-The lag of the reporter's event loop, by its metrics.
-"""
+"""The lag of the reporter's event loop, by its metrics."""
 
 import math
 from dataclasses import dataclass
@@ -22,9 +20,7 @@ class LoopLagHistogram:
 
     @classmethod
     def read(cls, reporter: ReporterProcess) -> Self:
-        """
-        Read the histogram of a reporter since its start.
-        """
+        """Read the histogram of a reporter since its start."""
         counts = {}
         for line in reporter.metrics().splitlines():
             if line.startswith(_BUCKET):
@@ -46,9 +42,7 @@ class LoopLagHistogram:
 
     @property
     def longest(self) -> str:
-        """
-        Return the bucket of the longest lag, in milliseconds.
-        """
+        """Return the bucket of the longest lag, in milliseconds."""
         bounds = sorted(self.counts_by_bound)
         last = next(
             index

@@ -1,6 +1,4 @@
-"""
-A plain HTTP client of the API server, the floor of what any client costs.
-"""
+"""A plain HTTP client of the API server, the floor of what any client costs."""
 
 import asyncio
 import json
@@ -48,9 +46,7 @@ class PlainClient:
             return body
 
     async def read_all(self, path: str) -> bool:
-        """
-        Read a response without decoding it. Return False if the server responds with 429.
-        """
+        """Read a response without decoding it. Return False if the server responds with 429."""
         try:
             async with self._http.get(path, headers={"Accept-Encoding": "identity"}) as answer:
                 async for _ in answer.content.iter_any():
@@ -71,9 +67,7 @@ class PlainClient:
             await answer.read()
 
     async def patch(self, path: str, body: Json, content_type: str = MERGE) -> float:
-        """
-        Patch an object and return the seconds until the response.
-        """
+        """Patch an object and return the seconds until the response."""
         begun = asyncio.get_running_loop().time()
         headers = {"Content-Type": content_type}
         async with self._http.patch(path, data=json.dumps(body), headers=headers) as answer:
@@ -81,18 +75,14 @@ class PlainClient:
         return asyncio.get_running_loop().time() - begun
 
     async def watch(self, path: str, version: str) -> AsyncIterator[tuple[float, bytes]]:
-        """
-        Yield the lines of a watch with the event loop's time of their arrival.
-        """
+        """Yield the lines of a watch with the event loop's time of their arrival."""
         query = f"{path}?watch=1&resourceVersion={version}"
         async with self._http.get(query, read_bufsize=2**22) as answer:
             async for line in answer.content:
                 yield asyncio.get_running_loop().time(), line
 
     async def version(self, path: str) -> str:
-        """
-        Return the current resourceVersion of a collection, to watch from.
-        """
+        """Return the current resourceVersion of a collection, to watch from."""
         page = await self.get(f"{path}?limit=1")
         version: str = page["metadata"]["resourceVersion"]
         return version

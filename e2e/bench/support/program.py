@@ -1,6 +1,4 @@
-"""
-The command line and the course of every program that measures on a real control plane.
-"""
+"""The command line and the course of every program that measures on a real control plane."""
 
 import argparse
 import sys
@@ -35,9 +33,7 @@ def parser(
 
 
 def add_sizes(result: argparse.ArgumentParser, sizes: Sequence[int]) -> None:
-    """
-    Add the sizes of the stack at which to measure, with default *sizes*.
-    """
+    """Add the sizes of the stack at which to measure, with default *sizes*."""
     default = " ".join(map(str, sizes))
     result.add_argument(
         "--inferencesets",
@@ -54,9 +50,7 @@ def run(
     *,
     on_control_plane: bool = True,
 ) -> int:
-    """
-    Measure, print each row at once and all at the end, and return the exit code.
-    """
+    """Measure, print each row at once and all at the end, and return the exit code."""
     if on_control_plane:
         try:
             assets.find()
@@ -75,7 +69,5 @@ def _logged(measured: Iterable[BenchRow]) -> Iterator[BenchRow]:
 
 
 def log_progress(text: str) -> None:
-    """
-    Print progress to stderr.
-    """
+    """Print progress to stderr."""
     print(f"{time.strftime('%H:%M:%S')}  {text}", file=sys.stderr, flush=True)

@@ -1,6 +1,4 @@
-"""
-Counts of API requests: the reporter's by the audit log, those of all clients by metrics.
-"""
+"""Counts of API requests: the reporter's by the audit log, those of all clients by metrics."""
 
 import datetime as dt
 import json
@@ -18,9 +16,7 @@ READS = ("get", "list", "watch")
 
 
 class ApiRequest(NamedTuple):
-    """
-    A verb with its resource, or with its path if it has no resource.
-    """
+    """A verb with its resource, or with its path if it has no resource."""
 
     verb: str
     resource: str
@@ -30,24 +26,18 @@ Requests = Counter[ApiRequest]
 
 
 class RequestAudit:
-    """
-    Counts the reporter's requests from now on. The control plane must write an audit log.
-    """
+    """Counts the reporter's requests from now on. The control plane must write an audit log."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._log = plane.folder / "audit.log"
         self._offset = self._log.stat().st_size
 
     def take_requests(self) -> Requests:
-        """
-        Return the requests since the last call. A watch counts when it begins.
-        """
+        """Return the requests since the last call. A watch counts when it begins."""
         return Counter(_request(entry) for entry in self.take_entries())
 
     def take_entries(self) -> list[Json]:
-        """
-        Return the entries of the requests since the last call.
-        """
+        """Return the entries of the requests since the last call."""
         with self._log.open("rb") as log:
             log.seek(self._offset)
             new = log.read()
@@ -58,9 +48,7 @@ class RequestAudit:
 
 
 def received_at(entry: Json) -> float:
-    """
-    Return the Unix time at which the API server received a request.
-    """
+    """Return the Unix time at which the API server received a request."""
     return dt.datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
 
 
@@ -69,9 +57,7 @@ def reads(requests: Requests) -> int:
 
 
 def _counts(entry: Json) -> bool:
-    """
-    Return whether an entry counts as a request; the end of a watch is a second entry of it.
-    """
+    """Return whether an entry counts as a request; the end of a watch is a second entry of it."""
     ended_watch = entry["verb"] == "watch" and entry["stage"] == "ResponseComplete"
     return entry["user"]["username"] == REPORTER and not ended_watch
 

@@ -1,6 +1,4 @@
-"""
-Measure what the roll-up status adds to a pass.
-"""
+"""Measure what the roll-up status adds to a pass."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -23,9 +21,7 @@ def measure_rollup(
     one: Subject,
     measure: Callable[[Callable[[], object]], float],
 ) -> dict[str, float]:
-    """
-    Return the seconds after a full pass, and after a pass over *one* subject.
-    """
+    """Return the seconds after a full pass, and after a pass over *one* subject."""
     rules = RollUpRules(evaluator.catalogue, evaluator.flags)
     whole = RollUpInput(
         evaluation,

@@ -36,18 +36,14 @@ class StatusCost:
 
 
 class StatusCostMeter:
-    """
-    Measures a running reporter, from the audit log of the control plane.
-    """
+    """Measures a running reporter, from the audit log of the control plane."""
 
     def __init__(self, plane: ControlPlane, reporter: ReporterProcess) -> None:
         assert reporter.process is not None
         self._pid, self._audit = reporter.process.pid, RequestAudit(plane)
 
     def measure(self, seconds: float) -> StatusCost:
-        """
-        Measure the next *seconds*.
-        """
+        """Measure the next *seconds*."""
         self.begin()
         time.sleep(seconds)
         return self.end()
@@ -57,9 +53,7 @@ class StatusCostMeter:
         self._begun, self._cpu = time.monotonic(), ProcessUsage.of(self._pid).cpu
 
     def end(self) -> StatusCost:
-        """
-        Return the cost since *begin*.
-        """
+        """Return the cost since *begin*."""
         usage, seconds = ProcessUsage.of(self._pid), time.monotonic() - self._begun
         entries = self._audit.take_entries()
         return StatusCost(
@@ -71,9 +65,7 @@ class StatusCostMeter:
 
 
 def is_look(entry: Json) -> bool:
-    """
-    Return whether a request lists one object by its name, as the second look does.
-    """
+    """Return whether a request lists one object by its name, as the second look does."""
     selectors = parse_qs(urlsplit(entry["requestURI"]).query).get("fieldSelector", [])
     return entry["verb"] == "list" and any(s.startswith("metadata.name=") for s in selectors)
 

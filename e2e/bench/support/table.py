@@ -1,6 +1,4 @@
-"""
-The latencies of trials as lines of text.
-"""
+"""The latencies of trials as lines of text."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -10,9 +8,7 @@ from e2e.bench.trials import TrialLatencies
 
 
 def ratio(figures: TrialLatencies) -> float:
-    """
-    Return the ratio of the reporter's median to the floor's.
-    """
+    """Return the ratio of the reporter's median to the floor's."""
     reporter, floor = (
         [took.read for took in latencies] for latencies in (figures.reporter, figures.floor)
     )

@@ -1,3 +1,1 @@
-"""
-Evaluate the chart's alerts with promtool against metrics pages of the real program.
-"""
+"""Evaluate the chart's alerts with promtool against metrics pages of the real program."""

@@ -1,6 +1,4 @@
-"""
-The pages of a state at two moments, and the production of many states side by side.
-"""
+"""The pages of a state at two moments, and the production of many states side by side."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -13,9 +11,7 @@ from reporter.sinks.metrics.declarations.declaration import PREFIX
 
 
 AT_ONCE = 2
-"""
-States that are produced side by side: most of the time they wait.
-"""
+"""States that are produced side by side: most of the time they wait."""
 
 _OF_STATE = (
     *("finding", "reason_state", "silenced", "suppressed", "unknown"),
@@ -24,21 +20,15 @@ _OF_STATE = (
     *("rollup_blocking_info", "rollup_state"),
 )
 SHOWN = frozenset(f"{PREFIX}{name}" for name in _OF_STATE)
-"""
-The metrics that show a state; the others may go on counting.
-"""
+"""The metrics that show a state; the others may go on counting."""
 
 MAX_PASSES = 30
-"""
-Passes until a state is whole: its kinds and reasons follow each other on a busy machine.
-"""
+"""Passes until a state is whole: its kinds and reasons follow each other on a busy machine."""
 
 
 @dataclass(frozen=True)
 class State:
-    """
-    *before* and *after*: the same state at two moments; between them only counters differ.
-    """
+    """*before* and *after*: the same state at two moments; between them only counters differ."""
 
     before: Pages
     after: Pages
@@ -92,9 +82,7 @@ class States:
         return self._found[name]
 
     def of(self, *names: str) -> dict[str, State]:
-        """
-        Return these states; none: all. Those that are missing are produced side by side.
-        """
+        """Return these states; none: all. Those that are missing are produced side by side."""
         wanted = names or tuple(self._known)
         missing = [self._known[name] for name in dict.fromkeys(wanted) if name not in self._found]
         if missing:

@@ -38,9 +38,7 @@ ENDINGS: Mapping[str, Mapping[str, Any]] = {
         }
     },
 }
-"""
-Recoveries for cases that end with their trouble, where no other case has one.
-"""
+"""Recoveries for cases that end with their trouble, where no other case has one."""
 
 
 def _read() -> Mapping[str, Mapping[str, Any]]:
@@ -57,18 +55,14 @@ CASES = _read()
 
 @dataclass(frozen=True)
 class Minute:
-    """
-    *findings*: those that are not suppressed, without their items.
-    """
+    """*findings*: those that are not suppressed, without their items."""
 
     page: str
     findings: Keys
 
 
 class CasePages(StoryReplay):
-    """
-    A replay that scrapes the metrics page of its process at each full minute.
-    """
+    """A replay that scrapes the metrics page of its process at each full minute."""
 
     def __init__(self, case: Mapping[str, Any]) -> None:
         self.minutes: list[Minute] = []
@@ -113,9 +107,7 @@ class CasePages(StoryReplay):
 
 @dataclass(frozen=True)
 class Story:
-    """
-    The course of a case. The alert fires once a finding was there at two scrapes.
-    """
+    """The course of a case. The alert fires once a finding was there at two scrapes."""
 
     catalogue: Catalogue
     minutes: Sequence[Minute]
@@ -130,9 +122,7 @@ class Story:
         return any(key.reason == reason for minute in minutes for key in self.firing(minute))
 
     def resolves(self, reason: str) -> bool:
-        """
-        Return whether the alert fires at some time, and at the end no longer.
-        """
+        """Return whether the alert fires at some time, and at the end no longer."""
         last = self.firing(len(self.minutes) - 1)
         return self.fires(reason) and all(key.reason != reason for key in last)
 
@@ -162,16 +152,12 @@ def story_of(case: Mapping[str, Any]) -> Story:
 
 
 def warnings() -> list[str]:
-    """
-    Return the reasons that are announced as Warnings, also those that are off by default.
-    """
+    """Return the reasons that are announced as Warnings, also those that are off by default."""
     return sorted(e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason)
 
 
 def stories_of(reason: str) -> Iterator[Story]:
-    """
-    Play cases that announce a reason, the shortest first.
-    """
+    """Play cases that announce a reason, the shortest first."""
     spans = {
         name: _span(case)
         for name, case in CASES.items()
@@ -183,9 +169,7 @@ def stories_of(reason: str) -> Iterator[Story]:
 
 
 def _is_plain(case: Mapping[str, Any]) -> bool:
-    """
-    Return whether time goes on evenly, and not for longer than need be.
-    """
+    """Return whether time goes on evenly, and not for longer than need be."""
     return _span(case) <= LONGEST and not any("clock" in step for step in case["story"])
 
 

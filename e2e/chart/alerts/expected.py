@@ -1,6 +1,4 @@
-"""
-The alerts that fire in each state, and when.
-"""
+"""The alerts that fire in each state, and when."""
 
 from devcluster.example.team import MODEL, TEAM
 from e2e.chart.alerts.capture import State
@@ -15,9 +13,7 @@ from tests.support.status_objects import STATUSES
 Alert = dict[str, str]
 OURS = "productionstack_status_reporter_"
 BEFORE, LASTS = 20, 90
-"""
-Minutes in which a cluster is healthy, and then is in the state.
-"""
+"""Minutes in which a cluster is healthy, and then is in the state."""
 
 HEALTHY_YET, OVERDUE, LATE = BEFORE - 1, BEFORE + 29, BEFORE + LASTS - 1
 BBR = "clusterBBRNotReady"
@@ -33,9 +29,7 @@ def _alert(name: str, severity: str = "warning", **labels: str) -> Alert:
 
 
 def _of_reporter(name: str, severity: str = "warning", **labels: str) -> Alert:
-    """
-    Return an alert on the reporter itself, which the platform owns.
-    """
+    """Return an alert on the reporter itself, which the platform owns."""
     labels = {"namespace": NAMESPACE, "owner": Owner.PLATFORM, **labels}
     return _alert(f"StatusReporter{name}", severity, **labels)
 
@@ -70,16 +64,12 @@ def steady(state: State, minutes: int) -> Phase:
 
 
 def phases(healthy: State, state: State) -> tuple[Phase, ...]:
-    """
-    Return the time before the state, and the state.
-    """
+    """Return the time before the state, and the state."""
     return steady(healthy, BEFORE), steady(state, LASTS)
 
 
 def unknown_alerts(state: State) -> list[Alert]:
-    """
-    Return one alert for each reason and namespace that a replica cannot evaluate.
-    """
+    """Return one alert for each reason and namespace that a replica cannot evaluate."""
     found = _shown(state, "unknown")
     return [
         _alert("ReasonUnknown", **of_reason(each["reason"], each["workload_namespace"]))
@@ -88,9 +78,7 @@ def unknown_alerts(state: State) -> list[Alert]:
 
 
 def watch_alerts(state: State) -> list[Alert]:
-    """
-    Return one alert for each kind that is served and that a replica does not watch.
-    """
+    """Return one alert for each kind that is served and that a replica does not watch."""
     lost = {
         labels["kind"]
         for page in state.after
@@ -107,9 +95,7 @@ def decode_alerts(state: State) -> list[Alert]:
 
 
 def missing_alerts(state: State) -> list[Alert]:
-    """
-    Return one alert for each permission that a replica lacks. Those for Events are critical.
-    """
+    """Return one alert for each permission that a replica lacks. Those for Events are critical."""
     return [
         _of_reporter(
             "RightMissing", "critical" if labels["resource"] == "events" else "warning", **labels
@@ -145,9 +131,7 @@ def stalled_alerts(state: State) -> list[Alert]:
 
 
 def _shown(state: State, metric: str) -> list[Alert]:
-    """
-    Return the labels of the series of a metric that are not zero on some replica.
-    """
+    """Return the labels of the series of a metric that are not zero on some replica."""
     found = {
         labels
         for page in state.after
@@ -158,17 +142,13 @@ def _shown(state: State, metric: str) -> list[Alert]:
 
 
 def silence_alerts(state: State) -> list[Alert]:
-    """
-    Return one alert for each state, but active, in which there are silences.
-    """
+    """Return one alert for each state, but active, in which there are silences."""
     states = {each["state"] for each in _shown(state, "silences")} - {SilenceState.ACTIVE}
     return [_of_reporter("SilenceNotInEffect", state=each) for each in sorted(states)]
 
 
 def own_alerts(name: str) -> list[Alert]:
-    """
-    Return the alerts of a state that are not read from its pages.
-    """
+    """Return the alerts of a state that are not read from its pages."""
     fixed = {
         "finding": [FOUND],
         "suppressed": [ISTIO_OUT],
@@ -202,9 +182,7 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
 
 
 def firing_by_minute(name: str, state: State, **external: str) -> dict[int, list[Alert]]:
-    """
-    Return the alerts that fire, by minute. One resolves after an hour, some take an hour.
-    """
+    """Return the alerts that fire, by minute. One resolves after an hour, some take an hour."""
     alerts = [each | external for each in expected_alerts(name, state)]
     slow = [
         each

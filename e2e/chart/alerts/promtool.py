@@ -1,6 +1,4 @@
-"""
-Check rules and evaluate them over time with Prometheus' promtool.
-"""
+"""Check rules and evaluate them over time with Prometheus' promtool."""
 
 import json
 import os
@@ -26,9 +24,7 @@ Percent by which the heap grows before Go collects garbage: it saves a fifth of 
 
 
 def each_rule(rules: Json) -> Iterator[Json]:
-    """
-    Yield each alert and each recorded series.
-    """
+    """Yield each alert and each recorded series."""
     for group in rules["groups"]:
         yield from group["rules"]
 
@@ -38,17 +34,13 @@ def alerts_of(rules: Json) -> list[Json]:
 
 
 def metrics_of(rules: Json) -> set[str]:
-    """
-    Return the reporter's metrics that the rules are about.
-    """
+    """Return the reporter's metrics that the rules are about."""
     expressions = " ".join(rule["expr"] for rule in each_rule(rules))
     return set(re.findall(rf"{PREFIX}\w+", expressions))
 
 
 _CHECKED: set[str] = set()
-"""
-Groups and rules that are right: many values change one rule, and leave the others.
-"""
+"""Groups and rules that are right: many values change one rule, and leave the others."""
 
 
 def rule_errors(rules: Json) -> str:
@@ -99,9 +91,7 @@ def firing_errors(
     alert: str = "",
     texts: Sequence[Json] = (),
 ) -> str:
-    """
-    Return how the alerts that fire differ from those expected; empty if they do not.
-    """
+    """Return how the alerts that fire differ from those expected; empty if they do not."""
     test = AlertTest(series, firing, texts, alert)
     return errors_by_name(rules, {"it": test}, folder)["it"]
 
@@ -129,9 +119,7 @@ def errors_by_name(rules: Json, tests: Mapping[str, AlertTest], folder: Path) ->
 
 
 def _failures(report: Path) -> dict[str, str]:
-    """
-    Return the failures by the name of the test; empty for those that passed.
-    """
+    """Return the failures by the name of the test; empty for those that passed."""
     cases = ET.fromstring(report.read_bytes()).iter("testcase")
     return {case.attrib["name"]: "\n".join(case.itertext()).strip() for case in cases}
 

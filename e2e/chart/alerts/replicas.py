@@ -1,6 +1,4 @@
-"""
-Three reporters side by side, and their API server in memory, over HTTP.
-"""
+"""Three reporters side by side, and their API server in memory, over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -25,9 +23,7 @@ from tests.support.background import running_beside
 
 
 Pages = tuple[str, ...]
-"""
-One page for each replica.
-"""
+"""One page for each replica."""
 
 FLAGS = (
     "--startup-grace-seconds=0",
@@ -46,14 +42,10 @@ REPLICAS = 3
 USER = "replica-{}"
 PASSES = "pass_duration_seconds_count"
 LOOK_AGAIN = 0.05
-"""
-Seconds between two looks at the pages.
-"""
+"""Seconds between two looks at the pages."""
 
 WAIT_TIMEOUT = 180.0
-"""
-Seconds within which a kind without a watch is Unknown on a busy machine; it is after 30.
-"""
+"""Seconds within which a kind without a watch is Unknown on a busy machine; it is after 30."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +75,7 @@ class Replica:
 
 @dataclass(frozen=True)
 class Replicas:
-    """
-    Running reporters and their API server.
-    """
+    """Running reporters and their API server."""
 
     server: DevCluster
     running: Sequence[Replica]
@@ -118,9 +108,7 @@ class Replicas:
     async def all_show(
         self, metric: str, value: float, *, of: int = REPLICAS, **labels: str
     ) -> None:
-        """
-        Wait until exactly *of* replicas show the metric with this value.
-        """
+        """Wait until exactly *of* replicas show the metric with this value."""
 
         def shown() -> bool:
             return [each.metric(metric, **labels) for each in self.running].count(value) == of
@@ -130,9 +118,7 @@ class Replicas:
     async def counted(
         self, result: str, above: float = 0, *, metric: str = "event_writes_total"
     ) -> float:
-        """
-        Wait until more than *above* writes had this result, and return how many had.
-        """
+        """Wait until more than *above* writes had this result, and return how many had."""
 
         def total() -> float:
             return sum(each.metric(metric, result=result) for each in self.running)
@@ -141,9 +127,7 @@ class Replicas:
         return total()
 
     async def passed(self) -> None:
-        """
-        Wait until each has ended two further passes; the second began after this was called.
-        """
+        """Wait until each has ended two further passes; the second began after this was called."""
         least = [each.metric(PASSES) + 2 for each in self.running]
 
         def ended() -> bool:

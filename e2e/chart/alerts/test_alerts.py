@@ -1,6 +1,4 @@
-"""
-Each alert of the chart fires in the states it is for and in no other, and names the cluster.
-"""
+"""Each alert of the chart fires in the states it is for and in no other, and names the cluster."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -53,9 +51,7 @@ from tests.support.status_objects import STATUSES
 
 
 pytestmark = pytest.mark.controlplane
-"""
-helm and promtool are built together with the control plane.
-"""
+"""helm and promtool are built together with the control plane."""
 
 Json = dict[str, Any]
 TESTED_APART = {
@@ -64,9 +60,7 @@ TESTED_APART = {
     "ProductionStackStatusReporterSeriesLeftOut",
     "ProductionStackStatusReporterStatusOutdated",
 }
-"""
-Those that no page of a state has: see test_unreadable_pages, test_silent and test_left_out.
-"""
+"""Those that no page of a state has: see test_unreadable_pages, test_silent and test_left_out."""
 
 
 # ---------------------------------------------------------------- each state
@@ -83,9 +77,7 @@ CLUSTERS = [
 def test_each_state_fires_its_alerts_and_no_other(
     rules: Json, states: States, name: str, cluster: str, alert_errors: AlertErrors
 ) -> None:
-    """
-    With a cluster, a second one is healthy all the time, as in a central Prometheus.
-    """
+    """With a cluster, a second one is healthy all the time, as in a central Prometheus."""
     metrics = metrics_of(rules)
 
     def test(name: str, cluster: str) -> AlertTest:
@@ -132,9 +124,7 @@ def test_every_reason_can_be_unknown(states: States) -> None:
 
 
 def test_what_is_missing_and_stalled_in_each_state(states: States) -> None:
-    """
-    The states above evaluate these alerts for what their pages show; this is what they show.
-    """
+    """The states above evaluate these alerts for what their pages show; this is what they show."""
     found = states.of()
     missing = {
         name: {(each["verb"], each["resource"]) for each in missing_alerts(state)}
@@ -214,9 +204,7 @@ def test_two_monitors_and_two_prometheus_servers_change_nothing(
 
 
 def test_scraping_renames_no_label(states: States) -> None:
-    """
-    So the rules hold with honorLabels and without.
-    """
+    """So the rules hold with honorLabels and without."""
     target = dict.fromkeys(("namespace", "pod", "instance", "job", "service", "endpoint"), "x")
     target |= dict.fromkeys(("container", "cluster", "prometheus_replica", "node"), "x")
     assert "exported_namespace" in scraped({"namespace": "y"}, target)
@@ -251,9 +239,7 @@ STALLED = {
 
 
 def _texts(states: States) -> Iterator[tuple[str, Sequence[Alert], Sequence[str]]]:
-    """
-    Yield states, alerts of one rule that fire in them, and their summaries.
-    """
+    """Yield states, alerts of one rule that fire in them, and their summaries."""
     for name, summary in SUMMARIES.items():
         yield name, [own_alerts(name)[-1]], [summary]
     (lacks,) = missing_alerts(states["writes_refused"])

@@ -1,6 +1,4 @@
-"""
-The alert on findings, minute by minute, for the metrics pages of replayed cases.
-"""
+"""The alert on findings, minute by minute, for the metrics pages of replayed cases."""
 
 from functools import cache
 from typing import Any
@@ -21,9 +19,7 @@ ALERT = "ProductionStackFinding"
 
 @cache
 def _story(reason: str) -> Story:
-    """
-    Return a story in which the alert on a reason fires and resolves.
-    """
+    """Return a story in which the alert on a reason fires and resolves."""
     for story in stories_of(reason):
         if story.resolves(reason):
             return story

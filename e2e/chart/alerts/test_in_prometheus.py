@@ -1,6 +1,4 @@
-"""
-A real Prometheus scrapes a real reporter, in both formats, and evaluates the chart's rules.
-"""
+"""A real Prometheus scrapes a real reporter, in both formats, and evaluates the chart's rules."""
 
 import http.client
 import json
@@ -48,9 +46,7 @@ def reporter(plane: ControlPlane) -> Iterator[ReporterProcess]:
 def _engine(
     plane: ControlPlane, reporter: ReporterProcess, rules: Json | None = None
 ) -> Prometheus:
-    """
-    Start a Prometheus with a target for each format.
-    """
+    """Start a Prometheus with a target for each format."""
     target = {
         "targets": [f"127.0.0.1:{reporter.metrics_port}"],
         "labels": {"namespace": NAMESPACE},
@@ -91,9 +87,7 @@ def _scraped(engine: Prometheus) -> dict[str, float]:
 
 
 def _health(engine: Prometheus) -> dict[str, str]:
-    """
-    Return the health of each target, with its last error if there is one.
-    """
+    """Return the health of each target, with its last error if there is one."""
     targets = _get(engine, "targets")["activeTargets"]
     return {each["scrapePool"]: each["health"] + each["lastError"] for each in targets}
 
@@ -125,9 +119,7 @@ def test_prometheus_reads_both_formats(plane: ControlPlane, reporter: ReporterPr
 def test_prometheus_evaluates_every_rule(
     plane: ControlPlane, reporter: ReporterProcess, rules: Json
 ) -> None:
-    """
-    Two targets show the same replica, as a ServiceMonitor and a PodMonitor together do.
-    """
+    """Two targets show the same replica, as a ServiceMonitor and a PodMonitor together do."""
     inference_sets.misconfigure(plane.client, 0)
     inference_sets.wait_state(reporter, 0, "announced", within=SLOW)
     engine = _engine(plane, reporter, rules)

@@ -1,6 +1,4 @@
-"""
-The alert on InferenceSets that have no series of their own, as too many have trouble.
-"""
+"""The alert on InferenceSets that have no series of their own, as too many have trouble."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -23,9 +21,7 @@ pytestmark = pytest.mark.controlplane
 Json = dict[str, Any]
 METRICS = {f"{OURS}{name}" for name in ("inferenceset_series_left_out", "leader")}
 FOR = 5
-"""
-Minutes of the alert.
-"""
+"""Minutes of the alert."""
 
 
 def _page(inference_sets: int) -> str:

@@ -1,6 +1,4 @@
-"""
-The alert on stale passes where a resync takes longer than it waits by default.
-"""
+"""The alert on stale passes where a resync takes longer than it waits by default."""
 
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,7 @@ MINUTES = 180
 
 
 def _series(pod: str, *, begin: int = 0, end: int = MINUTES, stuck_from: int = MINUTES) -> Json:
-    """
-    Return the time of the last pass, which changes with each resync, while the pod runs.
-    """
+    """Return the time of the last pass, which changes with each resync, while the pod runs."""
     values = (
         60 * (min(minute, stuck_from) // RESYNC_MINUTES * RESYNC_MINUTES)
         if begin <= minute < end

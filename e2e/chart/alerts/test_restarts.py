@@ -1,6 +1,4 @@
-"""
-The alert on findings while all replicas are replaced, and once the trouble has ended.
-"""
+"""The alert on findings while all replicas are replaced, and once the trouble has ended."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,9 +22,7 @@ Json = dict[str, Any]
 NAME = "ProductionStackFinding"
 LASTS, GAP, REMEMBERED = 20, 2, 5
 GONE = BEFORE + LASTS
-"""
-The minute from which no replica is scraped.
-"""
+"""The minute from which no replica is scraped."""
 
 
 def _firing_errors(
@@ -36,9 +32,7 @@ def _firing_errors(
     firing: Mapping[int, list[Alert]],
     folder: Path,
 ) -> str:
-    """
-    Compare the alerts after a finding of LASTS minutes in a cluster that was healthy.
-    """
+    """Compare the alerts after a finding of LASTS minutes in a cluster that was healthy."""
     found = (steady(states["healthy"], BEFORE), steady(states["finding"], LASTS), *phases)
     series = [*series_of(found, metrics_of(rules), cluster="west")]
     expected: dict[int, list[Alert]] = {HEALTHY_YET: [], GONE - 1: [FOUND], **firing}
@@ -49,9 +43,7 @@ def _firing_errors(
 def test_it_fires_on_while_all_replicas_are_replaced(
     rules: Json, states: States, tmp_path: Path
 ) -> None:
-    """
-    It resolves with the first page that shows the recovery.
-    """
+    """It resolves with the first page that shows the recovery."""
     back, well = GONE + GAP, GONE + GAP + LASTS
     phases = (Phase(GAP), steady(states["finding"], LASTS), steady(states["healthy"], LASTS))
     firing = {at: [FOUND] for at in (*range(GONE, back + 3), well - 1)}
@@ -78,9 +70,7 @@ def test_a_reporter_that_does_not_come_back_leaves_it_for_five_minutes(
 def test_a_value_makes_it_fire_on_after_a_recovery(
     helm: Helm, states: States, tmp_path: Path
 ) -> None:
-    """
-    It is no default, because each recovery is shown so much later.
-    """
+    """It is no default, because each recovery is shown so much later."""
     words = f"--set=prometheusRule.enabled=true,prometheusRule.rules.{NAME}.keepFiringFor=5m"
     rendered = helm.render(CHART, words, golden.OPERATOR)
     (rules,) = (dict(e["spec"]) for e in rendered if e["kind"] == "PrometheusRule")
@@ -96,9 +86,7 @@ KAITO = "clusterKaitoControllerNotReady"
 CONTROLLER = "Deployment kaito-system/kaito-workspace"
 HOLD = dict.fromkeys(("declared", "failed", "lost", "starting"), "5m")
 DELETED, HELD, AGAIN = 10, 17, 24
-"""
-Minutes at which it has been announced, is held by a new process, and has outlived that hold.
-"""
+"""Minutes at which it has been announced, is held by a new process, and has outlived that hold."""
 
 
 def _case(at: str, *, until: str) -> Json:
@@ -158,9 +146,7 @@ def test_it_fires_on_while_a_new_process_holds_the_finding(
 def test_it_fires_on_while_a_new_process_continues_the_finding(
     rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
 ) -> None:
-    """
-    The process holds nothing anew that the Events of its predecessor tell.
-    """
+    """The process holds nothing anew that the Events of its predecessor tell."""
     story = story_of(_case(back, until=until))
     series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
     announced = story.alerts(DELETED)

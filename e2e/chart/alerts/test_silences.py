@@ -52,9 +52,7 @@ CASE: Json = {
 
 
 def _firing(story: Story, minute: int) -> list[Alert]:
-    """
-    Return the alerts on the reason by InferenceSet, as the program has its findings.
-    """
+    """Return the alerts on the reason by InferenceSet, as the program has its findings."""
     return [each for each in story.alerts(minute) if each["reason"] == REASON]
 
 

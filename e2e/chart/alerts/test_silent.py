@@ -1,6 +1,4 @@
-"""
-The alerts on a reporter that is gone, that evaluates nothing, or that is one of many.
-"""
+"""The alerts on a reporter that is gone, that evaluates nothing, or that is one of many."""
 
 from pathlib import Path
 from typing import Any
@@ -83,9 +81,7 @@ def test_alert_fires_for_a_leader_that_cannot_make_a_status(
 def test_alert_fires_for_one_replica_that_evaluates_nothing(
     rules: Json, states: States, tmp_path: Path
 ) -> None:
-    """
-    The page of one replica stays that of one moment; those of the others go on.
-    """
+    """The page of one replica stays that of one moment; those of the others go on."""
     healthy, metrics = states["healthy"], metrics_of(rules)
     leads = [f"{OURS}leader 1.0" in page for page in healthy.after]
     stuck = leads.index(False)
@@ -101,9 +97,7 @@ def test_alert_fires_for_one_replica_that_evaluates_nothing(
 def test_alert_fires_for_reporters_of_one_cluster_in_two_namespaces(
     rules: Json, states: States, tmp_path: Path
 ) -> None:
-    """
-    Each leads by a Lease of its own, so Events are written twice.
-    """
+    """Each leads by a Lease of its own, so Events are written twice."""
     story, metrics = (steady(states["healthy"], LASTS),), metrics_of(rules)
     series = [*series_of(story, metrics, cluster="west")]
     series += series_of(story, metrics, cluster="west", namespace="another")
@@ -116,9 +110,7 @@ def test_alert_fires_for_reporters_of_one_cluster_in_two_namespaces(
 def test_alert_fires_for_one_cluster_of_thirty_without_a_leader(
     rules: Json, states: States, tmp_path: Path
 ) -> None:
-    """
-    Only the series of these rules, as the others make thirty times as many.
-    """
+    """Only the series of these rules, as the others make thirty times as many."""
     healthy, leaderless = states["healthy"], states["no_leader"]
     names = {"leader", "rollup_evaluated_timestamp_seconds", "last_pass_timestamp_seconds"}
     metrics = {f"{OURS}{name}" for name in names}

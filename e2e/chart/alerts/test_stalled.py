@@ -1,6 +1,4 @@
-"""
-Alerts on what blocks for longer than it may, while its code changes.
-"""
+"""Alerts on what blocks for longer than it may, while its code changes."""
 
 import re
 from pathlib import Path
@@ -19,9 +17,7 @@ pytestmark = pytest.mark.controlplane
 Json = dict[str, Any]
 CODE = re.compile(r'(rollup_blocking_info\{[^}]*code=")[^"]*')
 MINUTES = 3
-"""
-The time between two changes: less than the alert waits for.
-"""
+"""The time between two changes: less than the alert waits for."""
 
 
 @pytest.mark.parametrize("name", ["finding", "harness_out"])

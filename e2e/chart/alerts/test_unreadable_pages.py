@@ -1,6 +1,4 @@
-"""
-The alerts on reasons that are read from the metrics pages of model pods.
-"""
+"""The alerts on reasons that are read from the metrics pages of model pods."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,9 +12,7 @@ from e2e.chart.alerts.timeline import selector
 
 
 pytestmark = pytest.mark.controlplane
-"""
-helm and promtool are built together with the control plane.
-"""
+"""helm and promtool are built together with the control plane."""
 
 Json = dict[str, Any]
 

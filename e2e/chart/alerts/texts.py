@@ -1,6 +1,4 @@
-"""
-Tests of the texts of the alerts that fire.
-"""
+"""Tests of the texts of the alerts that fire."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -32,9 +32,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Monitor:
-    """
-    A way to scrape. *labels*: those that the Prometheus Operator adds beside the pod's own.
-    """
+    """A way to scrape. *labels*: those that the Prometheus Operator adds beside the pod's own."""
 
     job: str
     labels: Labels = ()
@@ -86,9 +84,7 @@ def samples(page: str) -> Mapping[tuple[str, Labels], float]:
 
 @lru_cache(maxsize=200_000)
 def _sample(line: str) -> tuple[tuple[str, Labels], float]:
-    """
-    Return a sample; most lines are the same on every page, and the parser is slow.
-    """
+    """Return a sample; most lines are the same on every page, and the parser is slow."""
     (family,) = text_string_to_metric_families(line)
     (sample,) = family.samples
     return (sample.name, tuple(sorted(sample.labels.items()))), sample.value

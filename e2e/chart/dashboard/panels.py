@@ -1,6 +1,4 @@
-"""
-The panels of the dashboard, and their queries as Grafana sends them.
-"""
+"""The panels of the dashboard, and their queries as Grafana sends them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,9 +19,7 @@ VARIABLES: Mapping[str, str] = {
     "$namespace": ALL,
     "$owner": ALL,
 }
-"""
-The values of Grafana's variables, with "All" chosen.
-"""
+"""The values of Grafana's variables, with "All" chosen."""
 
 
 @dataclass(frozen=True)

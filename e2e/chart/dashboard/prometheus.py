@@ -1,6 +1,4 @@
-"""
-A real Prometheus that has the metrics pages of a replay in its database.
-"""
+"""A real Prometheus that has the metrics pages of a replay in its database."""
 
 import json
 import subprocess
@@ -25,15 +23,11 @@ from tests.support.ports import free_port
 Json = dict[str, Any]
 Labels = tuple[tuple[str, str], ...]
 STEP = 60
-"""
-Seconds between two pages.
-"""
+"""Seconds between two pages."""
 
 
 class _History(Collector):
-    """
-    Samples of many pages, each with its time.
-    """
+    """Samples of many pages, each with its time."""
 
     def __init__(self, pages: Sequence[str], begin: datetime, target: Mapping[str, str]) -> None:
         self._families: dict[str, Metric] = {}
@@ -54,9 +48,7 @@ class _History(Collector):
 
 @dataclass(frozen=True)
 class Prometheus:
-    """
-    *begin*, *end*: of the pages in its database.
-    """
+    """*begin*, *end*: of the pages in its database."""
 
     port: int
     begin: datetime
@@ -94,9 +86,7 @@ class Prometheus:
 def prometheus_with(
     pages: Sequence[str], begin: datetime, target: Mapping[str, str]
 ) -> Iterator[Prometheus]:
-    """
-    Run a Prometheus that has scraped these pages, one a minute.
-    """
+    """Run a Prometheus that has scraped these pages, one a minute."""
     folder, programs = Folder(), assets.find()
     try:
         text = folder.path / "pages.txt"

@@ -33,9 +33,7 @@ OF_TARGETS = {"cluster", "instance", "namespace", "pod", "le"}
 
 
 def _differences(ours: Any, theirs: Any, where: str = "") -> list[str]:
-    """
-    Return what Grafana's types do not know: it is lost on the way through them.
-    """
+    """Return what Grafana's types do not know: it is lost on the way through them."""
     if isinstance(ours, dict):
         if not isinstance(theirs, dict):
             return [where]
@@ -106,9 +104,7 @@ def test_panels_fill_rows_without_overlap_and_say_what_they_show() -> None:
 
 
 def test_every_state_of_a_reason_is_drawn() -> None:
-    """
-    Look for a number of each state: one without a number would look clear.
-    """
+    """Look for a number of each state: one without a number would look clear."""
     timelines = [panel for panel in panels() if panel["type"] == "state-timeline"]
     assert len(timelines) == 2
     for panel in timelines:
@@ -130,9 +126,7 @@ def test_the_same_namespace_of_two_clusters_has_two_names() -> None:
 @pytest.mark.controlplane
 @pytest.mark.parametrize("leaders", [0, 1, 2])
 def test_a_leader_that_is_scraped_twice_is_one(tmp_path: Path, leaders: int) -> None:
-    """
-    Two leaders are a fault that the panel shows; each is a series of both monitors here.
-    """
+    """Two leaders are a fault that the panel shows; each is a series of both monitors here."""
     name = f"{PREFIX}leader"
     series = [
         {

@@ -1,6 +1,4 @@
-"""
-Every query of the dashboard, run in a real Prometheus on the metrics pages of a replay.
-"""
+"""Every query of the dashboard, run in a real Prometheus on the metrics pages of a replay."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -18,9 +16,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
 pytestmark = pytest.mark.controlplane
-"""
-Prometheus and promtool are built together with the control plane.
-"""
+"""Prometheus and promtool are built together with the control plane."""
 
 Json = dict[str, Any]
 TARGET = {
@@ -31,9 +27,7 @@ TARGET = {
     "pod": "stack-status-reporter-0",
 }
 BEGUN, ENDS, UNTIL = 2, 14, 30
-"""
-Minutes at which trouble begins and ends, and of the whole story.
-"""
+"""Minutes at which trouble begins and ends, and of the whole story."""
 
 SILENCED, SILENCED_UNTIL = "modelharnessGatewayDataPlaneNotReady", "2026-05-01T12:20:00Z"
 PROGRAMMED = {"type": "Programmed", "observedGeneration": 1}
@@ -84,9 +78,7 @@ STORY = {
 
 
 class _WholePages(CasePages):
-    """
-    Pages with what a whole process shows beside the states, so that no panel is empty.
-    """
+    """Pages with what a whole process shows beside the states, so that no panel is empty."""
 
     def _new_process(self, case: Any) -> None:
         watch = WatchReport(
@@ -140,9 +132,7 @@ def _rows(found: list[Json], *labels: str) -> dict[tuple[str, ...], float]:
 
 
 def _values(found: list[Json], *labels: str) -> dict[tuple[str, ...], dict[int, float]]:
-    """
-    Return the values of each series by minute.
-    """
+    """Return the values of each series by minute."""
     return {
         tuple(each["metric"].get(label, "") for label in labels): {
             round((moment - NOON.timestamp()) / 60): float(value)

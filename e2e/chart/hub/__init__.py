@@ -1,3 +1,1 @@
-"""
-The hub in the chart, with its alerts, and the configuration of what sends to it.
-"""
+"""The hub in the chart, with its alerts, and the configuration of what sends to it."""

@@ -1,6 +1,4 @@
-"""
-The objects of a hub that the chart renders.
-"""
+"""The objects of a hub that the chart renders."""
 
 from typing import Any
 
@@ -14,13 +12,9 @@ VALUES = golden.HERE / "values" / "hub.yaml"
 Json = dict[str, Any]
 
 READERS = f"{NAME}-status-reader"
-"""
-The ClusterRole for those who read the status of the hub.
-"""
+"""The ClusterRole for those who read the status of the hub."""
 
 
 def objects_of_hub(objects: list[Json]) -> dict[str, Json]:
-    """
-    Return the objects of the hub by kind.
-    """
+    """Return the objects of the hub by kind."""
     return {each["kind"]: each for each in objects if each["metadata"]["name"] == NAME}

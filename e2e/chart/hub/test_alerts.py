@@ -1,6 +1,4 @@
-"""
-The alerts of the hub: in which state each fires, and where they are rendered.
-"""
+"""The alerts of the hub: in which state each fires, and where they are rendered."""
 
 import json
 import re
@@ -38,9 +36,7 @@ def _rules(helm: Helm, *words: str) -> Json:
 
 
 def _groups(helm: Helm, *words: str) -> list[str]:
-    """
-    Return the groups of rules that are rendered with these values.
-    """
+    """Return the groups of rules that are rendered with these values."""
     objects = helm.render(CHART, "--set=prometheusRule.enabled=true", *words, golden.OPERATOR)
     rules = (each["spec"]["groups"] for each in objects if each["kind"] == "PrometheusRule")
     return sorted(group["name"] for groups in rules for group in groups)
@@ -89,9 +85,7 @@ def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hu
 
 WITHOUT_AN_ALERT = {"Paused"}
 OF_THE_ENGINE = {"NotAsked", "EngineUnavailable"}
-"""
-The codes for which ProductionStackHubWithoutAnswers fires.
-"""
+"""The codes for which ProductionStackHubWithoutAnswers fires."""
 
 
 def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
@@ -106,9 +100,7 @@ TARGET = {"job": NAME, "pod": "hub-0", "namespace": NAMESPACE}
 
 
 def _series(pod: str = "hub-0", **values: str) -> list[Json]:
-    """
-    Return the series of a replica, healthy but for *values* by the name of a state below.
-    """
+    """Return the series of a replica, healthy but for *values* by the name of a state below."""
     target = TARGET | {"pod": pod}
     found = [
         _one(HUB_LEADER.full_name, target, values.get("leader", "1+0x60")),

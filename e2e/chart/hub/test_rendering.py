@@ -1,6 +1,4 @@
-"""
-The hub in the chart: nothing of it by default, and its own permissions.
-"""
+"""The hub in the chart: nothing of it by default, and its own permissions."""
 
 import json
 from pathlib import Path
@@ -120,9 +118,7 @@ def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
 
 @pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor"])
 def test_either_monitor_scrapes_the_hub_too(helm: Helm, kind: str) -> None:
-    """
-    Without it the alerts on a hub whose series are missing fire for ever.
-    """
+    """Without it the alerts on a hub whose series are missing fire for ever."""
     value = f"{kind[0].lower()}{kind[1:]}"
     objects = helm.render(CHART, f"{ON},{value}.enabled=true", golden.OPERATOR)
     found = objects_of_hub(objects)

@@ -1,6 +1,4 @@
-"""
-The configuration in docs/hub.md is one that Prometheus takes.
-"""
+"""The configuration in docs/hub.md is one that Prometheus takes."""
 
 import json
 import re
@@ -25,9 +23,7 @@ BLOCKS = [
 
 
 def test_prometheus_takes_it(tmp_path: Path) -> None:
-    """
-    The Prometheus of the tests has no discovery of pods, so that is replaced.
-    """
+    """The Prometheus of the tests has no discovery of pods, so that is replaced."""
     ((config,),) = (block for block in BLOCKS if "scrape_configs" in block[0])
     (job,) = config["scrape_configs"]
     assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]

@@ -1,3 +1,1 @@
-"""
-Compare what the chart renders with what was reviewed, and with what the program needs.
-"""
+"""Compare what the chart renders with what was reviewed, and with what the program needs."""

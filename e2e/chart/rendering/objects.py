@@ -8,9 +8,7 @@ from reporter.kube.objects.access_review import Permission
 
 
 READER = "-status-reader"
-"""
-The end of the name of the ClusterRole for those who read the status.
-"""
+"""The end of the name of the ClusterRole for those who read the status."""
 
 Json = dict[str, Any]
 
@@ -29,9 +27,7 @@ def arguments_of(objects: list[Json]) -> list[str]:
 
 
 def granted_by(objects: list[Json]) -> frozenset[Permission]:
-    """
-    Return what the ServiceAccount may do; the role of readers is bound to nobody.
-    """
+    """Return what the ServiceAccount may do; the role of readers is bound to nobody."""
     roles = [
         each
         for each in objects

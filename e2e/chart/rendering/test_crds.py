@@ -1,6 +1,4 @@
-"""
-The chart renders the CRDs of this program if asked for, and an API server accepts them.
-"""
+"""The chart renders the CRDs of this program if asked for, and an API server accepts them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,9 +11,7 @@ from e2e.chart.helm import Helm
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 CRD = "CustomResourceDefinition"
 Json = dict[str, Any]
@@ -50,9 +46,7 @@ def test_selectable_fields_are_left_out_where_helm_would_refuse_them(
 
 
 def test_every_part_of_a_health_event_is_bounded() -> None:
-    """
-    The API server refuses a rule over parts without bounds, as its cost is not known.
-    """
+    """The API server refuses a rule over parts without bounds, as its cost is not known."""
 
     def unbounded(schema: Json, where: str) -> Iterator[str]:
         match schema.get("type"):

@@ -40,9 +40,7 @@ EVERYTHING = (
 
 
 def _error(helm: Helm, key: str) -> str:
-    """
-    Return why the chart is not rendered without a value; empty if it is.
-    """
+    """Return why the chart is not rendered without a value; empty if it is."""
     try:
         helm.render(CHART, f"--set={EVERYTHING}", golden.OPERATOR, f"--set={key}=null")
     except HelmFailed as err:

@@ -1,6 +1,4 @@
-"""
-The flags that the chart gives to the process, and what goes with them.
-"""
+"""The flags that the chart gives to the process, and what goes with them."""
 
 import json
 from pathlib import Path
@@ -16,15 +14,11 @@ from reporter.settings import RollUpScope, load_settings
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 Json = dict[str, Any]
 DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
-"""
-Flags whose default in the chart has always differed from the program's.
-"""
+"""Flags whose default in the chart has always differed from the program's."""
 
 
 @pytest.mark.parametrize("values", golden.VALUES, ids=lambda path: path.stem)
@@ -86,9 +80,7 @@ def test_status_that_asks_for_tokens_is_open_unless_peers_are_named(helm: Helm) 
 
 
 def _ingress_and_status_address(helm: Helm, *words: str) -> tuple[dict[str | int, Any], str]:
-    """
-    Return the peers by port, None for everyone, and the address of the status page.
-    """
+    """Return the peers by port, None for everyone, and the address of the status page."""
     objects = helm.render(CHART, "--set=networkPolicy.enabled=true", *words)
     given = dict(each.removeprefix("--").split("=", 1) for each in arguments_of(objects))
     rules = object_of(objects, "NetworkPolicy")["spec"]["ingress"]
@@ -125,9 +117,7 @@ ROLLUP_ALERTS = {"ProductionStackStalled", "ProductionStackStatusReporterStatusO
 def test_metrics_of_the_status_are_chosen_and_their_alerts_go_with_them(
     helm: Helm, tmp_path: Path, written: str, scope: RollUpScope
 ) -> None:
-    """
-    Helm reads off without quotes as false.
-    """
+    """Helm reads off without quotes as false."""
     values = tmp_path / "values.yaml"
     values.write_text(f"rollupMetrics: {written}\nprometheusRule: {{enabled: true}}\n")
     objects = helm.render(CHART, f"--values={values}", golden.OPERATOR)

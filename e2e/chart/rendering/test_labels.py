@@ -1,6 +1,4 @@
-"""
-Labels of users beside those by which pods are found.
-"""
+"""Labels of users beside those by which pods are found."""
 
 import json
 from pathlib import Path
@@ -45,9 +43,7 @@ EVERYTHING = "hub.enabled=true,hub.queryURL=https://engine.example.com,crds.inst
 
 
 class StrictLoader(yaml.SafeLoader):
-    """
-    Refuses a key that is there twice, as kustomize does, and with it Flux.
-    """
+    """Refuses a key that is there twice, as kustomize does, and with it Flux."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

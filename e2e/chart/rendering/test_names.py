@@ -1,6 +1,4 @@
-"""
-Names that YAML takes for numbers, dates or truth values stay names.
-"""
+"""Names that YAML takes for numbers, dates or truth values stay names."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,9 +10,7 @@ from e2e.chart.helm import Helm
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 EVERYTHING = (
     "hub.enabled=true,hub.queryURL=https://engine.example.com,hub.statusAuthorization=kubernetes",
@@ -28,9 +24,7 @@ LABELS = {"labels", "matchLabels", "annotations"}
 
 
 def _texts(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
-    """
-    Yield what must be text by its path: names, labels, and what selects by labels.
-    """
+    """Yield what must be text by its path: names, labels, and what selects by labels."""
     if isinstance(value, list):
         for i, each in enumerate(value):
             yield from _texts(each, f"{path}[{i}]")

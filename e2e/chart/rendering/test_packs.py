@@ -1,6 +1,4 @@
-"""
-The chart grants what the packs of a release read, and mounts those of its own.
-"""
+"""The chart grants what the packs of a release read, and mounts those of its own."""
 
 import itertools
 import json
@@ -18,9 +16,7 @@ from reporter.settings import ScrapeMode
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 PACKS = shipped_packs(default_folder())
 LEASE = ("kaito-system", "productionstack-status-reporter")

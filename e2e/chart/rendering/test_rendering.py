@@ -15,9 +15,7 @@ from e2e.chart.rendering.objects import arguments_of, namespace_of, object_of
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 Json = dict[str, Any]
 VALUES: Json = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -179,7 +177,5 @@ def test_secrets_wildcards_and_further_privileges_are_nowhere(helm: Helm) -> Non
 
 
 def _is_for_readers(manifest: Json) -> bool:
-    """
-    Report whether a role has paths alone, and no resources: that of readers of the status.
-    """
+    """Report whether a role has paths alone, and no resources: that of readers of the status."""
     return all(rule.keys() == {"nonResourceURLs", "verbs"} for rule in manifest["rules"])

@@ -1,6 +1,4 @@
-"""
-The chart grants what the program needs, and nothing else.
-"""
+"""The chart grants what the program needs, and nothing else."""
 
 import itertools
 from dataclasses import replace
@@ -26,9 +24,7 @@ from reporter.settings import ScrapeMode, StatusAuthorization, StoreBackend, loa
 
 
 pytestmark = pytest.mark.controlplane
-"""
-The helm program is built together with the control plane.
-"""
+"""The helm program is built together with the control plane."""
 
 LEASE = ("kaito-system", "productionstack-status-reporter")
 
@@ -132,9 +128,7 @@ def test_the_role_in_kube_system_may_be_left_to_others(helm: Helm) -> None:
 def test_nothing_is_read_from_pods_and_granted_for_it_with_scrape_off(
     helm: Helm, tmp_path: Path, written: str
 ) -> None:
-    """
-    Helm reads off without quotes as false.
-    """
+    """Helm reads off without quotes as false."""
     values = tmp_path / "values.yaml"
     values.write_text(f"scrape: {{pods: {written}}}\n")
     objects = helm.render(CHART, f"--values={values}")

@@ -1,6 +1,4 @@
-"""
-Silences as values of the chart: an entry is read by the process as it was written.
-"""
+"""Silences as values of the chart: an entry is read by the process as it was written."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-The network between one client and the API server, which can be cut while others go on.
-"""
+"""The network between one client and the API server, which can be cut while others go on."""
 
 import asyncio
 import contextlib
@@ -15,9 +13,7 @@ from tests.support.ports import free_port
 
 
 class CuttableConnection:
-    """
-    Forward connections, in a thread of its own.
-    """
+    """Forward connections, in a thread of its own."""
 
     def __init__(self, target: int) -> None:
         self.port, self._target = free_port(), target
@@ -27,9 +23,7 @@ class CuttableConnection:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def kubeconfig(self, original: Path) -> Path:
-        """
-        Write a copy of a kubeconfig that uses this connection.
-        """
+        """Write a copy of a kubeconfig that uses this connection."""
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
             cluster["cluster"]["server"] = f"https://127.0.0.1:{self.port}"
@@ -41,9 +35,7 @@ class CuttableConnection:
         self._do(self._listen())
 
     def cut(self) -> None:
-        """
-        Reset every connection, and refuse each new one.
-        """
+        """Reset every connection, and refuse each new one."""
         self._do(self._close())
 
     def reset_connections(self) -> None:
@@ -122,9 +114,7 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
 
 @contextlib.contextmanager
 def cuttable_connection(plane: ControlPlane) -> Iterator[CuttableConnection]:
-    """
-    Forward connections to the API server of *plane*.
-    """
+    """Forward connections to the API server of *plane*."""
     way = CuttableConnection(plane.client.port)
     way.start()
     try:

@@ -27,9 +27,7 @@ HEALED_REASON, BROKEN_REASON, READY = (
     "clusterReady",
 )
 UNSEEN_REASON = "clusterIstioControlPlaneNotReady"
-"""
-The reason with the highest rank of the three, so that nothing else suppresses it.
-"""
+"""The reason with the highest rank of the three, so that nothing else suppresses it."""
 
 RECOVERY = 60
 """
@@ -38,14 +36,10 @@ then the lists and the settle period; doubled for a busy machine.
 """
 
 MEMORY = 8
-"""
-MiB by which the process may have grown from before a fault to after it.
-"""
+"""MiB by which the process may have grown from before a fault to after it."""
 
 IDLE_CPU, CPU_SHARE = 1.0, 0.05
-"""
-Seconds of CPU that a fault may cost at once, and of each second that it lasts.
-"""
+"""Seconds of CPU that a fault may cost at once, and of each second that it lasts."""
 
 STAMP = re.compile(r"^\S+Z ")
 NUMBERS = re.compile(r"\d+")
@@ -53,9 +47,7 @@ NUMBERS = re.compile(r"\d+")
 
 @dataclass
 class FaultCheck:
-    """
-    The check of one fault. *reporter* leads, and its stack is healthy.
-    """
+    """The check of one fault. *reporter* leads, and its stack is healthy."""
 
     plane: ControlPlane
     reporter: ReporterProcess
@@ -78,9 +70,7 @@ class FaultCheck:
         self.usage_before, self.began_at = self._usage(), time.monotonic()
 
     def change_stack(self, *, unseen: bool = False) -> None:
-        """
-        Change the stack during the fault. *unseen*: the reporter sees none of it.
-        """
+        """Change the stack during the fault. *unseen*: the reporter sees none of it."""
         client = self.plane.client
         if unseen:
             components.scale(client, ISTIOD, 0)
@@ -92,9 +82,7 @@ class FaultCheck:
         components.until_ready(client, BODY_BASED_ROUTER)
 
     def wait_until_age(self, seconds: float) -> None:
-        """
-        Wait until the fault has lasted this long.
-        """
+        """Wait until the fault has lasted this long."""
         time.sleep(max(self.began_at + seconds - time.monotonic(), 0))
 
     def assert_only_known_states(self) -> None:
@@ -106,9 +94,7 @@ class FaultCheck:
         assert known.keys() <= {HEALED_REASON}, known
 
     def fault_ended(self) -> None:
-        """
-        Record the duration and cost of a fault that has just ended.
-        """
+        """Record the duration and cost of a fault that has just ended."""
         self.fault_seconds, self.usage_during = time.monotonic() - self.began_at, self._usage()
 
     def wait_recovered(self, *, within: float = RECOVERY) -> None:
@@ -144,9 +130,7 @@ class FaultCheck:
             assert self.memory_growth < MEMORY
 
     def assert_logged(self, containing: str = "", *, at_most: int = 1) -> None:
-        """
-        Assert that no log line repeats, numbers aside, and that one contains *containing*.
-        """
+        """Assert that no log line repeats, numbers aside, and that one contains *containing*."""
         lines = Counter(NUMBERS.sub("0", STAMP.sub("", line)) for line in self.log)
         often = [f"{count} times {line}" for line, count in lines.items() if count > at_most]
         assert not often, often

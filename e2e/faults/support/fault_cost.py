@@ -1,6 +1,4 @@
-"""
-The cost of a fault to the reporter's process, measured by the kernel and the log.
-"""
+"""The cost of a fault to the reporter's process, measured by the kernel and the log."""
 
 import contextlib
 from collections.abc import Iterator
@@ -42,9 +40,7 @@ class FaultCost:
 
 @contextlib.contextmanager
 def measured_cost(reporter: ReporterProcess, what: str) -> Iterator[FaultCost]:
-    """
-    Measure the process that runs at the begin. Another process at the end is a failure.
-    """
+    """Measure the process that runs at the begin. Another process at the end is a failure."""
     assert reporter.process is not None
     pid, spent = reporter.process.pid, FaultCost()
     before, lines = ProcessUsage.of(pid), len(reporter.lines())

@@ -17,9 +17,7 @@ from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE
 
 
 TRIES = 4
-"""
-Requests for a Lease that has run out, of both replicas.
-"""
+"""Requests for a Lease that has run out, of both replicas."""
 
 BBR, READY = "clusterBBRNotReady", "clusterReady"
 
@@ -63,9 +61,7 @@ def _is_expired(plane: ControlPlane) -> bool:
 
 
 def assert_announces_once(plane: ControlPlane, both: list[ProxiedReplica]) -> None:
-    """
-    Assert that the leader alone announces a new finding and its end.
-    """
+    """Assert that the leader alone announces a new finding and its end."""
     leader = wait_for_leader(both, within=LEASE_SECONDS + PROMPT_TIMEOUT)
     begun = time.monotonic()
     components.scale(plane.client, BODY_BASED_ROUTER, 0)

@@ -19,9 +19,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n"
 MIB = 1 << 20
 BOMB = 256 * MIB
 ELSEWHERE = "127.0.2.100"
-"""
-The address that the redirect leads to.
-"""
+"""The address that the redirect leads to."""
 
 SLOW, HEALTHY = 3.1e6, "127.0.3.1"
 """
@@ -30,14 +28,10 @@ it.
 """
 
 COSTLY = tuple(f"127.0.4.{number}" for number in range(1, 41))
-"""
-Addresses whose pages cost as much as a page can.
-"""
+"""Addresses whose pages cost as much as a page can."""
 
 HANGING = ipaddress.ip_network("127.64.0.0/10")
-"""
-Addresses where connections are accepted and no request is ever answered.
-"""
+"""Addresses where connections are accepted and no request is ever answered."""
 
 
 async def _garbage() -> AsyncIterator[bytes]:
@@ -80,9 +74,7 @@ async def _redirect() -> AsyncIterator[bytes]:
 
 
 async def _crowded() -> AsyncIterator[bytes]:
-    """
-    Send as many samples of the wanted family as fit into a page that is still read.
-    """
+    """Send as many samples of the wanted family as fit into a page that is still read."""
     line = b'%s{of="%07d"} 1\n'
     name = metrics_pages.SPEED.encode()
     yield OK + b"\r\n"
@@ -90,9 +82,7 @@ async def _crowded() -> AsyncIterator[bytes]:
 
 
 async def _begins_alike() -> AsyncIterator[bytes]:
-    """
-    Send a page full of lines that begin like the wanted ones.
-    """
+    """Send a page full of lines that begin like the wanted ones."""
     line = metrics_pages.SPEED.encode() + b'_x{a="b"} 1\n'
     yield OK + b"\r\n" + b"# TYPE %b gauge\n" % metrics_pages.SPEED.encode()
     yield line * (4 * MIB // len(line) - 1)

@@ -1,6 +1,4 @@
-"""
-The API server's own way to have one client wait: API Priority and Fairness.
-"""
+"""The API server's own way to have one client wait: API Priority and Fairness."""
 
 import contextlib
 from collections.abc import Iterator

@@ -30,9 +30,7 @@ from tests.support.ports import free_port
 
 
 class FaultProxy:
-    """
-    A proxy in a thread of its own; every method may be called from any other at any time.
-    """
+    """A proxy in a thread of its own; every method may be called from any other at any time."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -68,15 +66,11 @@ class FaultProxy:
                 self.remove(rule)
 
     def cut(self) -> None:
-        """
-        Break every connection.
-        """
+        """Break every connection."""
         self._do(self._abort_all())
 
     def freeze(self) -> None:
-        """
-        Keep and accept connections, but forward no byte in either direction.
-        """
+        """Keep and accept connections, but forward no byte in either direction."""
         self._do(self._freeze())
 
     def unfreeze(self, *, lost: bool = False) -> None:
@@ -87,9 +81,7 @@ class FaultProxy:
         self._do(self._unfreeze(lost=lost))
 
     def clear_rules(self) -> None:
-        """
-        Remove all rules and resume forwarding.
-        """
+        """Remove all rules and resume forwarding."""
         for rule in tuple(self._rules):
             self.remove(rule)
         self.unfreeze()
@@ -105,9 +97,7 @@ class FaultProxy:
     def times(
         self, where: str = "", *, methods: tuple[str, ...] = (), since: float = 0
     ) -> list[float]:
-        """
-        Return the times at which matching requests arrived.
-        """
+        """Return the times at which matching requests arrived."""
         rule = ProxyRule(where, methods)
         return [
             each.at
@@ -118,9 +108,7 @@ class FaultProxy:
     # ------------------------------------------------------------ its client
 
     def kubeconfig(self, original: Path) -> Path:
-        """
-        Write a copy of a kubeconfig that uses this proxy.
-        """
+        """Write a copy of a kubeconfig that uses this proxy."""
         content = json.loads(original.read_text())
         for cluster in content["clusters"]:
             cluster["cluster"] = {"server": f"http://127.0.0.1:{self.port}"}
@@ -197,9 +185,7 @@ class FaultProxy:
             transport.abort()
 
     async def _pass(self, request: web.BaseRequest) -> None:
-        """
-        Wait, without a time limit, until bytes are forwarded.
-        """
+        """Wait, without a time limit, until bytes are forwarded."""
         await self._flowing.wait()
         if request.transport in self._dead:
             await asyncio.Event().wait()
@@ -270,9 +256,7 @@ class FaultProxy:
 
 @contextlib.contextmanager
 def fault_proxy(plane: ControlPlane) -> Iterator[FaultProxy]:
-    """
-    A proxy to the API server of *plane*.
-    """
+    """A proxy to the API server of *plane*."""
     proxy = FaultProxy(plane)
     proxy.start()
     try:

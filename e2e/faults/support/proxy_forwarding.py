@@ -1,6 +1,4 @@
-"""
-The parts of a message that a proxy forwards, and the pieces in which it reads them.
-"""
+"""The parts of a message that a proxy forwards, and the pieces in which it reads them."""
 
 from collections.abc import Mapping
 
@@ -10,15 +8,11 @@ from aiohttp import web
 
 _LONGEST_LINE = 64 << 20
 _NOT_PASSED_ON = {"host", "connection", "content-length", "transfer-encoding", "content-encoding"}
-"""
-Headers that belong to one of the two connections and not to the message.
-"""
+"""Headers that belong to one of the two connections and not to the message."""
 
 
 async def read_piece(answer: aiohttp.ClientResponse, request: web.BaseRequest) -> bytes:
-    """
-    Return a line of a watch, or the whole of another body.
-    """
+    """Return a line of a watch, or the whole of another body."""
     if "watch" in request.query:
         return await answer.content.readline(max_line_length=_LONGEST_LINE)
     return await answer.content.read()

@@ -1,6 +1,4 @@
-"""
-The rules by which a proxy delays, changes or refuses requests.
-"""
+"""The rules by which a proxy delays, changes or refuses requests."""
 
 import json
 import re
@@ -9,16 +7,12 @@ from dataclasses import dataclass, field
 
 
 WATCH = r"[?&]watch=1"
-"""
-Matches watches of all kinds.
-"""
+"""Matches watches of all kinds."""
 
 
 @dataclass(frozen=True)
 class StubAnswer:
-    """
-    The answer that the proxy sends instead of the server's.
-    """
+    """The answer that the proxy sends instead of the server's."""
 
     status: int
     body: str = ""
@@ -64,9 +58,7 @@ class ProxyRule:
 
 @dataclass(frozen=True)
 class SeenRequest:
-    """
-    A request as it arrived; *at* in seconds of the monotonic clock.
-    """
+    """A request as it arrived; *at* in seconds of the monotonic clock."""
 
     at: float
     method: str
@@ -74,16 +66,12 @@ class SeenRequest:
 
 
 def truncate_body(body: bytes) -> bytes:
-    """
-    Return the first half of a body; a watch line keeps its newline.
-    """
+    """Return the first half of a body; a watch line keeps its newline."""
     return body[: len(body) // 2] + (b"\n" if body.endswith(b"\n") else b"")
 
 
 def status(code: int, reason: str, message: str) -> str:
-    """
-    Return a Status as API servers write it.
-    """
+    """Return a Status as API servers write it."""
     content = {
         "kind": "Status",
         "apiVersion": "v1",

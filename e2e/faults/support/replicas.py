@@ -1,6 +1,4 @@
-"""
-Several reporters, each behind a proxy of its own, so that each request has a known sender.
-"""
+"""Several reporters, each behind a proxy of its own, so that each request has a known sender."""
 
 import contextlib
 import sys
@@ -20,9 +18,7 @@ SKEWED_PROGRAM = (sys.executable, "-m", "e2e.faults.support.altered_reporter")
 
 @dataclass(frozen=True)
 class ProxiedReplica:
-    """
-    A reporter and the *proxy* that records its requests, with times of the monotonic clock.
-    """
+    """A reporter and the *proxy* that records its requests, with times of the monotonic clock."""
 
     reporter: ReporterProcess
     proxy: FaultProxy
@@ -41,9 +37,7 @@ class ProxiedReplica:
         return self.reporter.process.pid
 
     def writes(self, *, since: float = 0) -> int:
-        """
-        Return its requests to write an Event.
-        """
+        """Return its requests to write an Event."""
         return self.proxy.count(r"/events\b", methods=("POST", "PATCH"), since=since)
 
     def log_time(self, *words: str) -> str:
@@ -84,9 +78,7 @@ def running_replica(
 def running_replicas(
     plane: ControlPlane, number: int, *flags: str
 ) -> Iterator[list[ProxiedReplica]]:
-    """
-    Run several replicas, of which the first leads.
-    """
+    """Run several replicas, of which the first leads."""
     names = ("one", "two", "three")[:number]
     with contextlib.ExitStack() as stack:
         yield [

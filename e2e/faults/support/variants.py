@@ -1,6 +1,4 @@
-"""
-The variants of a fault: some in every run of the tests, the others with the slow ones.
-"""
+"""The variants of a fault: some in every run of the tests, the others with the slow ones."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,4 @@
-"""
-Metrics engines: a central one that receives, and agents that scrape and send.
-"""
+"""Metrics engines: a central one that receives, and agents that scrape and send."""
 
 from typing import Any
 
@@ -11,17 +9,13 @@ from e2e.support.metrics_process import MetricsProcess, Prometheus
 
 RECEIVE = "/api/v1/write"
 KEPT = ".*_rollup_.*|up"
-"""
-The series that a workload cluster sends, as docs/hub.md has it.
-"""
+"""The series that a workload cluster sends, as docs/hub.md has it."""
 
 Json = dict[str, Any]
 
 
 class VictoriaMetrics(MetricsProcess):
-    """
-    A single node. Its answers are 30 s old by default, and one second here.
-    """
+    """A single node. Its answers are 30 s old by default, and one second here."""
 
     def _command(self) -> list[str]:
         return [
@@ -35,9 +29,7 @@ class VictoriaMetrics(MetricsProcess):
 
 
 def central(plane: ControlPlane) -> Prometheus:
-    """
-    Return an engine that receives what agents send.
-    """
+    """Return an engine that receives what agents send."""
     return Prometheus(
         plane,
         "central",
@@ -67,9 +59,7 @@ def scraping(port: int, *, seconds: int) -> Json:
 def agent(
     plane: ControlPlane, name: str, engine: MetricsProcess, port: int, label: str
 ) -> Prometheus:
-    """
-    Return an agent that scrapes a reporter at *port* and gives its series a cluster label.
-    """
+    """Return an agent that scrapes a reporter at *port* and gives its series a cluster label."""
     return Prometheus(
         plane,
         name,

@@ -19,9 +19,7 @@ SLOW_SECONDS = 60.0
 
 
 class EngineAnswer(NamedTuple):
-    """
-    *length*: what the header says, if that is not the length of the body.
-    """
+    """*length*: what the header says, if that is not the length of the body."""
 
     status: int
     body: bytes
@@ -41,9 +39,7 @@ def throttling(_: EngineAnswer) -> EngineAnswer:
 
 
 def partial(answer: EngineAnswer) -> EngineAnswer:
-    """
-    Answer as Thanos does without one of its stores: with half of the series, and a warning.
-    """
+    """Answer as Thanos does without one of its stores: with half of the series, and a warning."""
     found = json.loads(answer.body)
     result = found["data"]["result"]
     found["data"]["result"] = result[: len(result) // 2]
@@ -51,9 +47,7 @@ def partial(answer: EngineAnswer) -> EngineAnswer:
 
 
 def marked_partial(answer: EngineAnswer) -> EngineAnswer:
-    """
-    Answer as a cluster of VictoriaMetrics does without one of its nodes.
-    """
+    """Answer as a cluster of VictoriaMetrics does without one of its nodes."""
     return EngineAnswer(200, json.dumps({**json.loads(answer.body), "isPartial": True}).encode())
 
 
@@ -62,9 +56,7 @@ def cut_off(answer: EngineAnswer) -> EngineAnswer:
 
 
 def too_large(answer: EngineAnswer) -> EngineAnswer:
-    """
-    Answer with more than 64 MiB, all of which is valid JSON.
-    """
+    """Answer with more than 64 MiB, all of which is valid JSON."""
     return EngineAnswer(200, answer.body + b" " * (65 * MIB))
 
 
@@ -99,9 +91,7 @@ class FaultyEngine:
 
     @contextlib.contextmanager
     def broken(self, fault: Fault | None) -> Iterator[None]:
-        """
-        Break the answers for a while; None makes them slow.
-        """
+        """Break the answers for a while; None makes them slow."""
         self.fault = fault
         if fault is None:
             self._may_answer.clear()
@@ -114,9 +104,7 @@ class FaultyEngine:
 
 @contextlib.contextmanager
 def between(engine: MetricsProcess) -> Iterator[FaultyEngine]:
-    """
-    Serve in front of an engine.
-    """
+    """Serve in front of an engine."""
     faulty = FaultyEngine(engine)
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,4 @@
-"""
-Clusters with a reporter and an agent each, one engine, and a hub in the first cluster.
-"""
+"""Clusters with a reporter and an agent each, one engine, and a hub in the first cluster."""
 
 import contextlib
 import json
@@ -21,13 +19,9 @@ from tests.support.command_line import run_command_line
 
 EAST, WEST = "east", "west"
 FLAGS = ("--scrape=off", "--rollup-metrics=namespace", "--resync-seconds=2")
-"""
-A pass every two seconds: the time of evaluation changes often within the short stale time.
-"""
+"""A pass every two seconds: the time of evaluation changes often within the short stale time."""
 SEEN_WITHIN = 90.0
-"""
-Seconds in which a change reaches the object of a cluster, on a busy machine.
-"""
+"""Seconds in which a change reaches the object of a cluster, on a busy machine."""
 
 UNKNOWN_WITHIN = STALE + SEEN_WITHIN
 
@@ -35,9 +29,7 @@ Json = dict[str, Any]
 
 
 class Cluster:
-    """
-    A workload cluster. Its agent is another process, as it is a pod of its own.
-    """
+    """A workload cluster. Its agent is another process, as it is a pod of its own."""
 
     def __init__(
         self, name: str, plane: ControlPlane, reporter: ReporterProcess, engine: MetricsProcess
@@ -48,9 +40,7 @@ class Cluster:
         )
 
     def relabel(self, label: str, *, port: int | None = None) -> None:
-        """
-        Start the agent anew with another label, or scraping another port.
-        """
+        """Start the agent anew with another label, or scraping another port."""
         scraped = port or self.reporter.metrics_port
         self.agent.write_config(engines.agent_config(self._engine, scraped, label))
         self.agent.restart()
@@ -84,9 +74,7 @@ class Fleet:
         return found
 
     def line(self, name: str) -> str:
-        """
-        Return state and cause of an object in one line.
-        """
+        """Return state and cause of an object in one line."""
         status = self.status(name)
         blocking = status.get("blocking", {})
         cause = blocking.get("reason") or blocking.get("code") or ""
@@ -114,15 +102,11 @@ class Fleet:
         )
 
     def kubectl(self) -> dict[str, str]:
-        """
-        Return the states of all objects as kubectl shows them.
-        """
+        """Return the states of all objects as kubectl shows them."""
         return _states(self.east.plane.kubectl("get", "psc", "--namespace=hub"))
 
     def command(self) -> dict[str, str]:
-        """
-        Return the states of all clusters as the command status shows them.
-        """
+        """Return the states of all clusters as the command status shows them."""
         return _states(self.ask().stdout)
 
     def until_all(self, line: str, *, within: float = SEEN_WITHIN) -> None:
@@ -130,9 +114,7 @@ class Fleet:
             self.until(name, line, within=within)
 
     def ask(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """
-        Run the command status at the hub.
-        """
+        """Run the command status at the hub."""
         return run_command_line("status", *words, f"--from=hub:{self.hub.status_url}")
 
     def document(self) -> Json:
@@ -153,9 +135,7 @@ def running_fleet(
         [MetricsProcess], AbstractContextManager[AskedEngine]
     ] = contextlib.nullcontext,
 ) -> Iterator[Fleet]:
-    """
-    Run everything. *between*: what the hub asks instead of the engine.
-    """
+    """Run everything. *between*: what the hub asks instead of the engine."""
     with contextlib.ExitStack() as stack:
         planes = [stack.enter_context(inference_sets.bare_plane(2)) for _ in names]
         first = planes[0]

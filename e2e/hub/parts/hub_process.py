@@ -1,6 +1,4 @@
-"""
-The hub as it runs in a cluster: a process of its own with the permissions of the chart.
-"""
+"""The hub as it runs in a cluster: a process of its own with the permissions of the chart."""
 
 from typing import Any, Protocol
 
@@ -54,9 +52,7 @@ class HubProcess(ReporterProcess):
 
 
 def install(client: Client) -> None:
-    """
-    Install the CRD of the chart, the namespace and the ServiceAccount with its permissions.
-    """
+    """Install the CRD of the chart, the namespace and the ServiceAccount with its permissions."""
     crds.install(client, [yaml.safe_load(chart_crds.content(KIND))])
     meta = {"name": NAME, "namespace": NAMESPACE}
     needed = needed_permissions(load_hub_settings(["--hub-query-url=https://engine"], {}))
@@ -78,9 +74,7 @@ def install(client: Client) -> None:
 
 
 def create_cluster(client: Client, name: str, **spec: Any) -> Json:
-    """
-    Create an object as people do.
-    """
+    """Create an object as people do."""
     return client.create(
         PATH,
         {

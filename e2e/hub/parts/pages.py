@@ -1,6 +1,4 @@
-"""
-Metrics pages that tests serve: of a reporter whose clock is wrong, or of any series.
-"""
+"""Metrics pages that tests serve: of a reporter whose clock is wrong, or of any series."""
 
 import contextlib
 import http.client
@@ -28,18 +26,14 @@ class _Families(Collector):
 
 
 def render(families: Iterable[Metric]) -> bytes:
-    """
-    Return the page of these families.
-    """
+    """Return the page of these families."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Families(list(families)))
     return generate_latest(registry)
 
 
 def render_samples(samples: Iterable[SeriesSample]) -> bytes:
-    """
-    Return the page of these series, all of them gauges.
-    """
+    """Return the page of these series, all of them gauges."""
     families: dict[str, Metric] = {}
     for labels, value in samples:
         name = labels["__name__"]
@@ -51,9 +45,7 @@ def render_samples(samples: Iterable[SeriesSample]) -> bytes:
 
 @contextlib.contextmanager
 def served(page: Callable[[], bytes]) -> Iterator[int]:
-    """
-    Serve what *page* returns; yield the port.
-    """
+    """Serve what *page* returns; yield the port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -72,9 +64,7 @@ def served(page: Callable[[], bytes]) -> Iterator[int]:
 
 @contextlib.contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    """
-    Run a server in a thread; yield its port.
-    """
+    """Run a server in a thread; yield its port."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

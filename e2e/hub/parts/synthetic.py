@@ -1,6 +1,4 @@
-"""
-The series of many clusters on one page, as if their agents had sent them.
-"""
+"""The series of many clusters on one page, as if their agents had sent them."""
 
 import threading
 import time

@@ -25,15 +25,11 @@ Go module proxy."""
 
 
 class VictoriaMetricsMissing(Exception):
-    """
-    It is not built; the text says what is not checked, and what to do.
-    """
+    """It is not built; the text says what is not checked, and what to do."""
 
 
 def find() -> Path:
-    """
-    Return the program. Raises VictoriaMetricsMissing.
-    """
+    """Return the program. Raises VictoriaMetricsMissing."""
     found = pins.cache_folder().parent / f"victoria-metrics-{VERSION}"
     if not found.is_file():
         raise VictoriaMetricsMissing(HOW)

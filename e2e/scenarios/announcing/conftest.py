@@ -1,6 +1,4 @@
-"""
-A control plane with four healthy models.
-"""
+"""A control plane with four healthy models."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +27,5 @@ def plane(bare: ControlPlane) -> ControlPlane:
 
 @pytest.fixture
 def mounted(tmp_path: Path) -> MountedFile:
-    """
-    Yield a file of silences without any.
-    """
+    """Yield a file of silences without any."""
     return silences.mount(tmp_path / "silences")

@@ -1,6 +1,4 @@
-"""
-Events beside their InferenceSets, as their owners see them.
-"""
+"""Events beside their InferenceSets, as their owners see them."""
 
 import pytest
 
@@ -29,9 +27,7 @@ def mirrors(plane: ControlPlane) -> list[Event]:
 
 
 def wait_for_mirrors(plane: ControlPlane, *wanted: tuple[str, int]) -> list[Event]:
-    """
-    Wait until these reasons, each with its count or a higher one, have mirrors.
-    """
+    """Wait until these reasons, each with its count or a higher one, have mirrors."""
 
     def read() -> list[Event]:
         found = mirrors(plane)

@@ -1,6 +1,4 @@
-"""
-The command ``silence`` against a real API server, with the permissions that its users have.
-"""
+"""The command ``silence`` against a real API server, with the permissions that its users have."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-Silences through restarts and changes of leader, and findings of other rank beside them.
-"""
+"""Silences through restarts and changes of leader, and findings of other rank beside them."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-Silences where people read objects: in a ProductionStackStatus and in a HealthEvent.
-"""
+"""Silences where people read objects: in a ProductionStackStatus and in a HealthEvent."""
 
 import copy
 from collections.abc import Iterator
@@ -34,9 +32,7 @@ def with_crds(plane: ControlPlane) -> Iterator[ControlPlane]:
 
 
 def shown(plane: ControlPlane) -> tuple[Any, Any]:
-    """
-    Return the silence in the status of the package, and in that of the only HealthEvent.
-    """
+    """Return the silence in the status of the package, and in that of the only HealthEvent."""
     package = status_objects.read(plane.client, TEAM)["status"]
     (kept,) = until_phases(plane.client, ACTIVE, within=SLOW)
     return package.get("blocking", {}).get("silenced"), kept["status"].get("silenced")

@@ -1,6 +1,4 @@
-"""
-Silences in a mounted file and on InferenceSets: begun, ended, taken back and malformed.
-"""
+"""Silences in a mounted file and on InferenceSets: begun, ended, taken back and malformed."""
 
 from datetime import timedelta
 

@@ -71,9 +71,7 @@ def _shown(case: Case) -> Iterator[str]:
 
 
 def choose(shown: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """
-    Return the names that show all together: again and again the one that adds most.
-    """
+    """Return the names that show all together: again and again the one that adds most."""
     left, chosen = frozenset[str]().union(*shown.values()), set[str]()
     while left:
         best = min(shown, key=lambda name: (-len(shown[name] & left), name))
@@ -88,9 +86,7 @@ def chosen_cases() -> frozenset[str]:
 
 
 def slow_unless_chosen(names: Iterable[str]) -> list[Any]:
-    """
-    Return the names as parameters of a test.
-    """
+    """Return the names as parameters of a test."""
     return [
         name if name in chosen_cases() else pytest.param(name, marks=pytest.mark.slow)
         for name in names

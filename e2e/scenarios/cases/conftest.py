@@ -1,6 +1,4 @@
-"""
-The control plane and the objects of the cases.
-"""
+"""The control plane and the objects of the cases."""
 
 from collections.abc import Iterator
 

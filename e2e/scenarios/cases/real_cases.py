@@ -1,6 +1,4 @@
-"""
-The case files of ``tests/cases`` that are marked as real.
-"""
+"""The case files of ``tests/cases`` that are marked as real."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,9 +26,7 @@ REAL_CASES: dict[str, Any] = {
 
 
 class CaseNotReplayable(Exception):
-    """
-    A case that is marked as real and that the replay on a real API server cannot check.
-    """
+    """A case that is marked as real and that the replay on a real API server cannot check."""
 
 
 def of_layer(layer: Layer, cases: Mapping[str, Any] = REAL_CASES) -> list[str]:

@@ -1,6 +1,4 @@
-"""
-The real cases that begin in the cluster layer.
-"""
+"""The real cases that begin in the cluster layer."""
 
 import pytest
 

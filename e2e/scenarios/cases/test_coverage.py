@@ -1,6 +1,4 @@
-"""
-The cases that must be marked as real. Needs no control plane.
-"""
+"""The cases that must be marked as real. Needs no control plane."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,9 +28,7 @@ def announced() -> list[str]:
 
 
 def test_every_case_is_played() -> None:
-    """
-    There is a file with tests for each layer.
-    """
+    """There is a file with tests for each layer."""
     assert sorted(name for layer in Layer for name in of_layer(layer)) == sorted(REAL_CASES)
 
 
@@ -59,9 +55,7 @@ def test_a_case_that_cannot_be_replayed_is_named_with_the_remedy(
 
 @pytest.mark.parametrize("name", slow_unless_chosen([*REAL_CASES, *STORIES]))
 def test_a_case_is_replayed_alike_on_a_slow_machine(name: str) -> None:
-    """
-    No step has to come before a hold, a settle or a window of seconds ends.
-    """
+    """No step has to come before a hold, a settle or a window of seconds ends."""
     find_delays({**REAL_CASES, **STORIES}[name])
 
 

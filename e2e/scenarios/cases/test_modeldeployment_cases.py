@@ -1,6 +1,4 @@
-"""
-The real cases that begin in the layer modeldeployment.
-"""
+"""The real cases that begin in the layer modeldeployment."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The real cases that begin in the layer modelharness.
-"""
+"""The real cases that begin in the layer modelharness."""
 
 import pytest
 

@@ -31,9 +31,7 @@ pytestmark = pytest.mark.controlplane
 
 @pytest.fixture(scope="module")
 def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
-    """
-    A plane without controllers, with CRDs of the kinds that packs declare.
-    """
+    """A plane without controllers, with CRDs of the kinds that packs declare."""
     with small_plane.lent() as plane:
         made = [_crd(each) for pack in PACKS for each in _declared(pack)]
         wanted = {crds.name(each): each for each in made if each["spec"]["group"] not in BUILT_IN}
@@ -69,9 +67,7 @@ def _declared(pack: str) -> Sequence[ResourceKind]:
 
 
 def _crd(kind: ResourceKind) -> Json:
-    """
-    Return a CRD that takes any object, as that of KServe does for the most part.
-    """
+    """Return a CRD that takes any object, as that of KServe does for the most part."""
     version = kind.versions[0] if kind.versions else ANY_VERSION
     names = {"kind": kind.kind, "plural": kind.resource, "singular": kind.kind.lower()}
     return {

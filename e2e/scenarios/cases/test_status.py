@@ -1,6 +1,4 @@
-"""
-The commands status and wait on a real API server.
-"""
+"""The commands status and wait on a real API server."""
 
 import os
 import subprocess
@@ -241,9 +239,7 @@ def test_kubectl_finds_the_plugin(
 
 
 def test_kubectl_completes_the_plugin(plane: ControlPlane, tmp_path: Path) -> None:
-    """
-    The scripts of ``kubectl completion`` ask kubectl itself, by the command ``__complete``.
-    """
+    """The scripts of ``kubectl completion`` ask kubectl itself, by the command ``__complete``."""
 
     def ask(*words: str) -> list[str]:
         ended = _ask_plugin(plane, tmp_path, "__complete", "productionstack-status", *words)
@@ -260,9 +256,7 @@ def test_kubectl_completes_the_plugin(plane: ControlPlane, tmp_path: Path) -> No
 def _ask_plugin(
     plane: ControlPlane, folder: Path, *words: str
 ) -> subprocess.CompletedProcess[str]:
-    """
-    Run kubectl with the two programs of the plugin on its PATH.
-    """
+    """Run kubectl with the two programs of the plugin on its PATH."""
     for name, function in (
         ("kubectl-productionstack_status", "main_plugin"),
         ("kubectl_complete-productionstack_status", "main_plugin_completion"),

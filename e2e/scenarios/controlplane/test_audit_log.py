@@ -1,6 +1,4 @@
-"""
-The audit log is read while the API server writes it.
-"""
+"""The audit log is read while the API server writes it."""
 
 from e2e.controlplane.plane import parse_complete_lines
 

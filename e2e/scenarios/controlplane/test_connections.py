@@ -1,6 +1,4 @@
-"""
-Connections are used again, and not for as long as a server keeps them.
-"""
+"""Connections are used again, and not for as long as a server keeps them."""
 
 import http.client
 from collections.abc import Iterator

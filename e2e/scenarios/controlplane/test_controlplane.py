@@ -1,6 +1,4 @@
-"""
-The control plane does what the tests rely on. What these show anyway is slow here.
-"""
+"""The control plane does what the tests rely on. What these show anyway is slow here."""
 
 from collections.abc import Callable
 

@@ -32,9 +32,7 @@ echo '{{"clientVersion": {{"gitVersion": "{version}"}}}}'
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """
-    Return a cache that has the core of the control plane.
-    """
+    """Return a cache that has the core of the control plane."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
     folder = pins.cache_folder()
@@ -46,9 +44,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def stubs(tmp_path: Path) -> Path:
-    """
-    Return a folder for the programs of a PATH, with a Go that builds in a moment.
-    """
+    """Return a folder for the programs of a PATH, with a Go that builds in a moment."""
     folder = tmp_path / "stubs"
     folder.mkdir()
     _write(folder / "go", STUB.format(failing="none", error=ERROR))

@@ -1,6 +1,4 @@
-"""
-The message on a machine that has no control plane to run.
-"""
+"""The message on a machine that has no control plane to run."""
 
 import os
 import subprocess
@@ -72,9 +70,7 @@ def _pytest_here(cache: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 def _python(*arguments: str, cache: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """
-    Run Python as on a machine that has neither a cache nor Go.
-    """
+    """Run Python as on a machine that has neither a cache nor Go."""
     kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     return subprocess.run(
         [sys.executable, *arguments],

@@ -1,6 +1,4 @@
-"""
-A control plane leaves no process and no folder behind, however it ended.
-"""
+"""A control plane leaves no process and no folder behind, however it ended."""
 
 import signal
 import subprocess

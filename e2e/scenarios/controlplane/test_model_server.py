@@ -1,6 +1,4 @@
-"""
-The page of a real model server's simulator: in traffic, while it hangs, and after a restart.
-"""
+"""The page of a real model server's simulator: in traffic, while it hangs, and after a restart."""
 
 from collections.abc import Iterator
 
@@ -33,9 +31,7 @@ def _value(server: ModelServer, family: str) -> float:
 
 
 def _makes_no_progress(server: ModelServer) -> bool:
-    """
-    Return whether the queue grows by a request and no token is generated meanwhile.
-    """
+    """Return whether the queue grows by a request and no token is generated meanwhile."""
     queue, tokens = _value(server, WAITING), _value(server, TOKENS)
     until(lambda: _value(server, WAITING) != queue, within=60, what="the queue changes")
     return _value(server, WAITING) > queue and _value(server, TOKENS) == tokens

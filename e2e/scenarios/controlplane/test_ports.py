@@ -1,6 +1,4 @@
-"""
-Ports are handed out before their servers bind them, in several test processes at once.
-"""
+"""Ports are handed out before their servers bind them, in several test processes at once."""
 
 import subprocess
 import sys

@@ -15,9 +15,7 @@ WITHIN = 0.05
 
 
 def _late(*found: str) -> Iterator[str]:
-    """
-    Yield what a read finds; each read takes longer than the whole wait may.
-    """
+    """Yield what a read finds; each read takes longer than the whole wait may."""
     for each in found:
         time.sleep(2 * WITHIN)
         yield each

@@ -1,6 +1,4 @@
-"""
-Clocks that jump, an hour without a reporter, and two leaders at once: one object an episode.
-"""
+"""Clocks that jump, an hour without a reporter, and two leaders at once: one object an episode."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -105,9 +103,7 @@ def test_reporter_that_comes_back_within_the_hour_continues_the_object(
 
 
 def test_two_leaders_at_once_keep_one_object(plane: ControlPlane) -> None:
-    """
-    Neither asks for the Lease, so both write until the end.
-    """
+    """Neither asks for the Lease, so both write until the end."""
     client = plane.client
     flags = (*SHORT_FLAGS, *FLAGS, "--leader-elect=false")
     with ReporterProcess(plane, *flags, name="one") as one:

@@ -1,6 +1,4 @@
-"""
-The CRD of HealthEvents on an API server: what it allows, and how it is selected and shown.
-"""
+"""The CRD of HealthEvents on an API server: what it allows, and how it is selected and shown."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -27,9 +27,7 @@ pytestmark = pytest.mark.controlplane
 
 ACTIVE = f"{INVALID_REASON} team-0/model-0 Active"
 AFTERWARDS = 100
-"""
-Seconds within which all is kept after the fault: the longest back-off, or two discoveries.
-"""
+"""Seconds within which all is kept after the fault: the longest back-off, or two discoveries."""
 
 WRITES = r"/healthevents"
 Fault = Callable[[ControlPlane, ProxiedReplica], contextlib.AbstractContextManager[object]]

@@ -40,9 +40,7 @@ TEXT = "NodePluginsNotReady: waiting; warning: worker node(s) under resource pre
 
 
 class NodeStore:
-    """
-    The objects of one resource of NVSentinel's on the control plane.
-    """
+    """The objects of one resource of NVSentinel's on the control plane."""
 
     def __init__(self, plane: ControlPlane, resource: str, version: str) -> None:
         self.client, self.version = plane.client, version
@@ -63,9 +61,7 @@ class NodeStore:
         )
 
     def create(self, name: str, spec: NodeHealthEventSpec | Json, **labels: str) -> None:
-        """
-        Create an object, of which every field must be known.
-        """
+        """Create an object, of which every field must be known."""
         manifest = {
             "apiVersion": f"{self.kind.group}/{self.version}",
             "kind": self.kind.kind,
@@ -107,9 +103,7 @@ def store(request: pytest.FixtureRequest, bare: ControlPlane) -> Iterator[NodeSt
 
 
 def pressed(client: Client, *nodes: str) -> None:
-    """
-    Put nodes of the first model under memory pressure, as KAITO reports it; none: repair it.
-    """
+    """Put nodes of the first model under memory pressure, as KAITO reports it; none: repair it."""
     name = next(
         each["metadata"]["name"]
         for each in client.list(WORKSPACES)

@@ -1,6 +1,4 @@
-"""
-Each episode as an object, by the reporter as it runs in a cluster.
-"""
+"""Each episode as an object, by the reporter as it runs in a cluster."""
 
 import json
 import os

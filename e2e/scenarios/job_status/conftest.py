@@ -1,6 +1,4 @@
-"""
-A control plane with the Job controller and kwok, whose API server tests may stop.
-"""
+"""A control plane with the Job controller and kwok, whose API server tests may stop."""
 
 import secrets
 from collections.abc import Iterator
@@ -19,9 +17,7 @@ def plane() -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def team(plane: ControlPlane) -> str:
-    """
-    A namespace for this test alone; it ends with the control plane.
-    """
+    """A namespace for this test alone; it ends with the control plane."""
     name = f"team-{secrets.token_hex(4)}"
     plane.client.create("/api/v1/namespaces", namespace_manifest(name))
     return name

@@ -1,6 +1,4 @@
-"""
-A result that the sidecar wrote is announced by a reporter that reads check Jobs.
-"""
+"""A result that the sidecar wrote is announced by a reporter that reads check Jobs."""
 
 import json
 
@@ -16,9 +14,7 @@ WORKLOAD_NAMESPACE = {
     "metadata": {"labels": {"productionstack.kaito.sh/managed-by": "modelharness"}}
 }
 WITHIN = 60
-"""
-The time limit of the Event, in seconds: a failed check is held for 15 s.
-"""
+"""The time limit of the Event, in seconds: a failed check is held for 15 s."""
 
 
 def test_what_the_sidecar_writes_is_announced(plane: ControlPlane, team: str) -> None:

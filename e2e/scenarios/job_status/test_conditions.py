@@ -1,6 +1,4 @@
-"""
-The conditions that a Job gets, field by field, with the Job controller beside the sidecar.
-"""
+"""The conditions that a Job gets, field by field, with the Job controller beside the sidecar."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -160,9 +158,7 @@ def test_equal_condition_is_not_written_again(plane: ControlPlane, team: str) ->
 
 
 def test_adapter_that_kwok_completes_without_a_file(plane: ControlPlane, team: str) -> None:
-    """
-    The status of the container is written by kwok in the kubelet's place, not by the test.
-    """
+    """The status of the container is written by kwok in the kubelet's place, not by the test."""
     with SidecarJob(plane, team, scheduled=True) as job:
         job.await_condition("Complete")
         assert job.start().end() == 1

@@ -1,6 +1,4 @@
-"""
-The manifests of the documentation, as the API server and the sidecar take them.
-"""
+"""The manifests of the documentation, as the API server and the sidecar take them."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Faults around the sidecar: other writers, a deleted Job, missing rights, an API server away.
-"""
+"""Faults around the sidecar: other writers, a deleted Job, missing rights, an API server away."""
 
 import json
 import threading
@@ -23,9 +21,7 @@ READING = "cannot read the status of the adapter"
 
 @contextmanager
 def other_writer(job: SidecarJob) -> Iterator[None]:
-    """
-    Write the status of the Job all the time, each time with another resourceVersion.
-    """
+    """Write the status of the Job all the time, each time with another resourceVersion."""
     ended = threading.Event()
 
     def write() -> None:
@@ -121,9 +117,7 @@ def test_token_that_is_replaced_while_the_sidecar_waits(plane: ControlPlane, tea
 
 
 def _bound_token(job: SidecarJob):
-    """
-    Write a token that ends with a Secret; returns how to end it.
-    """
+    """Write a token that ends with a Secret; returns how to end it."""
     client, namespace = job.plane.client, job.namespace
     folder = f"/api/v1/namespaces/{namespace}/secrets"
     secret = client.create(folder, {"metadata": {"name": job.name}})

@@ -1,3 +1,1 @@
-"""
-The metrics page of a reporter on a real control plane.
-"""
+"""The metrics page of a reporter on a real control plane."""

@@ -1,6 +1,4 @@
-"""
-Series of deleted namespaces and InferenceSets, of which none is left.
-"""
+"""Series of deleted namespaces and InferenceSets, of which none is left."""
 
 from collections.abc import Iterator
 
@@ -21,14 +19,10 @@ pytestmark = pytest.mark.controlplane
 SLOW = 120
 FLAGS = (*SHORT_FLAGS, NO_PAGES, "--rollup-metrics=namespace")
 STAYS, GOES, OF_ANOTHER_TEAM = 0, 1, SETS_OF_A_TEAM
-"""
-Numbers of InferenceSets: two of team-0, and the one of team-1.
-"""
+"""Numbers of InferenceSets: two of team-0, and the one of team-1."""
 
 WITHOUT_ACCOUNTS = "--disable-admission-plugins=ServiceAccount"
-"""
-The flag with which pods are written before their namespace has a ServiceAccount.
-"""
+"""The flag with which pods are written before their namespace has a ServiceAccount."""
 
 EXPECTED = {"reason_state", "finding_since", "silence_until", "rollup_state"}
 SILENCED = {f"{SILENCE_PREFIX}until": "2099-01-01T00:00:00Z", f"{SILENCE_PREFIX}reasons": "all"}
@@ -36,9 +30,7 @@ SILENCED = {f"{SILENCE_PREFIX}until": "2099-01-01T00:00:00Z", f"{SILENCE_PREFIX}
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    """
-    Yield a control plane whose controllers delete what a namespace holds.
-    """
+    """Yield a control plane whose controllers delete what a namespace holds."""
     with inference_sets.bare_plane(
         SETS_OF_A_TEAM + 1, controllers=True, apiserver_flags=(WITHOUT_ACCOUNTS,)
     ) as plane:
@@ -50,9 +42,7 @@ def _lines(reporter: ReporterProcess, text: str) -> list[str]:
 
 
 def _series(reporter: ReporterProcess) -> set[str]:
-    """
-    Return those of the expected series that team-1 has, by the ends of their names.
-    """
+    """Return those of the expected series that team-1 has, by the ends of their names."""
     names = {line.partition("{")[0] for line in _lines(reporter, '"team-1"')}
     return {each for each in EXPECTED if any(each in name for name in names)}
 

@@ -1,3 +1,1 @@
-"""
-Models from their first installation to their end.
-"""
+"""Models from their first installation to their end."""

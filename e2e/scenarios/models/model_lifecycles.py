@@ -52,9 +52,7 @@ def upgraded(team: TeamStack, observer: Observer) -> None:
 
 
 def drained(team: TeamStack, observer: Observer) -> None:
-    """
-    Evict all pods from a node. The next node takes its time.
-    """
+    """Evict all pods from a node. The next node takes its time."""
     team.kaito.set_workspace_conditions(WORKSPACE, nodes_missing_reasons("NodeNotReady"))
     team.plane.kubectl("drain", f"{team.name}-0", "--force", "--ignore-daemonsets")
     team.kaito.set_workspace_conditions(
@@ -71,9 +69,7 @@ def drained(team: TeamStack, observer: Observer) -> None:
 
 
 def scaled_to_zero(team: TeamStack, observer: Observer) -> None:
-    """
-    Scale to zero, as KEDA does, and back to one.
-    """
+    """Scale to zero, as KEDA does, and back to one."""
     team.kaito.annotate(auto_provision="true", min_replicas="0", max_replicas="4", metrics=METRICS)
     team.kaito.scale(0)
     team.kaito.delete_workspace(WORKSPACE)
@@ -97,9 +93,7 @@ def scaled_to_zero(team: TeamStack, observer: Observer) -> None:
 
 
 def upgraded_in_place(team: TeamStack, observer: Observer) -> None:
-    """
-    Make KAITO upgrade the Workspace in place: its pod stops serving before it is recreated.
-    """
+    """Make KAITO upgrade the Workspace in place: its pod stops serving before it is recreated."""
     team.kaito.mark_upgrading(WORKSPACE)
     faults.set_pod_fault(team.client, team.kaito.pod(WORKSPACE), faults.STARTING)
     team.kaito.set_workspace_conditions(WORKSPACE, NODES_READY_REASONS | PENDING_REASONS)
@@ -112,9 +106,7 @@ def upgraded_in_place(team: TeamStack, observer: Observer) -> None:
 
 
 def deleted(team: TeamStack, observer: Observer) -> None:
-    """
-    Delete the namespace with all its objects; KAITO releases its Workspace last.
-    """
+    """Delete the namespace with all its objects; KAITO releases its Workspace last."""
     path = f"/api/v1/namespaces/{team.name}"
     team.client.delete(path)
     deployments = f"/apis/apps/v1/namespaces/{team.name}/deployments"
@@ -149,9 +141,7 @@ def _limit_of_none(team: TeamStack) -> None:
 
 
 def _model_crashes(team: TeamStack) -> None:
-    """
-    Crash a model after an upgrade, with the marks that KAITO leaves in place.
-    """
+    """Crash a model after an upgrade, with the marks that KAITO leaves in place."""
     faults.set_pod_fault(team.client, team.kaito.pod(WORKSPACE), faults.CRASH_LOOP)
 
 

@@ -41,9 +41,7 @@ WORKSPACE = "qwen-7rk2p"
 PODS, INFRA = "inferencesetModelPodsNotReady", "inferencesetInfraProvisioningFailed"
 QUOTA = "creating instance, subscription level on-demand vCPU quota has been reached"
 HASTE, WINDOW = 30, 4
-"""
-Seconds of a download that pass in one second; seconds of slow pages that are announced.
-"""
+"""Seconds of a download that pass in one second; seconds of slow pages that are announced."""
 
 SHORT_SCRAPES = (f"--weight-download-window-seconds={WINDOW}", "--scrape-interval-seconds=1")
 NEVER, COLD = "never-ready", "cold"
@@ -86,9 +84,7 @@ NAMES = (COLD, NEVER, *FAILURES)
 
 
 def _cold_start(team: TeamStack, watcher: Observer, page: "Page") -> None:
-    """
-    Run a start of a quarter of an hour in half a minute.
-    """
+    """Run a start of a quarter of an hour in half a minute."""
     _asks_for_a_node(team)
     for reason in ("NodeNotFound", "StartupTaintsExist"):
         watcher.wait_held(team.name, INFRA)
@@ -116,9 +112,7 @@ def _cold_start(team: TeamStack, watcher: Observer, page: "Page") -> None:
 
 
 def _container(state: Json) -> Json:
-    """
-    Return the status of a pod that is not Ready.
-    """
+    """Return the status of a pod that is not Ready."""
     container = {"name": WORKSPACE, "image": "", "imageID": "", "ready": False, "restartCount": 0}
     ready = {"type": "Ready", "status": "False", "lastTransitionTime": statuses.timestamp()}
     return {"conditions": [ready], "containerStatuses": [{**container, "state": state}]}
@@ -126,9 +120,7 @@ def _container(state: Json) -> Json:
 
 @dataclass(frozen=True)
 class Page:
-    """
-    The metrics page of the model pod, whose address is one of this machine.
-    """
+    """The metrics page of the model pod, whose address is one of this machine."""
 
     plane: ControlPlane
     address: str
@@ -156,9 +148,7 @@ class Page:
 
 @dataclass(frozen=True)
 class StartOutcomes:
-    """
-    The Events of each namespace.
-    """
+    """The Events of each namespace."""
 
     events: dict[str, list[Event]]
     never_ready_event: Event
@@ -217,9 +207,7 @@ def test_model_that_is_never_ready_is_announced_when_its_time_is_over(
 
 
 def _install(team: TeamStack) -> None:
-    """
-    Install everything except the objects that KAITO creates.
-    """
+    """Install everything except the objects that KAITO creates."""
     for each in team.chart_manifests():
         team.client.apply(each)
     team.accept_gateway()
@@ -235,9 +223,7 @@ def _fail(plane: ControlPlane, name: str) -> None:
 
 
 def _hasty(plane: ControlPlane) -> str:
-    """
-    Return the flag with which a starting model is held for only a few seconds.
-    """
+    """Return the flag with which a starting model is held for only a few seconds."""
     path = plane.folder / "hasty.yaml"
     path.write_text(json.dumps({"reasons": {PODS: {"hold": {"starting": "5s"}}}}))
     return f"--catalogue-overlay={path}"

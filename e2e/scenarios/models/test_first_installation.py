@@ -125,9 +125,7 @@ def test_fault_after_a_first_installation_is_announced(
 
 
 def _steps(plane: ControlPlane) -> Iterator[Callable[[], object]]:
-    """
-    Yield the steps. The held reasons are read after each.
-    """
+    """Yield the steps. The held reasons are read after each."""
     teams = [TeamStack(plane, name) for name in ORDERS]
     with ThreadPoolExecutor() as executor:
 
@@ -187,9 +185,7 @@ def _served(plane: ControlPlane) -> bool:
 
 
 def _control_plane_starts(plane: ControlPlane) -> None:
-    """
-    Start the components in ContainerCreating, the last to be needed first.
-    """
+    """Start the components in ContainerCreating, the last to be needed first."""
     for each in components.manifests():
         if each["kind"] == "Namespace":
             plane.client.apply(each)
@@ -206,9 +202,7 @@ def _control_plane_runs(plane: ControlPlane) -> None:
 
 
 def _taken_up(team: TeamStack) -> None:
-    """
-    Write the status that each controller has in the middle of its work.
-    """
+    """Write the status that each controller has in the middle of its work."""
     team.accept_gateway()
     team.kaito.create_workspace(WORKSPACE)
     team.kaito.set_inference_set_status(0)

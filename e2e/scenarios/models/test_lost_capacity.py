@@ -23,14 +23,10 @@ INFRA, PODS, READY = (
     "inferencesetReady",
 )
 BEATING = "--heartbeat-seconds=10"
-"""
-The flag for the count of subjects in an Event, which is updated with a heartbeat.
-"""
+"""The flag for the count of subjects in an Event, which is updated with a heartbeat."""
 
 MADE_FOR = "inferenceset.kaito.sh/created-by"
-"""
-The label of what KAITO makes for a model; its picker has none.
-"""
+"""The label of what KAITO makes for a model; its picker has none."""
 
 Path = str
 

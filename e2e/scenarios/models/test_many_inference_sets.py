@@ -19,14 +19,10 @@ TEAM = "team-0"
 PODS, READY = "inferencesetModelPodsNotReady", "inferencesetReady"
 PULL = 'failed to pull image "example/vllm:1": registry does not answer'
 BEATING = "--heartbeat-seconds=10"
-"""
-The flag for the count of subjects in an Event, which is updated with a heartbeat.
-"""
+"""The flag for the count of subjects in an Event, which is updated with a heartbeat."""
 
 MADE_FOR = "inferenceset.kaito.sh/created-by"
-"""
-The label of what KAITO makes for a model; its picker has none.
-"""
+"""The label of what KAITO makes for a model; its picker has none."""
 
 
 @pytest.fixture(scope="module")

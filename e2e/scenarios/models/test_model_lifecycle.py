@@ -53,9 +53,7 @@ class LifecycleOutcome:
 
 @pytest.fixture(scope="module")
 def observer(stack: ControlPlane) -> Iterator[Observer]:
-    """
-    An observer of a namespace for each lifecycle, in which all is well and old enough.
-    """
+    """An observer of a namespace for each lifecycle, in which all is well and old enough."""
     with contextlib.ExitStack() as after:
         plane = after.enter_context(restore.healthy_stack(stack))
         after.callback(remove, plane, LIFECYCLES)
@@ -75,9 +73,7 @@ def observer(stack: ControlPlane) -> Iterator[Observer]:
 
 @pytest.fixture(scope="module")
 def lifecycle_outcomes(observer: Observer) -> dict[str, Future[LifecycleOutcome]]:
-    """
-    The outcome of each lifecycle.
-    """
+    """The outcome of each lifecycle."""
     with ThreadPoolExecutor() as executor:
         return {name: executor.submit(_run_lifecycle, name, observer) for name in LIFECYCLES}
 
@@ -94,9 +90,7 @@ def test_lifecycle_causes_no_event_and_the_fault_after_it_is_announced(
 def test_upgrade_of_all_components_at_once_causes_no_event(
     observer: Observer, lifecycle_outcomes: dict[str, Future[LifecycleOutcome]]
 ) -> None:
-    """
-    Run after the others: a component that is down here may suppress their findings.
-    """
+    """Run after the others: a component that is down here may suppress their findings."""
     plane = observer.reporter.plane
     for each in components.COMPONENTS:
         components.roll_out_slowly(plane.client, each)

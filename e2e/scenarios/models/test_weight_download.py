@@ -1,6 +1,4 @@
-"""
-A slow download, read from a pod by the running process.
-"""
+"""A slow download, read from a pod by the running process."""
 
 import contextlib
 import os
@@ -79,9 +77,7 @@ def a_loading_pod(plane: ControlPlane, address: str) -> Iterator[None]:
 def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     plane: ControlPlane, address: str, mode: str
 ) -> None:
-    """
-    The reporter runs outside of the cluster, where auto means through the API server.
-    """
+    """The reporter runs outside of the cluster, where auto means through the API server."""
     port = free_port()
     stub = (sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}")
     plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})

@@ -1,6 +1,4 @@
-"""
-A control plane with four healthy models, and the CRD of the chart.
-"""
+"""A control plane with four healthy models, and the CRD of the chart."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,4 @@
-"""
-Answers of the API server to a write of a status, and the error that each becomes.
-"""
+"""Answers of the API server to a write of a status, and the error that each becomes."""
 
 from collections.abc import AsyncIterator
 

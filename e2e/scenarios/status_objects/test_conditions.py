@@ -24,9 +24,7 @@ pytestmark = pytest.mark.controlplane
 TEAM, RELEASE = "team-0", "kube-system"
 KAITO = components.path(components.KAITO_WORKSPACE)
 SLOW = 2 * PROMPT_TIMEOUT
-"""
-A new generation waits for five seconds more.
-"""
+"""A new generation waits for five seconds more."""
 
 
 def test_package_is_ready_only_once_it_is_and_stalled_with_its_cause(plane: ControlPlane) -> None:
@@ -133,9 +131,7 @@ def test_unknown_and_terminating_are_in_progress(plane: ControlPlane) -> None:
 
 @contextlib.contextmanager
 def _stale_control_plane(client: Client) -> Iterator[None]:
-    """
-    Change a Deployment, whose controller does not act on it.
-    """
+    """Change a Deployment, whose controller does not act on it."""
     changed = client.patch(KAITO, {"spec": {"minReadySeconds": 1}})
     try:
         yield
@@ -146,9 +142,7 @@ def _stale_control_plane(client: Client) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ending_set(client: Client) -> Iterator[None]:
-    """
-    Delete an InferenceSet that a finalizer keeps.
-    """
+    """Delete an InferenceSet that a finalizer keeps."""
     going = inference_sets.manifest(client, 0)
     going["metadata"] |= {"name": "going", "finalizers": ["example.com/keep"]}
     folder = inference_sets.path(0).rpartition("/")[0]
@@ -187,9 +181,7 @@ def test_longest_question_is_accepted(plane: ControlPlane) -> None:
 
 
 def _waits(plane: ControlPlane, kind: str, *, seconds: float) -> bool:
-    """
-    Return whether `kubectl wait` for a condition succeeds in time.
-    """
+    """Return whether `kubectl wait` for a condition succeeds in time."""
     words = ("wait", f"--for=condition={kind}", "pss/package", f"--timeout={seconds}s")
     try:
         plane.kubectl(*words, "--namespace", TEAM)

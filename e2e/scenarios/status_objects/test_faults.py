@@ -28,9 +28,7 @@ TEAM = "team-0"
 SLOW = 2 * PROMPT_TIMEOUT
 DROPS = "the CRD of status objects drops"
 DISCOVERY, SECOND_LOOK = 32, 12
-"""
-Seconds from one discovery to the next, and until a loss is confirmed.
-"""
+"""Seconds from one discovery to the next, and until a loss is confirmed."""
 
 
 def test_right_that_is_taken_away_is_named_once_and_stops_no_event(plane: ControlPlane) -> None:
@@ -116,9 +114,7 @@ def _without_state(state: str) -> Any:
 
 
 def test_crd_of_an_earlier_release_costs_no_more_writes(plane: ControlPlane) -> None:
-    """
-    The API server drops fields that the CRD does not have.
-    """
+    """The API server drops fields that the CRD does not have."""
     client = plane.client
     status_objects.create(client, TEAM)
     inference_sets.misconfigure(client, 0)

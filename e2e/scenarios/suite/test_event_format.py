@@ -1,6 +1,4 @@
-"""
-The Events that the suite rejects, so that its success proves something.
-"""
+"""The Events that the suite rejects, so that its success proves something."""
 
 import copy
 

@@ -30,9 +30,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def failed(plane: ControlPlane) -> str:
-    """
-    Return the output of a run in which the reason that both tests wait for is not announced.
-    """
+    """Return the output of a run in which the reason that both tests wait for is not announced."""
     with local_cluster.reporters(plane, replicas=1, off=BBR):
         flags = (f"--quiet-seconds={local_cluster.QUIET}", "--within-seconds=5")
         given = (AT_ITS_BEGINNING, IN_THE_MIDDLE, f"--kubeconfig={plane.kubeconfig()}", *flags)

@@ -1,6 +1,4 @@
-"""
-The kubeconfig that the suite is given.
-"""
+"""The kubeconfig that the suite is given."""
 
 import base64
 import json

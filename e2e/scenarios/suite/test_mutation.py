@@ -1,6 +1,4 @@
-"""
-The suite's tests name the reasons that they must notice.
-"""
+"""The suite's tests name the reasons that they must notice."""
 
 from e2e.suite.announces import collect_tests
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -1,6 +1,4 @@
-"""
-Checks that the suite makes before it breaks a cluster that it was given.
-"""
+"""Checks that the suite makes before it breaks a cluster that it was given."""
 
 import subprocess
 import sys
@@ -26,9 +24,7 @@ def plane(stack: ControlPlane) -> Iterator[ControlPlane]:
 
 
 def refusal(plane: ControlPlane, *flags: str) -> str:
-    """
-    Return the output of a run that must refuse, without a terminal, as a service has none.
-    """
+    """Return the output of a run that must refuse, without a terminal, as a service has none."""
     given = ("e2e/suite/test_cluster_status.py", f"--kubeconfig={plane.kubeconfig()}", *flags)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *given],

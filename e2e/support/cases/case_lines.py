@@ -1,6 +1,4 @@
-"""
-The lines that a case expects, compared with those that were announced.
-"""
+"""The lines that a case expects, compared with those that were announced."""
 
 import re
 from itertools import groupby

@@ -1,6 +1,4 @@
-"""
-The steps of a case, and what is announced after each.
-"""
+"""The steps of a case, and what is announced after each."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
@@ -25,8 +23,6 @@ def steps(case: Case) -> Iterator[tuple[Case, list[str]]]:
 
 
 def quiet_steps(case: Case) -> int:
-    """
-    Return how many steps follow one another at most before something is announced.
-    """
+    """Return how many steps follow one another at most before something is announced."""
     quiet = [not lines for step, lines in steps(case) if step["at"] != "0s"]
     return max((len([*run]) for is_quiet, run in groupby(quiet) if is_quiet), default=0)

@@ -1,6 +1,4 @@
-"""
-The objects of a case file, on an API server with no other writer.
-"""
+"""The objects of a case file, on an API server with no other writer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,15 +17,11 @@ from reporter.stories.stack.healthy_stack import HEALTHY_STACK
 
 
 TEST_FINALIZER = "e2e.example/held"
-"""
-The finalizer of objects that are being deleted.
-"""
+"""The finalizer of objects that are being deleted."""
 
 NAMESPACE = "Namespace"
 KEPT_SPECS = frozenset({"Pod", "Job", "Service", NAMESPACE})
-"""
-Kinds whose spec the server completes, and then hardly lets change.
-"""
+"""Kinds whose spec the server completes, and then hardly lets change."""
 
 ANY_VERSION = "v1"
 PROTECTED = "kube-system"
@@ -94,9 +88,7 @@ class CaseClusterObjects:
             self.client.get(f"{_root(kind)}/{kind.resource}")
 
     def declare(self, kinds: Sequence[ResourceKind]) -> None:
-        """
-        Know other declared kinds from the next installation on: those of its case.
-        """
+        """Know other declared kinds from the next installation on: those of its case."""
         self._declared = kinds
 
     def end(self) -> None:
@@ -190,9 +182,7 @@ def _root(kind: ResourceKind) -> str:
 
 
 def _version(kind: ResourceKind) -> str:
-    """
-    Return the version that is read, or that of the CRD for a kind of which any is.
-    """
+    """Return the version that is read, or that of the CRD for a kind of which any is."""
     return kind.versions[0] if kind.versions else ANY_VERSION
 
 
@@ -205,9 +195,7 @@ def _must_recreate(live: Json, manifest: Json) -> bool:
 
 
 def _with_valid_deployment(name: str, deployment: Json) -> Json:
-    """
-    Add a template to a Deployment, and limit the pods in its status to the total.
-    """
+    """Add a template to a Deployment, and limit the pods in its status to the total."""
     spec, status = deployment.get("spec", {}), deployment.get("status", {})
     if "replicas" not in status:
         total = status.get("availableReplicas", 0)
@@ -232,9 +220,7 @@ def _with_valid_deployment(name: str, deployment: Json) -> Json:
 
 
 def _without_blanks(value: Any) -> Any:
-    """
-    Drop the null and empty values of a partial object.
-    """
+    """Drop the null and empty values of a partial object."""
     if isinstance(value, Mapping):
         kept = {key: _without_blanks(each) for key, each in value.items()}
         return {key: each for key, each in kept.items() if each is not None and each != ""}
@@ -244,9 +230,7 @@ def _without_blanks(value: Any) -> Any:
 
 
 def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
-    """
-    Add the fields that every condition, listener and similar item must have.
-    """
+    """Add the fields that every condition, listener and similar item must have."""
     if isinstance(value, list):
         return [_filled(each, now=now, of=of) for each in value]
     if not isinstance(value, Mapping):
@@ -263,9 +247,7 @@ def _filled(value: Any, *, now: datetime, of: str = "") -> Any:
 
 
 def _observed(value: Any, offset: int) -> Any:
-    """
-    Map the generations of the case to those that the server counts itself.
-    """
+    """Map the generations of the case to those that the server counts itself."""
     if isinstance(value, list):
         return [_observed(each, offset) for each in value]
     if not isinstance(value, Mapping):

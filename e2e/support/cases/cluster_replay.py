@@ -29,14 +29,10 @@ from tests.support.health_events import CRD as HEALTH_EVENTS_CRD
 
 
 BURST = 0.3
-"""
-The seconds within which the reporter may look at several changes at once, while it runs.
-"""
+"""The seconds within which the reporter may look at several changes at once, while it runs."""
 
 ARRIVAL = 0.2
-"""
-The seconds in which a change that the API server has seen reaches a watch.
-"""
+"""The seconds in which a change that the API server has seen reaches a watch."""
 
 MIN_AGE = 3
 """
@@ -45,24 +41,16 @@ a time without fractions.
 """
 
 WITHIN = 60
-"""
-The time limit of an announcement, in seconds.
-"""
+"""The time limit of an announcement, in seconds."""
 
 SUPPORTED_KEYS = frozenset({"at", "what", "change", "pages"})
-"""
-The keys of a step that can be replayed on a real API server.
-"""
+"""The keys of a step that can be replayed on a real API server."""
 
 SUPPORTED_AT_START = SUPPORTED_KEYS | {"crds"}
-"""
-The same of what is given; ``crds`` says which versions of the case's own kinds are served.
-"""
+"""The same of what is given; ``crds`` says which versions of the case's own kinds are served."""
 
 SCRAPED_WITHIN = 10
-"""
-The seconds in which a page that is read at all is read twice, also on a busy machine.
-"""
+"""The seconds in which a page that is read at all is read twice, also on a busy machine."""
 
 FLAGS = (
     f"--scrape-interval-seconds={SCRAPE_INTERVAL}",
@@ -74,16 +62,12 @@ SCRAPING: Mapping[str, Any] = {
     "program": (sys.executable, "-m", "e2e.support.loopback_reporter"),
     "env": {"PYTHONPATH": str(Path(__file__).parents[3])},
 }
-"""
-The reporter that reads pages at loopback addresses.
-"""
+"""The reporter that reads pages at loopback addresses."""
 
 
 @dataclass
 class ClusterCaseReplay:
-    """
-    *delays*: those of the case. *grant*: False for an API server without RBAC.
-    """
+    """*delays*: those of the case. *grant*: False for an API server without RBAC."""
 
     plane: ControlPlane
     objects: CaseClusterObjects
@@ -91,9 +75,7 @@ class ClusterCaseReplay:
     delays: ReplayDelays
     grant: bool = True
     on_announced: Callable[[list[str]], None] = lambda _: None
-    """
-    Called with the lines of a step once they have been announced.
-    """
+    """Called with the lines of a step once they have been announced."""
 
     def run(self) -> list[Event]:
         """
@@ -144,9 +126,7 @@ class ClusterCaseReplay:
     # ------------------------------------------------------------ waiting, reading
 
     def _until_announced(self, lines: list[str], before: int) -> None:
-        """
-        Wait for the last line. The order of the lines is checked later, from all writes.
-        """
+        """Wait for the last line. The order of the lines is checked later, from all writes."""
 
         def read() -> bool:
             new = [e for e in events.reporter_events(self.plane.client) if int(e.version) > before]
@@ -159,15 +139,11 @@ class ClusterCaseReplay:
             raise AssertionError(f"{err}\nwritten was:\n{written}") from None
 
     def _version(self) -> int:
-        """
-        Return the resource version of the newest write.
-        """
+        """Return the resource version of the newest write."""
         return int(self.plane.client.get(events.PATH)["metadata"]["resourceVersion"])
 
     def _written(self, since: int) -> list[Event]:
-        """
-        Return every write of the reporter since then, and in the settle period to come.
-        """
+        """Return every write of the reporter since then, and in the settle period to come."""
         query = f"watch=1&resourceVersion={since}&timeoutSeconds={self.delays.settle.seconds + 1}"
         text = self.plane.client.raw("GET", f"{events.PATH}?{query}")
         found = [json.loads(each) for each in text.splitlines()]
@@ -181,9 +157,7 @@ class ClusterCaseReplay:
 
 @contextlib.contextmanager
 def _asleep(reporter: ReporterProcess) -> Iterator[None]:
-    """
-    Stop the reporter, because a step is written object by object and must be seen at once.
-    """
+    """Stop the reporter, because a step is written object by object and must be seen at once."""
     pid = reporter.process.pid
     os.kill(pid, signal.SIGSTOP)
     try:

@@ -1,6 +1,4 @@
-"""
-The kinds that the overlay of a case declares, on an API server that does not know them yet.
-"""
+"""The kinds that the overlay of a case declares, on an API server that does not know them yet."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence

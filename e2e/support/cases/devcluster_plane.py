@@ -1,6 +1,4 @@
-"""
-The API server in memory, in place of a control plane, for the replay of cases.
-"""
+"""The API server in memory, in place of a control plane, for the replay of cases."""
 
 import asyncio
 import http.client
@@ -20,15 +18,11 @@ from e2e.controlplane.processes import Folder, Process
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 START_TIMEOUT = 60
-"""
-The seconds in which the server starts or stops.
-"""
+"""The seconds in which the server starts or stops."""
 
 
 class PlainClient(Client):
-    """
-    A client without TLS.
-    """
+    """A client without TLS."""
 
     @cached_property
     def _connections(self) -> Connections:

@@ -63,9 +63,7 @@ DEFAULTS: dict[str, Json] = {
         }
     },
 }
-"""
-Fields that the API server requires and the reporter does not read.
-"""
+"""Fields that the API server requires and the reporter does not read."""
 
 ITEM_DEFAULTS: dict[str, Json] = {
     "conditions": {"reason": "NotGiven", "message": ""},

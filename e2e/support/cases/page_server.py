@@ -1,6 +1,4 @@
-"""
-The metrics pages of a case's pods, each served at a loopback address of its own.
-"""
+"""The metrics pages of a case's pods, each served at a loopback address of its own."""
 
 import os
 import threading
@@ -68,9 +66,7 @@ class CasePageServer:
             time.sleep(0.05)
 
     def page(self, pod: str) -> bytes | None:
-        """
-        Return the page of a pod, None if it is unreadable.
-        """
+        """Return the page of a pod, None if it is unreadable."""
         self._reads[pod] += 1
         described = self._pages.words.get(pod, {"unreadable": "no page"})
         if described.get("unreadable"):
@@ -95,9 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _own_addresses(number: int) -> Iterable[str]:
-    """
-    Yield loopback addresses that no other process of the tests uses.
-    """
+    """Yield loopback addresses that no other process of the tests uses."""
     process = os.getpid() % (1 << 14)
     for each in range(1, number + 1):
         yield f"127.{128 + (process >> 8)}.{process & 0xFF}.{each}"

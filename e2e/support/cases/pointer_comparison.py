@@ -1,6 +1,4 @@
-"""
-The pointers of the status, compared with what Events suppress.
-"""
+"""The pointers of the status, compared with what Events suppress."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -63,8 +61,6 @@ class AnnouncedRoot:
 
 
 def suppressed_in(line: str) -> frozenset[str]:
-    """
-    Return the reasons that an announcement names as suppressed.
-    """
+    """Return the reasons that an announcement names as suppressed."""
     found = _SUFFIX.search(line)
     return frozenset(re.split(r", | and ", found["reasons"])) if found is not None else frozenset()

@@ -36,9 +36,7 @@ NO_CASE: Case = {}
 
 @dataclass(frozen=True)
 class ReplayDelays:
-    """
-    The hold and the settle with which a case is replayed.
-    """
+    """The hold and the settle with which a case is replayed."""
 
     hold: timedelta = timedelta(seconds=1)
     settle: timedelta = timedelta(seconds=1)
@@ -81,9 +79,7 @@ def _brief_of_kaito(entry: CatalogueEntry, delays: ReplayDelays) -> Case:
 
 
 def _brief_of_pack(entry: CatalogueEntry, delays: ReplayDelays) -> Case:
-    """
-    Return a short settle too: the Ready that follows a crash loop is waited for.
-    """
+    """Return a short settle too: the Ready that follows a crash loop is waited for."""
     settle = {} if entry.settle is None else {"settle": f"{delays.settle.seconds}s"}
     return {"hold": _brief(entry, delays), **settle}
 

@@ -1,6 +1,4 @@
-"""
-A case as a busy machine replays it: each step takes seconds, and the holds are short.
-"""
+"""A case as a busy machine replays it: each step takes seconds, and the holds are short."""
 
 import json
 import tempfile
@@ -16,21 +14,15 @@ from reporter.stories.replay.story_replay import StoryReplay
 
 
 PACES = (timedelta(seconds=1), timedelta(seconds=5))
-"""
-The times that a step takes which announces nothing, on an idle machine and on a busy one.
-"""
+"""The times that a step takes which announces nothing, on an idle machine and on a busy one."""
 
 ANNOUNCED_STEP = timedelta(seconds=60)
 LONGER_BY = timedelta(seconds=6)
-"""
-The time added to a hold for each step that it has to last.
-"""
+"""The time added to a hold for each step that it has to last."""
 
 
 class HurriedCase(Exception):
-    """
-    A case in which a step has to come before a hold, a settle or a window of seconds ends.
-    """
+    """A case in which a step has to come before a hold, a settle or a window of seconds ends."""
 
 
 def find_delays(case: Case) -> ReplayDelays:
@@ -50,9 +42,7 @@ def find_delays(case: Case) -> ReplayDelays:
 
 
 def _differences(case: Case, delays: ReplayDelays) -> list[str]:
-    """
-    Return what is announced otherwise than the case expects.
-    """
+    """Return what is announced otherwise than the case expects."""
     return [
         each for pace in PACES for each in differences(_lines(_slow(case, delays, pace)), case)
     ]

@@ -1,6 +1,4 @@
-"""
-The status by one reading of the cluster, compared with what was announced.
-"""
+"""The status by one reading of the cluster, compared with what was announced."""
 
 import asyncio
 import re
@@ -33,9 +31,7 @@ _LINE = re.compile(r"(?P<type>Warning|Normal) (?P<reason>\w+) \w+/(?P<involved>[
 
 
 class CaseStatus:
-    """
-    Collects the *differences* between the status and the announcements of a case.
-    """
+    """Collects the *differences* between the status and the announcements of a case."""
 
     def __init__(self, plane: ControlPlane, case: Mapping[str, Any], delays: ReplayDelays) -> None:
         flags = dict(case.get("flags", {}))
@@ -47,9 +43,7 @@ class CaseStatus:
         self.differences: list[str] = []
 
     def compare(self, lines: list[str]) -> None:
-        """
-        Compare the status with the last line about each subject.
-        """
+        """Compare the status with the last line about each subject."""
         wanted = dict(self._wanted(lines))
         if not wanted or self._announces_all:
             return
@@ -65,9 +59,7 @@ class CaseStatus:
                 self.differences.append(what)
 
     def _wanted(self, lines: list[str]) -> Iterator[tuple[tuple[Layer, str], str]]:
-        """
-        Yield the reasons that decide about a state.
-        """
+        """Yield the reasons that decide about a state."""
         for line in lines:
             found = _LINE.match(line)
             assert found is not None, line
@@ -77,9 +69,7 @@ class CaseStatus:
                 yield (entry.layer, involved), entry.reason
 
     def _roots(self, lines: list[str]) -> Iterator[AnnouncedRoot]:
-        """
-        Yield the causes that suppress others, as the last line about each subject has it.
-        """
+        """Yield the causes that suppress others, as the last line about each subject has it."""
         last: dict[tuple[Layer, str], tuple[str, re.Match[str]]] = {}
         for line in lines:
             found = _LINE.match(line)
@@ -92,9 +82,7 @@ class CaseStatus:
                 yield AnnouncedRoot(layer, namespace, found["reason"], suppressed)
 
     def _decides(self, reason: str) -> bool:
-        """
-        Return whether a reason decides about a state. One reading has no metrics pages.
-        """
+        """Return whether a reason decides about a state. One reading has no metrics pages."""
         entry = self._catalogue.entries.get(Reason(reason))
         return entry is not None and not entry.orthogonal and not self._needs_pages(reason)
 
@@ -119,9 +107,7 @@ class CaseStatus:
 
 
 def named_in(document: StatusDocument, layer: Layer, involved: str) -> Iterator[str]:
-    """
-    Yield the causes that the status names for the subjects of a layer in a namespace.
-    """
+    """Yield the causes that the status names for the subjects of a layer in a namespace."""
     if layer is Layer.CLUSTER:
         yield from _reason(document.cluster.blocking if document.cluster is not None else None)
         return

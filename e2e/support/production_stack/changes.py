@@ -12,9 +12,7 @@ from e2e.support.production_stack.components import StackComponent
 
 @contextlib.contextmanager
 def changed_spec(client: Client, path: str, spec: Json) -> Iterator[None]:
-    """
-    Change keys of a spec, and restore them and the status, as a controller would.
-    """
+    """Change keys of a spec, and restore them and the status, as a controller would."""
     before = client.get(path)
     client.patch(path, {"spec": spec})
     try:

@@ -30,9 +30,7 @@ StackComponent: TypeAlias = ExampleComponent
 
 
 def find_component(name: str) -> StackComponent:
-    """
-    Return the component whose Deployment has this name. Raise KeyError if there is none.
-    """
+    """Return the component whose Deployment has this name. Raise KeyError if there is none."""
     return {each.name: each for each in KNOWN_COMPONENTS}[name]
 
 
@@ -88,9 +86,7 @@ def evaluated_components() -> dict[str, EvaluatedComponent]:
 
 
 def manifests() -> list[Json]:
-    """
-    Return the manifests in an order in which they can be created.
-    """
+    """Return the manifests in an order in which they can be created."""
     namespaces = sorted({each.namespace for each in COMPONENTS})
     return [
         *(namespace_manifest(each) for each in namespaces),
@@ -131,9 +127,7 @@ def deployment_manifest(component: StackComponent) -> Json:
 
 
 def install(client: Client) -> None:
-    """
-    Install the stack. Returns when every Deployment is Ready.
-    """
+    """Install the stack. Returns when every Deployment is Ready."""
     for manifest in manifests():
         client.apply(manifest)
     for component in COMPONENTS:
@@ -149,9 +143,7 @@ def deployment(client: Client, component: StackComponent) -> Json:
 
 
 def pods(client: Client, component: StackComponent) -> list[Json]:
-    """
-    Return the pods of a component's selector, without those being deleted.
-    """
+    """Return the pods of a component's selector, without those being deleted."""
     selector = ",".join(f"{key}={value}" for key, value in component.labels.items())
     found = client.list(f"/api/v1/namespaces/{component.namespace}/pods", labelSelector=selector)
     return [
@@ -166,9 +158,7 @@ def scale(client: Client, component: StackComponent, replicas: int) -> None:
 
 
 def restart(client: Client, component: StackComponent) -> None:
-    """
-    Restart a Deployment as kubectl rollout restart does.
-    """
+    """Restart a Deployment as kubectl rollout restart does."""
     now = dt.datetime.now(dt.UTC).isoformat()
     annotations = {"kubectl.kubernetes.io/restartedAt": now}
     template = {"metadata": {"annotations": annotations}}
@@ -176,9 +166,7 @@ def restart(client: Client, component: StackComponent) -> None:
 
 
 def roll_out_slowly(client: Client, component: StackComponent) -> None:
-    """
-    Roll out a new version whose pods stay in ContainerCreating.
-    """
+    """Roll out a new version whose pods stay in ContainerCreating."""
     faults.set_rollout_fault(client, deployment(client, component), faults.STARTING)
 
 
@@ -199,9 +187,7 @@ def until_ready(client: Client, component: StackComponent, *, within: float = 60
 
 
 def until_started(client: Client, component: StackComponent) -> None:
-    """
-    Let a Deployment become Ready, whatever its pods were waiting for.
-    """
+    """Let a Deployment become Ready, whatever its pods were waiting for."""
 
     def started() -> bool:
         for pod in pods(client, component):

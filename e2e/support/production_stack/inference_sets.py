@@ -1,6 +1,4 @@
-"""
-InferenceSets of a bare control plane, misconfigured so that it counts at once, and repaired.
-"""
+"""InferenceSets of a bare control plane, misconfigured so that it counts at once, and repaired."""
 
 import contextlib
 import time
@@ -41,9 +39,7 @@ def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
 
 @contextlib.contextmanager
 def lent_plane(shared: SharedPlane, many: int) -> Iterator[ControlPlane]:
-    """
-    The shared control plane, with the same.
-    """
+    """The shared control plane, with the same."""
     with shared.lent() as plane:
         write_aged(plane, many)
         yield plane
@@ -55,9 +51,7 @@ def write_aged(plane: ControlPlane, many: int) -> None:
 
 
 def healthy_models(plane: ControlPlane) -> ControlPlane:
-    """
-    Repair all models and delete the Events before a test. Returns *plane*.
-    """
+    """Repair all models and delete the Events before a test. Returns *plane*."""
     repair_all(plane.client)
     events.clear(plane.client)
     return plane
@@ -96,9 +90,7 @@ def repair_all(client: Client) -> None:
 
 
 def model_events(client: Client) -> list[tuple[str, str]]:
-    """
-    Return reason and InferenceSet of each Event, in the order of the last writes.
-    """
+    """Return reason and InferenceSet of each Event, in the order of the last writes."""
     return [(each.reason, _of(each)) for each in events.reporter_events(client)]
 
 
@@ -140,9 +132,7 @@ def wait_state(reporter: ReporterProcess, number: int, wanted: str, *, within: f
 
 
 def manifest(client: Client, number: int) -> Json:
-    """
-    Return a manifest that can be created again.
-    """
+    """Return a manifest that can be created again."""
     found = client.get(path(number))
     for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"):
         found["metadata"].pop(key, None)

@@ -22,9 +22,7 @@ READY_REASONS = {
     "InferenceReady": "WorkspaceInferenceStatusSuccess",
     "WorkspaceSucceeded": "workspaceSucceeded",
 }
-"""
-The reasons with which its conditions are True.
-"""
+"""The reasons with which its conditions are True."""
 
 PENDING_REASONS = {
     "InferenceReady": "WorkspaceInferenceStatusPending",
@@ -56,9 +54,7 @@ class KaitoController:
     # ------------------------------------------------------------ what it makes
 
     def create_workspace(self, name: str) -> None:
-        """
-        Create a replica of the InferenceSet, without a status yet.
-        """
+        """Create a replica of the InferenceSet, without a status yet."""
         manifest = self._workspace(name)
         owner = self.client.get(self.client.path(self._inference_set))
         manifest["metadata"] |= {
@@ -79,9 +75,7 @@ class KaitoController:
         annotations: Mapping[str, str] | None = None,
         nodes: Mapping[str, str] | None = None,
     ) -> None:
-        """
-        Create the Workspace's StatefulSet. *nodes*: labels of the nodes for its pods.
-        """
+        """Create the Workspace's StatefulSet. *nodes*: labels of the nodes for its pods."""
         labels = {"kaito.sh/workspace": workspace, "inferenceset.kaito.sh/created-by": self.model}
         manifest = self.stateful_set(workspace)
         manifest["spec"] = {
@@ -100,9 +94,7 @@ class KaitoController:
         self.client.create(self.client.collection(manifest), manifest)
 
     def update_template(self, workspace: str, annotations: Mapping[str, str]) -> None:
-        """
-        Change the template of the StatefulSet. Returns when the pod has the new revision.
-        """
+        """Change the template of the StatefulSet. Returns when the pod has the new revision."""
         before = self.pod(workspace)["metadata"]["uid"]
         template = {"metadata": {"annotations": dict(annotations)}}
         path = self.client.path(self.stateful_set(workspace))
@@ -111,9 +103,7 @@ class KaitoController:
         until(lambda: self.pod(workspace)["metadata"]["uid"] != before, within=60, what=what)
 
     def mark_upgrading(self, workspace: str) -> None:
-        """
-        Mark the Workspace for an upgrade in place. The marks stay when it is over.
-        """
+        """Mark the Workspace for an upgrade in place. The marks stay when it is over."""
         marks = {
             "labels": {"kaito.sh/upgrade-to-version": "0.9.0"},
             "annotations": {"kaito.sh/upgrade-start-time": statuses.timestamp()},
@@ -121,9 +111,7 @@ class KaitoController:
         self.client.patch(self.client.path(self._workspace(workspace)), {"metadata": marks})
 
     def delete_workspace(self, workspace: str) -> None:
-        """
-        Delete the Workspace, which terminates until its finalizers are removed.
-        """
+        """Delete the Workspace, which terminates until its finalizers are removed."""
         self.client.delete(self.client.path(self._workspace(workspace)))
         self.client.delete(self.client.path(self.stateful_set(workspace)))
         going = {"status": "True", "reason": "workspaceDeleted", "message": "workspace deleted"}
@@ -138,9 +126,7 @@ class KaitoController:
     # ------------------------------------------------------------ what it reports
 
     def set_workspace_conditions(self, workspace: str, reasons: Mapping[str, str]) -> None:
-        """
-        Set a reason by the condition's type, with an optional message after a colon.
-        """
+        """Set a reason by the condition's type, with an optional message after a colon."""
         manifest = self._workspace(workspace)
         before = self.client.get(self.client.path(manifest)).get("status", {}).get("state")
         ready = reasons.get("InferenceReady") == READY_REASONS["InferenceReady"]
@@ -151,9 +137,7 @@ class KaitoController:
         statuses.set_conditions(self.client, manifest, written, state=state, targetNodeCount=1)
 
     def set_inference_set_status(self, ready: int, desired: int = 1) -> None:
-        """
-        Write the InferenceSet's own status.
-        """
+        """Write the InferenceSet's own status."""
         done = ready >= desired
         written = {
             "status": str(done),
@@ -174,9 +158,7 @@ class KaitoController:
     # ------------------------------------------------------------ what is there
 
     def annotate(self, **annotations: str | None) -> None:
-        """
-        Annotate the InferenceSet for the scaler.
-        """
+        """Annotate the InferenceSet for the scaler."""
         given = {
             f"scaledobject.kaito.sh/{key.replace('_', '-')}": each
             for key, each in annotations.items()
@@ -185,9 +167,7 @@ class KaitoController:
         self.client.patch(path, {"metadata": {"annotations": given}})
 
     def pod(self, workspace: str) -> Json:
-        """
-        Return the pod, once it exists and is not being deleted.
-        """
+        """Return the pod, once it exists and is not being deleted."""
         path = f"/api/v1/namespaces/{self.namespace}/pods/{workspace}-0"
 
         def read() -> Json | None:

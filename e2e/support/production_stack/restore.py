@@ -1,6 +1,4 @@
-"""
-The example stack, repaired after each test.
-"""
+"""The example stack, repaired after each test."""
 
 import contextlib
 import datetime as dt
@@ -18,9 +16,7 @@ NODES = "/api/v1/nodes"
 
 @contextlib.contextmanager
 def healthy_stack(plane: ControlPlane, *, grace: int = GRACE) -> Iterator[ControlPlane]:
-    """
-    A healthy stack without Events of the reporter, repaired at the end.
-    """
+    """A healthy stack without Events of the reporter, repaired at the end."""
     events.clear(plane.client)
     _wait_past_grace(plane, grace)
     try:
@@ -41,9 +37,7 @@ def restore(plane: ControlPlane) -> None:
 
 
 def _wait_past_grace(plane: ControlPlane, grace: int) -> None:
-    """
-    Wait until the Deployments are older than the grace, within which they are not announced.
-    """
+    """Wait until the Deployments are older than the grace, within which they are not announced."""
 
     def ages() -> Iterator[float]:
         for component in components.COMPONENTS:
@@ -74,9 +68,7 @@ def _delete_quotas(plane: ControlPlane, namespace: str) -> None:
 
 
 def _delete_broken_pods(plane: ControlPlane, namespace: str) -> None:
-    """
-    Delete pods with a fault; their replacements are healthy.
-    """
+    """Delete pods with a fault; their replacements are healthy."""
     for pod in plane.client.list(f"/api/v1/namespaces/{namespace}/pods"):
         if any(key.startswith("fault.e2e/") for key in pod["metadata"].get("annotations", {})):
             _delete(plane, _path(pod))

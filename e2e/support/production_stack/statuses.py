@@ -1,6 +1,4 @@
-"""
-Statuses, written as controllers write them.
-"""
+"""Statuses, written as controllers write them."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,9 +8,7 @@ from e2e.controlplane import Client, Json
 
 
 def write_status(client: Client, manifest: Json, status: Json) -> None:
-    """
-    Write a status as a controller that has seen the newest generation.
-    """
+    """Write a status as a controller that has seen the newest generation."""
     path = client.path(manifest)
     generation = client.get(path)["metadata"]["generation"]
     client.patch(f"{path}/status", {"status": _observed(status, generation)})

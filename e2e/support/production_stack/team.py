@@ -1,6 +1,4 @@
-"""
-A team's namespace as its charts install it, and the actions of Istio on its objects.
-"""
+"""A team's namespace as its charts install it, and the actions of Istio on its objects."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -22,9 +20,7 @@ _OF_CONTROLLERS = {"GatewayClass", "Pod", "Workspace"}
 
 @dataclass(frozen=True)
 class TeamStack:
-    """
-    A namespace and its objects. *nodes*: labels of the nodes that all its pods run on.
-    """
+    """A namespace and its objects. *nodes*: labels of the nodes that all its pods run on."""
 
     plane: ControlPlane
     name: str
@@ -80,9 +76,7 @@ class TeamStack:
         self._write_status(ROUTE, self._unresolved(self._status(ROUTE)))
 
     def program_gateway(self) -> None:
-        """
-        Set the Gateway's conditions as Istio does when it is programmed.
-        """
+        """Set the Gateway's conditions as Istio does when it is programmed."""
         for kind in (GATEWAY, POOL, ROUTE):
             self._write_status(kind, self._status(kind))
 
@@ -90,17 +84,13 @@ class TeamStack:
         self._write_status(KEY, self._status(KEY))
 
     def patch_spec(self, kind: str, spec: Json) -> None:
-        """
-        Change the spec as an upgrade of its chart does, before Istio has seen it.
-        """
+        """Change the spec as an upgrade of its chart does, before Istio has seen it."""
         self.client.patch(self.client.path(self._part(kind)), {"spec": spec})
 
     # ------------------------------------------------------------ its pods
 
     def wait_started(self) -> None:
-        """
-        Wait until proxies and picker are Ready, whatever they were waiting for.
-        """
+        """Wait until proxies and picker are Ready, whatever they were waiting for."""
         for each in (self.proxies, self.picker):
             components.until_started(self.client, each)
 
@@ -135,9 +125,7 @@ class TeamStack:
         return found
 
     def _write_status(self, kind: str, status: Json) -> None:
-        """
-        Write a status, also of an object that is created only now.
-        """
+        """Write a status, also of an object that is created only now."""
         part = self._part(kind)
         path = self.client.path(part)
         until(lambda: self.client.exists(path), within=60, what=f"{path} exists")
@@ -166,9 +154,7 @@ class TeamStack:
 
 
 def register_class(client: Client) -> None:
-    """
-    Create Istio's GatewayClass, as istiod does when it starts.
-    """
+    """Create Istio's GatewayClass, as istiod does when it starts."""
     now = dt.datetime.now(dt.UTC)
     made = next(each for each in team.manifests(now) if each["kind"] == "GatewayClass")
     status = made.pop("status")
@@ -177,9 +163,7 @@ def register_class(client: Client) -> None:
 
 
 def remove(plane: ControlPlane, names: Iterable[str]) -> None:
-    """
-    Delete without waiting: nothing in a terminating namespace is a finding.
-    """
+    """Delete without waiting: nothing in a terminating namespace is a finding."""
     for name in names:
         plane.client.delete(f"/api/v1/namespaces/{name}")
         for each in plane.client.list(f"/apis/kaito.sh/v1beta1/namespaces/{name}/workspaces"):

@@ -26,35 +26,23 @@ from e2e.controlplane.client import MERGE
 Json = dict[str, Any]
 
 SETS_OF_A_TEAM = 10
-"""
-InferenceSets that share a namespace and its Gateway.
-"""
+"""InferenceSets that share a namespace and its Gateway."""
 
 MAX_CONCURRENT_WRITES = 16
-"""
-Requests under way at the same time; more only wait in the API server.
-"""
+"""Requests under way at the same time; more only wait in the API server."""
 
 MINIMAL_OPTIONS = Options(controllers=False, scheduler=False, kwok=False)
-"""
-Options of a control plane where nothing else writes to these objects.
-"""
+"""Options of a control plane where nothing else writes to these objects."""
 
 SMALL_OPTIONS = replace(MINIMAL_OPTIONS, unread_crds=False)
-"""
-The same with fewer CRDs, for tests that start a control plane of their own.
-"""
+"""The same with fewer CRDs, for tests that start a control plane of their own."""
 
 _ELSEWHERE = {"CustomResourceDefinition", "Node", "ReplicaSet"}
-"""
-Kinds of the example that the control plane has already or that the reporter never reads.
-"""
+"""Kinds of the example that the control plane has already or that the reporter never reads."""
 
 
 def write(plane: ControlPlane, inference_sets: int) -> int:
-    """
-    Create the objects, none of which may exist. Returns their number.
-    """
+    """Create the objects, none of which may exist. Returns their number."""
     return write_all(plane, manifests(inference_sets))
 
 
@@ -63,9 +51,7 @@ def write_all(plane: ControlPlane, wanted: Iterable[Json]) -> int:
 
 
 def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterator[Json]:
-    """
-    Yield manifests with statuses, each namespace before its objects.
-    """
+    """Yield manifests with statuses, each namespace before its objects."""
     cluster, models = example()
     yield from cluster
     written: set[tuple[str, ...]] = set()
@@ -78,9 +64,7 @@ def manifests(inference_sets: int, *, of_a_team: int = SETS_OF_A_TEAM) -> Iterat
 
 
 def example() -> tuple[list[Json], list[Json]]:
-    """
-    Return the objects that exist once, and those of the one team and its model.
-    """
+    """Return the objects that exist once, and those of the one team and its model."""
     every = [
         each for each in stack.manifests(dt.datetime.now(dt.UTC)) if each["kind"] not in _ELSEWHERE
     ]
@@ -94,9 +78,7 @@ def object_key(manifest: Json) -> tuple[str, ...]:
 
 
 def renamed(models: list[Json], *, team: str, model: str) -> list[Json]:
-    """
-    Return the example's objects with the names of another team and model.
-    """
+    """Return the example's objects with the names of another team and model."""
     text = json.dumps(models)
     text = re.sub(rf"\b{example_team.TEAM}\b", team, text)
     found: list[Json] = json.loads(re.sub(rf"\b{example_team.MODEL}\b", model, text))

@@ -1,6 +1,4 @@
-"""
-Checks among the entries of a catalogue. Each is pure and yields every problem that it finds.
-"""
+"""Checks among the entries of a catalogue. Each is pure and yields every problem that it finds."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias

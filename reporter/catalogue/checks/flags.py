@@ -1,6 +1,4 @@
-"""
-Check that parameters which name a flag of the process name one that exists.
-"""
+"""Check that parameters which name a flag of the process name one that exists."""
 
 from collections.abc import Iterable
 

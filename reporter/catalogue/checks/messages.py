@@ -1,6 +1,4 @@
-"""
-Check that a message names its subject, and only fields that its probe fills.
-"""
+"""Check that a message names its subject, and only fields that its probe fills."""
 
 from collections.abc import Iterable
 

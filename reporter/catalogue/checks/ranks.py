@@ -1,6 +1,4 @@
-"""
-Check that ranks are unique among the reasons of a subject, so that it has one primary.
-"""
+"""Check that ranks are unique among the reasons of a subject, so that it has one primary."""
 
 from collections.abc import Iterable
 
@@ -27,8 +25,6 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 
 def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
-    """
-    Return the draft to report and the other one: an overlay's rank, else the later entry's.
-    """
+    """Return the draft to report and the other one: an overlay's rank, else the later entry's."""
     by_overlay = first.where("rank").file != first.node.place.file
     return (first, second) if by_overlay else (second, first)

@@ -1,6 +1,4 @@
-"""
-Check that every Warning says what to do, and for no cause that its probe does not know.
-"""
+"""Check that every Warning says what to do, and for no cause that its probe does not know."""
 
 from collections.abc import Iterable
 
@@ -28,9 +26,7 @@ def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 def _check_remedy(
     draft: Draft, codes: frozenset[str] | None, fields: frozenset[str]
 ) -> Iterable[Problem]:
-    """
-    Yield the problems of the remedies. *codes*: None if there may be any.
-    """
+    """Yield the problems of the remedies. *codes*: None if there may be any."""
     remedy = {} if draft.entry.remedy is UNSET else draft.entry.remedy
     if DEFAULT_REMEDY not in remedy:
         text = "remedy: `default` is missing: say what to do about causes that have no remedy of their own"
@@ -46,7 +42,5 @@ def _check_remedy(
 
 
 def _code_parts(code: str) -> frozenset[str]:
-    """
-    Return both parts of a code such as Unavailable.Crash.
-    """
+    """Return both parts of a code such as Unavailable.Crash."""
     return frozenset(code.split(".", 1))

@@ -1,6 +1,4 @@
-"""
-Check the keys that an entry of its type must and must not have, and the prefix of its name.
-"""
+"""Check the keys that an entry of its type must and must not have, and the prefix of its name."""
 
 from collections.abc import Iterable
 
@@ -72,7 +70,5 @@ def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
 
 
 def _is_rank_from_overlay(draft: Draft) -> bool:
-    """
-    Return whether an overlay set the rank; the error then names the overlay's line.
-    """
+    """Return whether an overlay set the rank; the error then names the overlay's line."""
     return draft.where("rank").file != draft.where("orthogonal").file

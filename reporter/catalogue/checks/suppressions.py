@@ -37,9 +37,7 @@ def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 
 def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
-    """
-    Yield the rows of an entry, each with its line.
-    """
+    """Yield the rows of an entry, each with its line."""
     listed = draft.node.values.get("suppresses")
     items = listed.items if isinstance(listed, Items) else ()
     for row, node in zip(draft.entry.suppresses, items, strict=True):
@@ -89,9 +87,7 @@ def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
 
 
 def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
-    """
-    Yield each cycle once, placed at the row of its alphabetically first reason.
-    """
+    """Yield each cycle once, placed at the row of its alphabetically first reason."""
     rows = _rows_before_cycles(by_name)
     found: set[str] = set()
     for start in sorted(rows):
@@ -103,9 +99,7 @@ def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
 
 
 def _from_first(cycle: Sequence[str]) -> Sequence[str]:
-    """
-    Return a cycle that begins and ends with its alphabetically first reason.
-    """
+    """Return a cycle that begins and ends with its alphabetically first reason."""
     names = cycle[:-1]
     first = names.index(min(names))
     return (*names[first:], *names[: first + 1])
@@ -147,9 +141,7 @@ def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[s
 
 
 def _find_cycle(start: str, rows: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """
-    Return the shortest cycle through *start*; empty if there is none.
-    """
+    """Return the shortest cycle through *start*; empty if there is none."""
     suppressed_by = {start: ""}
     queue = deque([start])
     while queue:

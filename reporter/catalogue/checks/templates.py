@@ -1,6 +1,4 @@
-"""
-Check the fields in braces of a text that is filled in when an Event is written.
-"""
+"""Check the fields in braces of a text that is filled in when an Event is written."""
 
 from collections.abc import Collection, Iterable
 from string import Formatter
@@ -12,9 +10,7 @@ from reporter.catalogue.problems import Problem, suggest_name
 def check_template(
     draft: Draft, template: str, allowed: Collection[str], *path: str
 ) -> Iterable[Problem]:
-    """
-    *path*: the keys of the template in its entry.
-    """
+    """*path*: the keys of the template in its entry."""
     name = ".".join(path)
     try:
         parsed = list(Formatter().parse(template))
@@ -33,9 +29,7 @@ def check_template(
 
 
 def field_names(template: str) -> frozenset[str]:
-    """
-    Return the names in braces; none if the template cannot be parsed.
-    """
+    """Return the names in braces; none if the template cannot be parsed."""
     try:
         return frozenset(field for _, field, _, _ in Formatter().parse(template) if field)
     except ValueError:

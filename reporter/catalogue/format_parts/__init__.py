@@ -1,3 +1,1 @@
-"""
-The parts of the format of the catalogue's files.
-"""
+"""The parts of the format of the catalogue's files."""

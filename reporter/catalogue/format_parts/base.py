@@ -1,6 +1,4 @@
-"""
-The common base of the types of all entries.
-"""
+"""The common base of the types of all entries."""
 
 from typing import Annotated, TypeAlias, TypeVar
 

@@ -1,6 +1,4 @@
-"""
-Parse and format the catalogue's durations: 15s, 5m, 1h30m, or the word grace.
-"""
+"""Parse and format the catalogue's durations: 15s, 5m, 1h30m, or the word grace."""
 
 from datetime import timedelta
 
@@ -12,16 +10,12 @@ HOLD_PATTERN = rf"^{GRACE}$|{DURATION_PATTERN}"
 
 
 def parse_duration(text: str) -> timedelta | None:
-    """
-    Return the duration, or None for the startup grace. Raise ValueError for any other text.
-    """
+    """Return the duration, or None for the startup grace. Raise ValueError for any other text."""
     return None if text == GRACE else parse_units(text)
 
 
 def format_duration(value: timedelta | None) -> str:
-    """
-    Return the text that ``parse_duration`` reads as *value*.
-    """
+    """Return the text that ``parse_duration`` reads as *value*."""
     if value is None:
         return GRACE
     minutes, seconds = divmod(int(value.total_seconds()), 60)

@@ -1,6 +1,4 @@
-"""
-The type of an entry under ``kinds``.
-"""
+"""The type of an entry under ``kinds``."""
 
 from typing import Annotated
 
@@ -54,9 +52,7 @@ NamespaceName = Annotated[
 
 
 class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    A kind of the API that is read for reasons with the probe `cel`.
-    """
+    """A kind of the API that is read for reasons with the probe `cel`."""
 
     kind: Annotated[
         KindName, Meta(description="Its name in CamelCase, by which reasons refer to it.")

@@ -1,6 +1,4 @@
-"""
-The type of an entry under ``subjects``.
-"""
+"""The type of an entry under ``subjects``."""
 
 from typing import Annotated
 
@@ -18,9 +16,7 @@ Prefix = Annotated[
 
 
 class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The definition of a layer's subjects: the objects of one kind.
-    """
+    """The definition of a layer's subjects: the objects of one kind."""
 
     layer: Annotated[Layer, Meta(description="The layer; the cluster is a subject by itself.")]
     kind: Annotated[

@@ -1,6 +1,4 @@
-"""
-Read the entries for the rendered pages, which need no probes.
-"""
+"""Read the entries for the rendered pages, which need no probes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -44,9 +42,7 @@ def read_entries(
 def read_chapters(
     folder: Path, packs: Sequence[str] = DEFAULT_PACKS, overlay: Path | None = None
 ) -> Sequence[Chapter]:
-    """
-    Return the entries by pack and layer; by layer alone for one pack. Raise CatalogueError.
-    """
+    """Return the entries by pack and layer; by layer alone for one pack. Raise CatalogueError."""
     abouts = _read_abouts(folder, packs)
     grouped: defaultdict[tuple[str, Layer], list[ReasonEntry]] = defaultdict(list)
     for pack, entry in _read(folder, packs, overlay):
@@ -74,9 +70,7 @@ def read_chapters(
 def _read(
     folder: Path, packs: Sequence[str], overlay: Path | None
 ) -> Sequence[tuple[str, ReasonEntry]]:
-    """
-    Return the entries with the names of their packs.
-    """
+    """Return the entries with the names of their packs."""
     problems: list[Problem] = []
     given = read_folder(folder, problems, packs)
     if overlay is not None:
@@ -90,9 +84,7 @@ def _read(
 def _read_abouts(
     folder: Path, packs: Sequence[str]
 ) -> Sequence[tuple[str, Mapping[Layer, Sequence[str]]]]:
-    """
-    Return for each pack what the subjects of each layer are, for people.
-    """
+    """Return for each pack what the subjects of each layer are, for people."""
     found: defaultdict[str, defaultdict[Layer, list[str]]] = defaultdict(lambda: defaultdict(list))
     for source in read_folder(folder, [], packs).subjects:
         entry = read(source.node, SubjectEntry, [])

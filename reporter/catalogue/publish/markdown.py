@@ -1,14 +1,10 @@
-"""
-Render Markdown for the generated pages.
-"""
+"""Render Markdown for the generated pages."""
 
 from collections.abc import Iterable, Sequence
 
 
 def render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """
-    Return the lines of a table, each with its line break.
-    """
+    """Return the lines of a table, each with its line break."""
     lines = (head, ["---"] * len(head), *rows)
     return "".join(f"| {' | '.join(map(_escape, line))} |\n" for line in lines)
 

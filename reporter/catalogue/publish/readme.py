@@ -27,9 +27,7 @@ from reporter.model.enums import Layer
 
 
 def renew_tables(page: str, folder: Path) -> str:
-    """
-    Return the page with every table between its two marks rendered anew.
-    """
+    """Return the page with every table between its two marks rendered anew."""
     for name, table in _render_tables(folder).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, _, rest = page.partition(begin)
@@ -103,9 +101,7 @@ def _field_table(type_: type[msgspec.Struct]) -> str:
 
 
 def _type_cell(type_: inspect.Type) -> str:
-    """
-    Describe a type; refer to its own table instead of listing the keys of a mapping.
-    """
+    """Describe a type; refer to its own table instead of listing the keys of a mapping."""
     has_table = isinstance(strip_metadata(type_), inspect.StructType)
     return "a mapping, see below" if has_table else describe_type(type_)
 

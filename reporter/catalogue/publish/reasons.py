@@ -70,9 +70,7 @@ def render_reasons(
 
 
 def published_packs(folder: Path) -> Sequence[str]:
-    """
-    Return the packs of docs/reasons.md, the default first.
-    """
+    """Return the packs of docs/reasons.md, the default first."""
     return tuple(dict.fromkeys((*DEFAULT_PACKS, *shipped_packs(folder))))
 
 
@@ -123,9 +121,7 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
 
 
 def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[str]:
-    """
-    Yield the parameters; lists of objects, such as components, are in the catalogue only.
-    """
+    """Yield the parameters; lists of objects, such as components, are in the catalogue only."""
     given = {} if entry.parameters is UNSET else entry.parameters
     if entry.probe == CEL:
         yield from _expressions(given)
@@ -140,9 +136,7 @@ def _parameters(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterator[
 
 
 def _expressions(given: Mapping[str, object]) -> Iterator[str]:
-    """
-    Yield the parameters that decide when a reason in CEL is announced, one a line.
-    """
+    """Yield the parameters that decide when a reason in CEL is announced, one a line."""
     for name in ("kind", "current", "failed", "inProgress"):
         if name in given:
             yield f"- `{name}`:{_code(str(given[name]))}"
@@ -188,9 +182,7 @@ def _numbered(steps: Sequence[str]) -> Iterator[str]:
 
 
 def _remedies(remedies: Mapping[str, str]) -> Iterator[str]:
-    """
-    Yield the remedy of each code, that of all others as the last.
-    """
+    """Yield the remedy of each code, that of all others as the last."""
     for code, remedy in sorted(remedies.items(), key=lambda each: each[0] == DEFAULT_REMEDY):
         yield f"- {'any other' if code == DEFAULT_REMEDY else f'`{code}`'}: {remedy}"
 

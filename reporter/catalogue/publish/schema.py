@@ -22,9 +22,7 @@ SCHEMAS: Mapping[str, type[msgspec.Struct]] = {
 
 
 def render_schema(type_: type[msgspec.Struct]) -> str:
-    """
-    Return the text of one schema's file.
-    """
+    """Return the text of one schema's file."""
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(type_)}, indent=2) + "\n"
 
 

@@ -1,3 +1,1 @@
-"""
-The places that entries come from: packs, what they say of their subjects, and an overlay.
-"""
+"""The places that entries come from: packs, what they say of their subjects, and an overlay."""

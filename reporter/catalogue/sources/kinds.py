@@ -1,6 +1,4 @@
-"""
-Read the kinds that packs and an overlay declare.
-"""
+"""Read the kinds that packs and an overlay declare."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -20,9 +18,7 @@ SECRETS = "secrets"
 
 
 def kind_nodes(root: Node | None) -> Iterator[Fields]:
-    """
-    Yield the kinds that a file lists.
-    """
+    """Yield the kinds that a file lists."""
     listed = root.values.get("kinds") if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
         if isinstance(node, Fields):

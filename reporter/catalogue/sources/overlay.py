@@ -16,14 +16,10 @@ from reporter.catalogue.yaml.reader import read, readable_keys
 
 
 MERGED_KEYS = ("hold", "parameters")
-"""
-The keys that an overlay changes key by key; it replaces all others as a whole.
-"""
+"""The keys that an overlay changes key by key; it replaces all others as a whole."""
 
 VALUES_KEY = "parameters"
-"""
-The key, within the parameters of a reason in CEL, of the values for its expressions.
-"""
+"""The key, within the parameters of a reason in CEL, of the values for its expressions."""
 
 ROWS_OFF = "does-not-suppress"
 CRD_ROW = "crd-of"
@@ -83,9 +79,7 @@ def _apply_change(source: EntrySource, node: Fields, problems: list[Problem]) ->
 
 
 def _merge(before: Fields, after: Fields) -> Fields:
-    """
-    Return both; *after* replaces key by key, also among the values for expressions in CEL.
-    """
+    """Return both; *after* replaces key by key, also among the values for expressions in CEL."""
     old, new = before.values.get(VALUES_KEY), after.values.get(VALUES_KEY)
     if isinstance(old, Fields) and isinstance(new, Fields):
         after = after.merged(Fields(after.place, {VALUES_KEY: old.merged(new)}))
@@ -93,9 +87,7 @@ def _merge(before: Fields, after: Fields) -> Fields:
 
 
 def _switch_rows_off(source: EntrySource, names: Items, problems: list[Problem]) -> Items:
-    """
-    Return the rows of a reason, with those of the named reasons switched off.
-    """
+    """Return the rows of a reason, with those of the named reasons switched off."""
     listed = source.node.values.get("suppresses")
     rows = listed.items if isinstance(listed, Items) else ()
     targets = {_target_of(row) for row in rows}

@@ -15,18 +15,14 @@ FOLDER = "packs"
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """
-    A folder with reasons and what they are about. *name*: that of the folder.
-    """
+    """A folder with reasons and what they are about. *name*: that of the folder."""
 
     name: str
     folder: Path
 
 
 def shipped_packs(catalogue: Path) -> tuple[str, ...]:
-    """
-    Return the names of the packs in the catalogue's folder.
-    """
+    """Return the names of the packs in the catalogue's folder."""
     return tuple(sorted(each.name for each in (catalogue / FOLDER).glob("*") if each.is_dir()))
 
 
@@ -62,7 +58,5 @@ def _find(catalogue: Path, wanted: Sequence[str], problems: list[Problem]) -> It
 
 
 def is_path(pack: str) -> bool:
-    """
-    Return whether a pack is named by its folder, not by its name.
-    """
+    """Return whether a pack is named by its folder, not by its name."""
     return "/" in pack

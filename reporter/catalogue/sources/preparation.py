@@ -1,6 +1,4 @@
-"""
-Let probes prepare the parameters of their entries, and place the problems that they find.
-"""
+"""Let probes prepare the parameters of their entries, and place the problems that they find."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +18,7 @@ def prepare_drafts(
     kinds: Mapping[str, DeclaredKind],
     problems: list[Problem],
 ) -> Drafts:
-    """
-    Return the drafts with the parameters that their probes made of them.
-    """
+    """Return the drafts with the parameters that their probes made of them."""
     prepared: dict[int, Draft] = {}
     for spec in specs.values():
         entries = [(i, each) for i, each in enumerate(drafts.all) if each.spec is spec]
@@ -57,9 +53,7 @@ def _place(problem: ParameterProblem, drafts: Sequence[Draft]) -> Problem:
 
 
 def _place_of(draft: Draft, key: str, line: int = 0, column: int = 0) -> Place:
-    """
-    Return the place of a key of the parameters, or that of a character of its text.
-    """
+    """Return the place of a key of the parameters, or that of a character of its text."""
     if not key:
         return draft.where("probe")
     parameters = draft.node.values.get("parameters")

@@ -1,6 +1,4 @@
-"""
-Read the definitions of what makes subjects, and check that they fit together.
-"""
+"""Read the definitions of what makes subjects, and check that they fit together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,9 +28,7 @@ from reporter.model.kinds.declared import DeclaredKind
 
 
 class PlacedDefinition(NamedTuple):
-    """
-    A definition with its entry, whose lines problems name.
-    """
+    """A definition with its entry, whose lines problems name."""
 
     rule: SubjectDefinition
     node: Fields
@@ -46,9 +42,7 @@ class PlacedDefinition(NamedTuple):
 
 
 def subject_sources(root: Node, pack: str) -> Iterator[SubjectSource]:
-    """
-    Yield the entries that a file lists under ``subjects``.
-    """
+    """Yield the entries that a file lists under ``subjects``."""
     listed = root.values.get("subjects") if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
         if isinstance(node, Fields):
@@ -58,9 +52,7 @@ def subject_sources(root: Node, pack: str) -> Iterator[SubjectSource]:
 def read_definitions(
     sources: Iterable[SubjectSource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
 ) -> SubjectDefinitions:
-    """
-    Return the definitions of all packs. *kinds*: all that can be watched, by name.
-    """
+    """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
     placed = [
         found for each in sources if (found := _read_definition(each, kinds, problems)) is not None
     ]

@@ -1,6 +1,4 @@
-"""
-Read a YAML file into nodes that know their lines.
-"""
+"""Read a YAML file into nodes that know their lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +15,14 @@ from reporter.model.text.yaml_nesting import LOADER, TooDeepError, check_nesting
 
 
 MAX_SHOWN_CHARACTERS = 60
-"""
-Number of characters of a value that an error shows at most.
-"""
+"""Number of characters of a value that an error shows at most."""
 
 MAX_NUMBER_BITS = 64
 MAX_FILE_BYTES = 2 * 1024 * 1024
-"""
-The size of a file; a ConfigMap holds one MiB. Larger files take seconds to parse.
-"""
+"""The size of a file; a ConfigMap holds one MiB. Larger files take seconds to parse."""
 
 MAX_VALUES = 200_000
-"""
-The number of values in a file, an alias counted with all that it stands for.
-"""
+"""The number of values in a file, an alias counted with all that it stands for."""
 
 MERGE_TAG = "tag:yaml.org,2002:merge"
 
@@ -59,9 +51,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """
-    A mapping. *keys*: the place of each key, which errors about its value name.
-    """
+    """A mapping. *keys*: the place of each key, which errors about its value name."""
 
     place: Place
     values: Mapping[str, "Node"] = field(default_factory=lambda: MappingProxyType({}))
@@ -71,9 +61,7 @@ class Fields:
         return self.keys.get(key, self.place)
 
     def merged(self, over: "Fields") -> "Fields":
-        """
-        Return a mapping in which the keys of *over* replace ours, with their own lines.
-        """
+        """Return a mapping in which the keys of *over* replace ours, with their own lines."""
         return Fields(self.place, {**self.values, **over.values}, {**self.keys, **over.keys})
 
 
@@ -81,9 +69,7 @@ Node: TypeAlias = Scalar | Items | Fields
 
 
 def compose(path: Path, problems: list[Problem]) -> Node | None:
-    """
-    Return the root node, or None after adding to *problems* why the file cannot be read.
-    """
+    """Return the root node, or None after adding to *problems* why the file cannot be read."""
     top = Place(str(path), 1)
     try:
         text = _read_text(path)
@@ -130,9 +116,7 @@ def from_plain(value: object, place: Place) -> Node:
 
 
 def value_problems(node: Node) -> Iterator[Problem]:
-    """
-    Yield why values of a node could not be read.
-    """
+    """Yield why values of a node could not be read."""
     if isinstance(node, Scalar):
         if node.problem is not None:
             yield node.problem
@@ -142,9 +126,7 @@ def value_problems(node: Node) -> Iterator[Problem]:
 
 
 def to_plain(node: Node) -> Any:
-    """
-    Return the value of a node without its lines.
-    """
+    """Return the value of a node without its lines."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Items):
@@ -153,9 +135,7 @@ def to_plain(node: Node) -> Any:
 
 
 class TooLargeFile(Exception):
-    """
-    Raised for a file with more than is read. *place*: where that begins, if it is known.
-    """
+    """Raised for a file with more than is read. *place*: where that begins, if it is known."""
 
     def __init__(self, text: str, place: Place | None = None) -> None:
         super().__init__(text)

@@ -19,15 +19,11 @@ from reporter.catalogue.yaml.type_parts import item_type, struct_fields, without
 
 S = TypeVar("S", bound=msgspec.Struct)
 NodePath: TypeAlias = tuple[str | int, ...]
-"""
-The keys and list indexes that lead from the root to a node.
-"""
+"""The keys and list indexes that lead from the root to a node."""
 
 
 class _Part(NamedTuple):
-    """
-    A node and the type that it must have. *place*: the line that errors about it name.
-    """
+    """A node and the type that it must have. *place*: the line that errors about it name."""
 
     path: NodePath
     node: Node
@@ -36,9 +32,7 @@ class _Part(NamedTuple):
 
 
 def read(node: Node, type_: type[S], problems: list[Problem]) -> S | None:
-    """
-    Return the value, or None after adding all that is wrong with it to *problems*.
-    """
+    """Return the value, or None after adding all that is wrong with it to *problems*."""
     try:
         return msgspec.convert(to_plain(node), type_)
     except msgspec.ValidationError:
@@ -63,9 +57,7 @@ def readable_keys(node: Fields, type_: type[msgspec.Struct]) -> Fields:
 
 
 def _find_problems(part: _Part) -> list[Problem]:
-    """
-    Return the problems of the parts of a node; if they have none, the one of the whole.
-    """
+    """Return the problems of the parts of a node; if they have none, the one of the whole."""
     found = [*_find_key_problems(part)]
     for each in _divide(part):
         found += _find_problems(each)
@@ -73,9 +65,7 @@ def _find_problems(part: _Part) -> list[Problem]:
 
 
 def _find_key_problems(part: _Part) -> Iterator[Problem]:
-    """
-    Yield the unknown keys of a struct, and those that are missing.
-    """
+    """Yield the unknown keys of a struct, and those that are missing."""
     node, fields = part.node, struct_fields(part.type)
     if fields is None or not isinstance(node, Fields):
         return
@@ -89,9 +79,7 @@ def _find_key_problems(part: _Part) -> Iterator[Problem]:
 
 
 def _divide(part: _Part) -> Iterable[_Part]:
-    """
-    Yield the parts of a mapping or list whose types are known.
-    """
+    """Yield the parts of a mapping or list whose types are known."""
     path, node = part.path, part.node
     if isinstance(node, Items):
         type_ = item_type(part.type, list, tuple)

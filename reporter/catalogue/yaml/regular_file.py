@@ -11,17 +11,13 @@ from pathlib import Path
 
 
 FLAGS = os.O_NONBLOCK | os.O_NOCTTY
-"""
-O_NONBLOCK: to open a FIFO without a writer would otherwise block for ever (open(2)).
-"""
+"""O_NONBLOCK: to open a FIFO without a writer would otherwise block for ever (open(2))."""
 
 NOT_REGULAR = "it is not a regular file"
 
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:
-    """
-    Return the first bytes of a file. Raise OSError if there is none, or something else.
-    """
+    """Return the first bytes of a file. Raise OSError if there is none, or something else."""
     with open(path, "rb", opener=_open) as file:  # Path.open has no opener
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, NOT_REGULAR)

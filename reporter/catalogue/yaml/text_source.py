@@ -1,6 +1,4 @@
-"""
-The form of a text in its file, to name the line and column of a character of it.
-"""
+"""The form of a text in its file, to name the line and column of a character of it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -49,9 +47,7 @@ class TextSource(NamedTuple):
 
 
 def text_source(node: yaml.ScalarNode, lines: Sequence[str]) -> TextSource:
-    """
-    Return how a text is written. *lines*: those of its file.
-    """
+    """Return how a text is written. *lines*: those of its file."""
     start, end = node.start_mark, node.end_mark
     first = Row(start.line, start.column + (node.style in {"'", ESCAPING}))
     if node.style in {LITERAL, FOLDED}:
@@ -95,9 +91,7 @@ def _kept_ends(before: str, text: str, empty: int) -> int:
 
 
 def _flow_rows(first: Row, written: Iterable[str]) -> Iterator[Row]:
-    """
-    Yield the further rows of a text that is no block: they are joined by spaces.
-    """
+    """Yield the further rows of a text that is no block: they are joined by spaces."""
     offset = -first.column
     for number, each in enumerate(written):
         if number:

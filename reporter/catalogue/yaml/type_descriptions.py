@@ -19,9 +19,7 @@ PLAIN_NAMES: Mapping[type[inspect.Type], str] = {
 
 
 def describe_type(type_: inspect.Type) -> str:
-    """
-    Return what a value must be: the ``is`` of its Meta, else its type in words.
-    """
+    """Return what a value must be: the ``is`` of its Meta, else its type in words."""
     if isinstance(type_, inspect.Metadata):
         return str((type_.extra or {}).get("is") or describe_type(type_.type))
     if isinstance(type_, inspect.EnumType):
@@ -44,9 +42,7 @@ def field_meaning(type_: inspect.Type) -> str:
 
 
 def strip_metadata(type_: inspect.Type) -> inspect.Type:
-    """
-    Return a type without its ``Annotated`` wrappings.
-    """
+    """Return a type without its ``Annotated`` wrappings."""
     while isinstance(type_, inspect.Metadata):
         type_ = type_.type
     return type_

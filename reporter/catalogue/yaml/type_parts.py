@@ -1,6 +1,4 @@
-"""
-The types of the parts of a type in ``format``, and what is left of it without the wrappings.
-"""
+"""The types of the parts of a type in ``format``, and what is left of it without the wrappings."""
 
 from collections.abc import Mapping
 from types import NoneType, UnionType
@@ -11,9 +9,7 @@ from msgspec.structs import FieldInfo
 
 
 def struct_fields(type_: Any) -> Mapping[str, FieldInfo] | None:
-    """
-    Return the fields of a struct by their keys; None if the type is no struct.
-    """
+    """Return the fields of a struct by their keys; None if the type is no struct."""
     bare = _bare(type_)
     struct = get_origin(bare) or bare
     if not (isinstance(struct, type) and issubclass(struct, msgspec.Struct)):
@@ -22,18 +18,14 @@ def struct_fields(type_: Any) -> Mapping[str, FieldInfo] | None:
 
 
 def item_type(type_: Any, *containers: type) -> Any:
-    """
-    Return the type of a list's items or a mapping's values; None if it is no such container.
-    """
+    """Return the type of a list's items or a mapping's values; None if it is no such container."""
     bare = _bare(type_)
     values = [each for each in get_args(bare) if each is not Ellipsis]
     return values[-1] if values and get_origin(bare) in containers else None
 
 
 def without_unset(type_: Any) -> Any:
-    """
-    Return the type of a field without UnsetType, which msgspec accepts in fields only.
-    """
+    """Return the type of a field without UnsetType, which msgspec accepts in fields only."""
     if get_origin(type_) is Annotated:
         inner, *metas = get_args(type_)
         return Annotated[(without_unset(inner), *metas)]
@@ -42,9 +34,7 @@ def without_unset(type_: Any) -> Any:
 
 
 def _bare(type_: Any) -> Any:
-    """
-    Return a type without UnsetType, None and its ``Annotated`` wrappings.
-    """
+    """Return a type without UnsetType, None and its ``Annotated`` wrappings."""
     bare = _without_none(without_unset(type_))
     while get_origin(bare) is Annotated:
         bare = _without_none(without_unset(get_args(bare)[0]))

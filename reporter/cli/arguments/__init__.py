@@ -1,3 +1,1 @@
-"""
-Read what a command line and the environment ask for.
-"""
+"""Read what a command line and the environment ask for."""

@@ -1,6 +1,4 @@
-"""
-Load settings and catalogue from arguments and environment.
-"""
+"""Load settings and catalogue from arguments and environment."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,33 +31,25 @@ HUB_FLAGS = frozenset(
 ) - {"catalogue-overlay", "packs", "rollup-metrics"}
 
 HUB_LEASE = f"{PROGRAM_NAME}-hub"
-"""
-The name of the Lease of hubs: a reporter may run in the same namespace.
-"""
+"""The name of the Lease of hubs: a reporter may run in the same namespace."""
 
 MIN_STALE_INTERVALS = 3
 
 USUAL_RESYNC, USUAL_SCRAPE = timedelta(seconds=60), timedelta(seconds=30)
-"""
-The chart's defaults of resyncSeconds and serviceMonitor.interval, which a hub cannot see.
-"""
+"""The chart's defaults of resyncSeconds and serviceMonitor.interval, which a hub cannot see."""
 
 
 def load_configuration(
     arguments: Sequence[str], environ: Mapping[str, str]
 ) -> tuple[Settings, Catalogue]:
-    """
-    Return settings and catalogue. Raise SettingsError if either is refused.
-    """
+    """Return settings and catalogue. Raise SettingsError if either is refused."""
     settings = load_settings(arguments, environ)
     _refuse_flags(arguments, HUB_FLAGS - RUN_FLAGS, "hub")
     return settings, load_shipped_catalogue(settings.catalogue_overlay, settings.packs)
 
 
 def load_hub_settings(arguments: Sequence[str], environ: Mapping[str, str]) -> Settings:
-    """
-    Return the settings of the command ``hub``. Raise SettingsError if they are refused.
-    """
+    """Return the settings of the command ``hub``. Raise SettingsError if they are refused."""
     settings = load_settings(arguments, environ)
     _refuse_flags(arguments, RUN_FLAGS - HUB_FLAGS, "run")
     if not settings.hub_query_url:
@@ -100,9 +90,7 @@ def _hub_notes(settings: Settings) -> Iterator[str]:
 
 
 def _refuse_flags(arguments: Sequence[str], names: Collection[str], command: str) -> None:
-    """
-    Refuse flags of another command. Variables may be those of a pod that runs both.
-    """
+    """Refuse flags of another command. Variables may be those of a pod that runs both."""
     for each in arguments:
         name = each.lstrip("-").partition("=")[0]
         if each.startswith("-") and name in names:

@@ -1,6 +1,4 @@
-"""
-The flags of status, wait and explain, and their ``--help``.
-"""
+"""The flags of status, wait and explain, and their ``--help``."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -36,9 +34,7 @@ REPORTER_NAMESPACE = CommandFlag(
     "NS",
 )
 ACCESS = (REPORTER_NAMESPACE, CONTEXT, AS, REQUEST_TIMEOUT)
-"""
-The flags that name the cluster, and the user to reach it as.
-"""
+"""The flags that name the cluster, and the user to reach it as."""
 
 AT = CommandFlag("at", "The moment to evaluate a dump at; empty: the newest time in it.", "TIME")
 

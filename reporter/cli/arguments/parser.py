@@ -19,9 +19,7 @@ E = TypeVar("E", bound=StrEnum)
 EVALUATION_GROUPS = frozenset(
     {FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS, FlagGroup.CLUSTER}
 )
-"""
-The groups of the flags of ``run`` that shape an evaluation, or lead to the cluster.
-"""
+"""The groups of the flags of ``run`` that shape an evaluation, or lead to the cluster."""
 
 RUN_FLAGS: Mapping[str, Flag] = {
     flag.name: flag for flag in FLAGS if flag.group in EVALUATION_GROUPS
@@ -63,9 +61,7 @@ class Arguments:
         return self.values.get(name) == "true"
 
     def choice(self, name: str, kind: type[E]) -> E:
-        """
-        Return the member that a flag names. Raises SettingsError for any other text.
-        """
+        """Return the member that a flag names. Raises SettingsError for any other text."""
         text = self.values[name]
         try:
             return choice_parser(kind)(text)
@@ -112,9 +108,7 @@ class _Parser:
         return Arguments(tuple(names), values, tuple(run_flags))
 
     def _split(self, argument: str, rest: Iterator[str]) -> tuple[str, str]:
-        """
-        Return the full name of a flag and its text, which may be the next argument.
-        """
+        """Return the full name of a flag and its text, which may be the next argument."""
         dashes = len(argument) - len(argument.lstrip("-"))
         name, equals, text = argument[dashes:].partition("=")
         is_long = name in self._by_name or name in self._settings

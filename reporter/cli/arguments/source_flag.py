@@ -1,6 +1,4 @@
-"""
-Read ``--from``: where the status comes from, and which flags have no effect there.
-"""
+"""Read ``--from``: where the status comes from, and which flags have no effect there."""
 
 from collections.abc import Collection
 from enum import Enum, unique
@@ -16,14 +14,10 @@ HUB = "hub"
 URL_SCHEMES = ("http://", "https://")
 KUBECONFIG = "kubeconfig"
 ACCESS_FLAGS = ("context", "reporter-namespace", "as")
-"""
-Flags of the commands that lead to a cluster, as --kubeconfig does.
-"""
+"""Flags of the commands that lead to a cluster, as --kubeconfig does."""
 
 TOKEN_FLAGS = ("context", KUBECONFIG)
-"""
-Those that choose a token as well, for a URL that asks for one.
-"""
+"""Those that choose a token as well, for a URL that asks for one."""
 
 
 @unique
@@ -47,9 +41,7 @@ NAMED_KINDS = {
 
 
 class SourceFlag(NamedTuple):
-    """
-    The source that ``--from`` names. *text*: the path or the URL, if it has one.
-    """
+    """The source that ``--from`` names. *text*: the path or the URL, if it has one."""
 
     kind: SourceKind
     text: str = ""
@@ -60,16 +52,12 @@ class SourceFlag(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """
-        Return whether it is reached without the API server.
-        """
+        """Return whether it is reached without the API server."""
         return bool(self.text)
 
 
 def asks_hub(arguments: Arguments) -> bool:
-    """
-    Return whether a hub is named, rightly or not.
-    """
+    """Return whether a hub is named, rightly or not."""
     return arguments.values["from"].partition(":")[0] == HUB
 
 
@@ -129,9 +117,7 @@ def _parse_hub_url(text: str) -> str:
 
 
 def _parse_url(text: str, given: str) -> str:
-    """
-    Return the address alone. Raises SettingsError for what nothing could be asked at.
-    """
+    """Return the address alone. Raises SettingsError for what nothing could be asked at."""
     try:
         parts = urlsplit(text)
         usable = bool(parts.hostname) and parts.port != 0

@@ -1,6 +1,4 @@
-"""
-Read the names of a command line: what is asked about.
-"""
+"""Read the names of a command line: what is asked about."""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,4 @@
-"""
-Read the flags of commands whose value is a duration or a moment.
-"""
+"""Read the flags of commands whose value is a duration or a moment."""
 
 from datetime import datetime, timedelta
 
@@ -24,9 +22,7 @@ def parse_time_flag(arguments: Arguments, name: str) -> timedelta:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """
-    Return the moment that ``--at`` gives, None for the empty text. Raises SettingsError.
-    """
+    """Return the moment that ``--at`` gives, None for the empty text. Raises SettingsError."""
     if not text:
         return None
     found = parse_zoned_time(text)

@@ -1,3 +1,1 @@
-"""
-Shared by the commands about a cluster: reach it, open what answers, print, and end.
-"""
+"""Shared by the commands about a cluster: reach it, open what answers, print, and end."""

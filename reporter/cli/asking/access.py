@@ -1,6 +1,4 @@
-"""
-Reach a cluster as ``--kubeconfig``, ``--context``, ``--as`` and ``--request-timeout`` say.
-"""
+"""Reach a cluster as ``--kubeconfig``, ``--context``, ``--as`` and ``--request-timeout`` say."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -27,9 +25,7 @@ class ClusterAccess:
         )
 
     async def connect(self, settings: Settings) -> RestClient:
-        """
-        Raises ConfigurationError.
-        """
+        """Raises ConfigurationError."""
         return await connect(
             _kubeconfig(settings),
             context=self._arguments.values["context"],

@@ -1,6 +1,4 @@
-"""
-The exit codes of status and wait.
-"""
+"""The exit codes of status and wait."""
 
 from enum import IntEnum, unique
 

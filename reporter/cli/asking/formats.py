@@ -1,6 +1,4 @@
-"""
-The formats of ``--output``, and the two for programs.
-"""
+"""The formats of ``--output``, and the two for programs."""
 
 import json
 from enum import StrEnum, unique
@@ -19,9 +17,7 @@ class Format(StrEnum):
 
 
 def to_json(raw: Any) -> str:
-    """
-    Return indented JSON. What a terminal would interpret is escaped, as JSON allows.
-    """
+    """Return indented JSON. What a terminal would interpret is escaped, as JSON allows."""
     text = json.dumps(raw, indent=2, ensure_ascii=False)
     return "".join(
         each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text

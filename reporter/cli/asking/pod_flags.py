@@ -1,6 +1,4 @@
-"""
-The flags of a reporter's pod, for a command that evaluates in its place.
-"""
+"""The flags of a reporter's pod, for a command that evaluates in its place."""
 
 from collections.abc import Iterator
 
@@ -26,9 +24,7 @@ def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:
 
 
 def describe_files(pod: ReporterPod, settings: Settings) -> Iterator[str]:
-    """
-    Yield which files of a reporter are not read here, for want of a flag of the user.
-    """
+    """Yield which files of a reporter are not read here, for want of a flag of the user."""
     if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
     if SILENCE_FILE in pod.flags and not settings.silence_file:
@@ -38,7 +34,5 @@ def describe_files(pod: ReporterPod, settings: Settings) -> Iterator[str]:
 
 
 def _has_own_packs(pod: ReporterPod) -> bool:
-    """
-    True if a reporter reads packs from folders, which are not here.
-    """
+    """True if a reporter reads packs from folders, which are not here."""
     return "/" in pod.flags.get("packs", "")

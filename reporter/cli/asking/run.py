@@ -1,6 +1,4 @@
-"""
-Run a command that asks for the status.
-"""
+"""Run a command that asks for the status."""
 
 import asyncio
 import logging
@@ -15,9 +13,7 @@ from reporter.runtime.status.source import CannotAsk
 
 
 ENDED_BY_SIGNAL = 128
-"""
-Shells report a process that a signal ended with this number and that of the signal.
-"""
+"""Shells report a process that a signal ended with this number and that of the signal."""
 
 
 def run_asking(

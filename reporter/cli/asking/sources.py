@@ -1,6 +1,4 @@
-"""
-Open the source that ``--from`` names.
-"""
+"""Open the source that ``--from`` names."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -52,9 +50,7 @@ OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=c
 
 
 class PodsNotFound(CannotAsk):
-    """
-    The pods of a program may not be listed, or are of several.
-    """
+    """The pods of a program may not be listed, or are of several."""
 
 
 async def find_pods_of_one(
@@ -85,9 +81,7 @@ async def find_pods_of_one(
 
 
 class FoundPods(NamedTuple):
-    """
-    The pods of one reporter; without any, why.
-    """
+    """The pods of one reporter; without any, why."""
 
     pods: tuple[ReporterPod, ...]
     why: str = ""
@@ -122,9 +116,7 @@ class SourceOpener:
         self._access = ClusterAccess(arguments, environ, self._clock)
 
     async def open(self) -> StatusSource:
-        """
-        Raises SettingsError, ConfigurationError or CannotAsk.
-        """
+        """Raises SettingsError, ConfigurationError or CannotAsk."""
         if self._source_flag.is_dump:
             return self._dump(self._source_flag.text)
         if self._source_flag.kind is SourceKind.URL:
@@ -140,9 +132,7 @@ class SourceOpener:
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[tuple[RestClient, Settings, Clock]]:
-        """
-        Connect to the API server for a while. Raises SettingsError or ConfigurationError.
-        """
+        """Connect to the API server for a while. Raises SettingsError or ConfigurationError."""
         settings, _ = self._load(())
         api = await self._access.connect(settings)
         try:
@@ -175,9 +165,7 @@ class SourceOpener:
         return self._cluster(api, found)
 
     def _note_idle_flags(self) -> None:
-        """
-        Note the flags that shape an evaluation, but not that of a reporter.
-        """
+        """Note the flags that shape an evaluation, but not that of a reporter."""
         given = {each.partition("=")[0] for each in self._arguments.run_flags}
         names = ", ".join(sorted(given - {f"--{KUBECONFIG}", *self._used}))
         if names:
@@ -186,9 +174,7 @@ class SourceOpener:
     async def _reporter(
         self, api: RestClient, found: FoundPods, kind: SourceKind
     ) -> tuple[StatusSource | None, str]:
-        """
-        Return a reporter that answers; without one, why.
-        """
+        """Return a reporter that answers; without one, why."""
         pods = [pod for pod in found.pods if pod.is_ready or kind is SourceKind.REPORTER]
         why = NONE_READY if found.pods else found.why
         for pod in pods:

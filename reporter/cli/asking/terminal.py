@@ -1,6 +1,4 @@
-"""
-Write answers to standard output, notes and progress to standard error.
-"""
+"""Write answers to standard output, notes and progress to standard error."""
 
 import sys
 from collections.abc import Mapping
@@ -13,9 +11,7 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class Terminal:
-    """
-    Notes and progress go to standard error, so that standard output is the answer alone.
-    """
+    """Notes and progress go to standard error, so that standard output is the answer alone."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
@@ -29,9 +25,7 @@ class Terminal:
         print(text, flush=True)
 
     def note(self, text: str) -> None:
-        """
-        Print a note, once.
-        """
+        """Print a note, once."""
         if text not in self._noted:
             self._noted.add(text)
             self.error(text)
@@ -41,9 +35,7 @@ class Terminal:
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
     def progress(self, done: int, total: int) -> None:
-        """
-        Show how much of the cluster was read; nobody reads that in a file.
-        """
+        """Show how much of the cluster was read; nobody reads that in a file."""
         if not self._shows_progress:
             return
         self._in_progress = done < total

@@ -1,6 +1,4 @@
-"""
-The command ``check-config``.
-"""
+"""The command ``check-config``."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -46,9 +44,7 @@ def _check(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _asks_for_json(argv: Sequence[str]) -> bool:
-    """
-    Return whether a line asks for JSON, also one that cannot be parsed as a whole.
-    """
+    """Return whether a line asks for JSON, also one that cannot be parsed as a whole."""
     return any(_output_of(argv[i : i + 2]) == JSON for i in range(len(argv)))
 
 

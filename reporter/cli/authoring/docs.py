@@ -1,6 +1,4 @@
-"""
-The command ``docs``.
-"""
+"""The command ``docs``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,9 +33,7 @@ Exit codes: 0 rendered, 2 the overlay or the command line is refused."""
 
 
 def run_docs(argv: Sequence[str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_authoring(argv, DOCS_FLAGS)
     if arguments.names:
         raise SettingsError("", f"unexpected argument {arguments.names[0]!r}; docs takes none")

@@ -1,6 +1,4 @@
-"""
-The exit codes of test, lint and docs.
-"""
+"""The exit codes of test, lint and docs."""
 
 EXIT_PASSED = 0
 EXIT_DIFFERENT = 1

@@ -1,6 +1,4 @@
-"""
-The flags of test, lint and docs.
-"""
+"""The flags of test, lint and docs."""
 
 from collections.abc import Sequence
 
@@ -43,9 +41,7 @@ def parse_authoring(argv: Sequence[str], flags: Sequence[CommandFlag]) -> Argume
 
 
 def packs_of(arguments: Arguments) -> tuple[str, ...]:
-    """
-    Return the packs that are asked for. Raises SettingsError.
-    """
+    """Return the packs that are asked for. Raises SettingsError."""
     text = arguments.values[PACKS.name]
     try:
         return parse_packs(text)

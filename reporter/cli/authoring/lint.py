@@ -1,6 +1,4 @@
-"""
-The command ``lint``.
-"""
+"""The command ``lint``."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,9 +50,7 @@ refused."""
 
 
 def run_lint(argv: Sequence[str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_authoring(argv, LINT_FLAGS)
     form = arguments.choice("output", ResultFormat)
     if not arguments.names:

@@ -1,6 +1,4 @@
-"""
-Render the results of stories as text, JSON and JUnit XML.
-"""
+"""Render the results of stories as text, JSON and JUnit XML."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -23,9 +21,7 @@ class ResultFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoryResults:
-    """
-    The results of all stories that were run. *problems*: why others were not.
-    """
+    """The results of all stories that were run. *problems*: why others were not."""
 
     results: Sequence[StoryResult]
     problems: Sequence[Problem]
@@ -126,9 +122,7 @@ def _cases(results: StoryResults) -> list[JUnitCase]:
 
 
 def problem_cases(problems: Sequence[Problem]) -> list[JUnitCase]:
-    """
-    Return a case for each problem, which is an error of its file.
-    """
+    """Return a case for each problem, which is an error of its file."""
     return [
         JUnitCase(f"line {each.place.line}", each.place.file, error=str(each)) for each in problems
     ]

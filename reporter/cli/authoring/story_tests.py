@@ -1,6 +1,4 @@
-"""
-The command ``test``.
-"""
+"""The command ``test``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,9 +41,7 @@ overlay or the command line is refused."""
 
 
 def run_test(argv: Sequence[str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_authoring(argv, TEST_FLAGS)
     if arguments.is_set("schema"):
         print(render_story_schema(), end="")
@@ -65,9 +61,7 @@ def run_test(argv: Sequence[str]) -> int:
 def _run(
     names: Sequence[str], catalogues: StoryCatalogues, *, with_coverage: bool
 ) -> StoryResults:
-    """
-    Run every story that can be read. Problems of the catalogue itself are named once.
-    """
+    """Run every story that can be read. Problems of the catalogue itself are named once."""
     try:
         catalogue = catalogues.plain
     except CatalogueError as err:
@@ -95,9 +89,7 @@ def _run(
 
 
 def _stories_of(path: Path) -> Path:
-    """
-    Return the folder of the stories of a pack; any other path as it is.
-    """
+    """Return the folder of the stories of a pack; any other path as it is."""
     return path / "stories" if (path / "pack.yaml").is_file() else path
 
 

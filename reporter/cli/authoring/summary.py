@@ -1,6 +1,4 @@
-"""
-Render what ``check-config`` prints about a valid configuration.
-"""
+"""Render what ``check-config`` prints about a valid configuration."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -14,18 +12,14 @@ from reporter.stages.probes.specs import SPECS
 
 
 def render_summary(settings: Settings, catalogue: Catalogue) -> str:
-    """
-    Return the reasons by state, the flags that differ from their default, and the notes.
-    """
+    """Return the reasons by state, the flags that differ from their default, and the notes."""
     return "\n".join(
         (*_reason_lines(settings, catalogue), "", *_flag_lines(settings), *_note_lines(settings))
     )
 
 
 def summary_as_json(settings: Settings, catalogue: Catalogue) -> dict[str, object]:
-    """
-    Return the same as JSON values; *flags* has the text in effect of every flag.
-    """
+    """Return the same as JSON values; *flags* has the text in effect of every flag."""
     idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
     return {
         "reasons": {

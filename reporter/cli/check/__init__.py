@@ -1,3 +1,1 @@
-"""
-The command check: one evaluation of one cluster, or of several side by side, for pipelines.
-"""
+"""The command check: one evaluation of one cluster, or of several side by side, for pipelines."""

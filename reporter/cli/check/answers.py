@@ -1,6 +1,4 @@
-"""
-Ask each context for its status, all at the same time.
-"""
+"""Ask each context for its status, all at the same time."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -22,25 +20,19 @@ CLUSTER = "cluster"
 
 @dataclass(frozen=True, slots=True)
 class CheckedCluster:
-    """
-    The answer of one context. *error*: why there is none.
-    """
+    """The answer of one context. *error*: why there is none."""
 
     name: str
     answer: StatusAnswer | None = None
     error: str = ""
 
     def worst(self, target: Target) -> State | None:
-        """
-        Return the worst state of what was asked about; None without an answer.
-        """
+        """Return the worst state of what was asked about; None without an answer."""
         return None if self.answer is None else summarize(self.answer, target).worst
 
 
 class CheckRun:
-    """
-    One evaluation of every context. Raises SettingsError.
-    """
+    """One evaluation of every context. Raises SettingsError."""
 
     def __init__(
         self, arguments: Arguments, target: Target, environ: Mapping[str, str], terminal: Terminal
@@ -94,9 +86,7 @@ class CheckRun:
 
 
 def _name(arguments: Arguments, source: str) -> str:
-    """
-    Return how a cluster without a given context is called.
-    """
+    """Return how a cluster without a given context is called."""
     given = [each for each in arguments.run_flags if each.startswith(f"--{KUBECONFIG}=")]
     if source != CLUSTER:
         return source.removeprefix(FILE)

@@ -1,6 +1,4 @@
-"""
-The command ``check``.
-"""
+"""The command ``check``."""
 
 from collections.abc import Mapping, Sequence
 
@@ -43,9 +41,7 @@ otherwise."""
 
 
 def run_check(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_arguments(argv, CHECK_FLAGS)
     form = arguments.choice("output", CheckFormat)
     fail_on = arguments.values["fail-on"]
@@ -66,9 +62,7 @@ async def _check(
 
 
 def _exit_code(clusters: Sequence[CheckedCluster], target: Target, *, fails: bool) -> ExitCode:
-    """
-    Return the code of the worst answer; that of a missing one is the worst.
-    """
+    """Return the code of the worst answer; that of a missing one is the worst."""
     states = [each.worst(target) for each in clusters]
     known = [state for state in states if state is not None]
     if len(known) < len(states):

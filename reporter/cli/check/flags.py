@@ -1,6 +1,4 @@
-"""
-The flags of check.
-"""
+"""The flags of check."""
 
 from collections.abc import Sequence
 

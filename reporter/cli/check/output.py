@@ -1,6 +1,4 @@
-"""
-Print the answers of check as a table, as JSON and as JUnit XML.
-"""
+"""Print the answers of check as a table, as JSON and as JUnit XML."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum, unique
@@ -27,9 +25,7 @@ class CheckFormat(StrEnum):
 
 
 HEALTHY = frozenset({State.CURRENT, State.TERMINATING})
-"""
-The states of subjects that fail no check; what is being deleted is no answer about health.
-"""
+"""The states of subjects that fail no check; what is being deleted is no answer about health."""
 
 
 def print_answers(
@@ -76,9 +72,7 @@ def _subjects(document: StatusDocument) -> Iterator[tuple[str, AnySubject]]:
 def _table(
     clusters: Sequence[CheckedCluster], target: Target, terminal: Terminal
 ) -> Iterator[str]:
-    """
-    Yield a line for each subject, with two columns for each cluster.
-    """
+    """Yield a line for each subject, with two columns for each cluster."""
     shown = [_cells(each, target) for each in clusters]
     names = list(dict.fromkeys(name for cells in shown for name in cells))
     alone = len(clusters) == 1
@@ -138,9 +132,7 @@ def _unlisted(document: StatusDocument) -> Iterator[tuple[str, str]]:
 
 
 def _failure(subject: AnySubject) -> str:
-    """
-    Return why a subject is not Current, its state first; empty if it is.
-    """
+    """Return why a subject is not Current, its state first; empty if it is."""
     if subject.state in HEALTHY:
         return ""
     blocking = subject.blocking

@@ -1,6 +1,4 @@
-"""
-The completion of bash.
-"""
+"""The completion of bash."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,4 @@
-"""
-The command ``completion``, and what kubectl asks for its plugin.
-"""
+"""The command ``completion``, and what kubectl asks for its plugin."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -17,9 +15,7 @@ RENDERERS: Mapping[str, Callable[[Sequence[CommandWords]], str]] = {
 
 
 def run_completion(arguments: Sequence[str]) -> int:
-    """
-    Print the script of a shell. Raises SettingsError for another one.
-    """
+    """Print the script of a shell. Raises SettingsError for another one."""
     if len(arguments) != 1 or arguments[0] not in RENDERERS:
         raise SettingsError("", f"name one shell: completion {'|'.join(RENDERERS)}")
     print(RENDERERS[arguments[0]](command_words()))
@@ -27,8 +23,6 @@ def run_completion(arguments: Sequence[str]) -> int:
 
 
 def run_kubectl_completion(words: Sequence[str]) -> int:
-    """
-    Print the completions of a line with these words after the plugin's name.
-    """
+    """Print the completions of a line with these words after the plugin's name."""
     print(kubectl.render(command_words(), words))
     return 0

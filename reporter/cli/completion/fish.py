@@ -1,6 +1,4 @@
-"""
-The completion of fish.
-"""
+"""The completion of fish."""
 
 from collections.abc import Iterator, Sequence
 

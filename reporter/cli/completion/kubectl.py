@@ -22,9 +22,7 @@ HELP = FlagWords("help", "Show the help of the command", takes_value=False)
 
 
 def render(commands: Sequence[CommandWords], words: Sequence[str]) -> str:
-    """
-    Return the answer to kubectl for a line with these words after the plugin's name.
-    """
+    """Return the answer to kubectl for a line with these words after the plugin's name."""
     *before, current = words or ("",)
     offered = {each.name: each for each in commands if each.name in PLUGIN_COMMANDS}
     is_named = bool(before) and before[0] in offered
@@ -52,9 +50,7 @@ def _complete_flags(command: CommandWords, current: str) -> str:
 def _flag_of_value(
     command: CommandWords, before: Sequence[str], current: str
 ) -> tuple[FlagWords | None, str]:
-    """
-    Return the flag whose value is completed, if any, and the beginning of that value.
-    """
+    """Return the flag whose value is completed, if any, and the beginning of that value."""
     by_spelling = dict(_spellings(command))
     spelling, equals, value = current.partition("=")
     if equals and spelling in by_spelling:

@@ -1,6 +1,4 @@
-"""
-The words that a shell completes: commands, their flags, and the values of these.
-"""
+"""The words that a shell completes: commands, their flags, and the values of these."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,16 +10,12 @@ from reporter.settings import FLAGS, Flag
 
 FILE_PLACEHOLDERS = frozenset({"PATH", "FILE"})
 DEFAULT_COMMAND = "run"
-"""
-The command whose flags are completed where no command is named.
-"""
+"""The command whose flags are completed where no command is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlagWords:
-    """
-    A flag. *values*: those it may have, if they are a closed set or the usual ones of a set.
-    """
+    """A flag. *values*: those it may have, if they are a closed set or the usual ones of a set."""
 
     name: str
     help: str
@@ -44,9 +38,7 @@ class CommandWords:
 
 
 def command_words() -> tuple[CommandWords, ...]:
-    """
-    Return every command with all flags that it takes.
-    """
+    """Return every command with all flags that it takes."""
     return tuple(
         CommandWords(name, _first_sentence(spec.summary), tuple(_flags(spec)), (*spec.values,))
         for name, spec in COMMAND_SPECS.items()

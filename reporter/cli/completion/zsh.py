@@ -1,6 +1,4 @@
-"""
-The completion of zsh, with its function _arguments.
-"""
+"""The completion of zsh, with its function _arguments."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -58,9 +56,7 @@ def _case(command: CommandWords) -> str:
 
 
 def _specs(flag: FlagWords) -> Iterator[str]:
-    """
-    Yield the specification of each spelling: ``--flag=[text]:message:action``.
-    """
+    """Yield the specification of each spelling: ``--flag=[text]:message:action``."""
     text = _without(flag.help, "[]:\\")
     for spelling in flag.spellings:
         if not flag.takes_value:

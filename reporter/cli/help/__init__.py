@@ -1,3 +1,1 @@
-"""
-The commands as users see them: ``--help``, and the reference in docs/.
-"""
+"""The commands as users see them: ``--help``, and the reference in docs/."""

@@ -1,6 +1,4 @@
-"""
-The help of the command ``job-status``.
-"""
+"""The help of the command ``job-status``."""
 
 from collections.abc import Iterator
 from textwrap import wrap

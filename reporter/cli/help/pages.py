@@ -1,6 +1,4 @@
-"""
-Render the text of ``--help``.
-"""
+"""Render the text of ``--help``."""
 
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
@@ -31,9 +29,7 @@ Exit codes: 0 stopped as requested, 1 failed, 2 configuration refused."""
 
 
 def render_help() -> str:
-    """
-    Return the help of the program: all commands, and every flag of ``run`` and ``hub``.
-    """
+    """Return the help of the program: all commands, and every flag of ``run`` and ``hub``."""
     usage = "\n".join(f"  {PROGRAM_NAME} {spec.usage}" for spec in COMMAND_SPECS.values())
     commands = "\n".join(
         line for name, spec in COMMAND_SPECS.items() for line in _render_summary(name, spec)
@@ -51,9 +47,7 @@ def render_help() -> str:
 
 
 def render_command_help(name: str) -> str:
-    """
-    Return the help of one command, from its declaration.
-    """
+    """Return the help of one command, from its declaration."""
     spec = COMMAND_SPECS[name]
     taken = [flag for flag in FLAGS if flag.name in spec.settings]
     groups = [group for group in FlagGroup if any(flag.group is group for flag in taken)]
@@ -70,9 +64,7 @@ def render_command_help(name: str) -> str:
 
 
 def render_examples(name: str) -> str:
-    """
-    Return the examples of a command, each with a line above it on what it does.
-    """
+    """Return the examples of a command, each with a line above it on what it does."""
     lines = (
         f"  # {what}\n  {_joined(f'{PROGRAM_NAME} {words}')}"
         for words, what in COMMAND_SPECS[name].examples
@@ -81,9 +73,7 @@ def render_examples(name: str) -> str:
 
 
 def _joined(command: str) -> str:
-    """
-    Return a command whose lines a shell joins.
-    """
+    """Return a command whose lines a shell joins."""
     room = WIDTH - len("  ") - len(CONTINUATION)
     lines = wrap(command, room, break_long_words=False, break_on_hyphens=False)
     return f"{CONTINUATION}\n      ".join(lines)

@@ -54,9 +54,7 @@ def _metric_table(metrics: Iterable[MetricDeclaration]) -> str:
 
 
 def render_flags() -> str:
-    """
-    Return a heading and a Markdown table for each group of flags.
-    """
+    """Return a heading and a Markdown table for each group of flags."""
     return "\n".join(
         f"## {group.value}\n\n{_flag_table(flag for flag in FLAGS if flag.group is group)}"
         for group in FlagGroup
@@ -64,9 +62,7 @@ def render_flags() -> str:
 
 
 def render_unknown_reasons() -> str:
-    """
-    Return a Markdown table with a row for each kind, and the reasons that need it.
-    """
+    """Return a Markdown table with a row for each kind, and the reasons that need it."""
     catalogue = load_shipped_catalogue()
     rows = (
         (
@@ -116,9 +112,7 @@ def _anchor(heading: str) -> str:
 
 
 def render_variables() -> str:
-    """
-    Return a Markdown table with a row for each variable of the Job sidecar.
-    """
+    """Return a Markdown table with a row for each variable of the Job sidecar."""
     rows = (
         (
             f"`{each.name}`",
@@ -137,9 +131,7 @@ RENDERERS: Mapping[str, Callable[[], str]] = {
     "job-status.md": render_variables,
     "troubleshooting.md": render_unknown_reasons,
 }
-"""
-Text between the two marks of each file.
-"""
+"""Text between the two marks of each file."""
 
 
 def renew(page: str, generated: str) -> str:

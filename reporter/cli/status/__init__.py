@@ -1,3 +1,1 @@
-"""
-The commands about the status of a cluster: status, wait, explain and silence.
-"""
+"""The commands about the status of a cluster: status, wait, explain and silence."""

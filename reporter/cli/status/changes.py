@@ -1,6 +1,4 @@
-"""
-Print an answer, and of those that follow only what changed.
-"""
+"""Print an answer, and of those that follow only what changed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,9 +11,7 @@ from reporter.sinks.tables.changing_table import ChangingTable, Row
 AGES = frozenset(
     {"inStateSeconds", "evaluatedAt", "heardSecondsAgo", "skewSeconds", "at", "seconds"}
 )
-"""
-The keys that differ in each answer with the same content.
-"""
+"""The keys that differ in each answer with the same content."""
 
 
 class ChangePrinter:
@@ -29,9 +25,7 @@ class ChangePrinter:
 
     @property
     def is_first(self) -> bool:
-        """
-        Return whether nothing was printed yet.
-        """
+        """Return whether nothing was printed yet."""
         return self._last is None
 
     def print_rows(self, rows: Sequence[Row]) -> None:
@@ -40,9 +34,7 @@ class ChangePrinter:
         self._last = rows
 
     def print_text(self, text: str, raw: Any) -> None:
-        """
-        Print the text of an answer. *raw*: its content, which decides whether it changed.
-        """
+        """Print the text of an answer. *raw*: its content, which decides whether it changed."""
         content = _without_ages(raw)
         if content != self._last and text:
             separated = not self.is_first and self._form is not Format.JSON

@@ -1,6 +1,4 @@
-"""
-The command ``status``.
-"""
+"""The command ``status``."""
 
 from collections.abc import Mapping, Sequence
 
@@ -64,9 +62,7 @@ line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
 
 
 def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_arguments(argv, STATUS_FLAGS)
     if arguments.is_set("schema"):
         document = FleetDocument if asks_hub(arguments) else StatusDocument

@@ -1,6 +1,4 @@
-"""
-The kubectl command that makes a dump.
-"""
+"""The kubectl command that makes a dump."""
 
 from reporter.model.kinds import DEFAULT_KINDS
 

@@ -1,6 +1,4 @@
-"""
-The command ``explain``.
-"""
+"""The command ``explain``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -49,15 +47,11 @@ Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
 refused or there is no such reason."""
 
 OVERLAY, PACKS = "catalogue-overlay", "packs"
-"""
-The flags of run that shape the texts, wherever the status comes from.
-"""
+"""The flags of run that shape the texts, wherever the status comes from."""
 
 
 def run_explain(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_arguments(argv, EXPLAIN_FLAGS)
     if not arguments.names and not arguments.values["namespace"]:
         raise SettingsError("", "name what to explain: a reason, NS, NS/SET or cluster")

@@ -1,6 +1,4 @@
-"""
-The command ``status --from=hub``: the clusters that a hub answers for.
-"""
+"""The command ``status --from=hub``: the clusters that a hub answers for."""
 
 from collections.abc import Iterator, Mapping
 
@@ -36,9 +34,7 @@ from reporter.sinks.tables.fleet import (
 def run_fleet_status(
     arguments: Arguments, form: Format, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     source_flag = parse_source_flag(arguments)
     if arguments.values["namespace"]:
         raise SettingsError("--namespace", "does not apply to --from=hub")
@@ -57,9 +53,7 @@ def run_fleet_status(
 
 
 class _HubOpener:
-    """
-    Opens the hub that ``--from`` names: by URL, or its leader among the pods of the cluster.
-    """
+    """Opens the hub that ``--from`` names: by URL, or its leader among the pods of the cluster."""
 
     def __init__(
         self,
@@ -73,9 +67,7 @@ class _HubOpener:
         self._access = ClusterAccess(arguments, environ, Clock())
 
     async def open(self) -> HubSource:
-        """
-        Raises SettingsError, ConfigurationError or CannotAsk.
-        """
+        """Raises SettingsError, ConfigurationError or CannotAsk."""
         if self._source_flag.text:
             return HubSource(
                 UrlFetcher(self._source_flag.text, self._access.authorization),

@@ -1,6 +1,4 @@
-"""
-``status --history``: what was wrong, how long and how often, as HealthEvents show.
-"""
+"""``status --history``: what was wrong, how long and how often, as HealthEvents show."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -33,9 +31,7 @@ EXCLUDED = ("watch", "all-namespaces", "exit-code")
 
 
 class HistoryReading:
-    """
-    One reading of the history of *target*. Raises SettingsError for flags that do not fit.
-    """
+    """One reading of the history of *target*. Raises SettingsError for flags that do not fit."""
 
     def __init__(
         self,
@@ -94,9 +90,7 @@ class HistoryReading:
 
 
 def parse_since(arguments: Arguments) -> timedelta:
-    """
-    Return how far to look back. Raises SettingsError.
-    """
+    """Return how far to look back. Raises SettingsError."""
     found = parse_time_flag(arguments, SINCE)
     if not found:
         raise SettingsError(

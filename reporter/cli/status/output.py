@@ -1,6 +1,4 @@
-"""
-Print the status in the format of ``--output``.
-"""
+"""Print the status in the format of ``--output``."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -107,9 +105,7 @@ class Printer:
             yield from cluster_rows(document.cluster, wide=self._wide)
 
     def _why(self, answer: StatusAnswer) -> Iterator[str]:
-        """
-        Yield what blocks the one subject that was asked about.
-        """
+        """Yield what blocks the one subject that was asked about."""
         if self._target.is_everything or answer.document is None:
             return
         subject = answer.namespace or answer.document.cluster
@@ -138,9 +134,7 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
 
 
 def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[str]:
-    """
-    Yield the names as the commands take them: cluster, NS and NS/SET.
-    """
+    """Yield the names as the commands take them: cluster, NS and NS/SET."""
     document = answer.document
     if document is None:
         return

@@ -1,6 +1,4 @@
-"""
-Print the first answer to a question, and with ``--watch`` each change until a signal.
-"""
+"""Print the first answer to a question, and with ``--watch`` each change until a signal."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,9 +11,7 @@ from reporter.runtime.status.source import CannotAsk
 
 
 ASK_INTERVAL = timedelta(seconds=1)
-"""
-The pause between two questions, of which the second one waits for a change.
-"""
+"""The pause between two questions, of which the second one waits for a change."""
 
 A = TypeVar("A")
 A_contra = TypeVar("A_contra", contravariant=True)

@@ -1,6 +1,4 @@
-"""
-The command ``silence``: write a silence, or print it.
-"""
+"""The command ``silence``: write a silence, or print it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -58,9 +56,7 @@ Exit codes: 0 printed or written, 1 not written, 2 something given is refused.""
 
 
 def run_silence(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_arguments(argv, SILENCE_FLAGS)
     names = arguments.names
     if len(names) != len(("subject", "reasons")):
@@ -146,9 +142,7 @@ def _until(text: str, *, now: datetime) -> str:
 
 
 def _fields(text: SilenceText) -> dict[str, str]:
-    """
-    Return the silence as annotations, by what follows the prefix.
-    """
+    """Return the silence as annotations, by what follows the prefix."""
     fields = {
         "until": text.until,
         "reasons": ",".join(text.reasons),
@@ -159,9 +153,7 @@ def _fields(text: SilenceText) -> dict[str, str]:
 
 
 def annotations(text: SilenceText) -> dict[str, Any]:
-    """
-    Return the object with nothing but the annotations.
-    """
+    """Return the object with nothing but the annotations."""
     values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
     kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
     place = {"namespace": text.namespace} if text.inferenceset else {}
@@ -177,9 +169,7 @@ def annotations(text: SilenceText) -> dict[str, Any]:
 
 
 def file_entry(text: SilenceText) -> dict[str, Any]:
-    """
-    Return the silence as the file has it.
-    """
+    """Return the silence as the file has it."""
     place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
     entry = {**place, **_fields(text), "reasons": list(text.reasons)}
     return {"silences": [{name: value for name, value in entry.items() if value}]}

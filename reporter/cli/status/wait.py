@@ -1,6 +1,4 @@
-"""
-The command ``wait``.
-"""
+"""The command ``wait``."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -53,9 +51,7 @@ ENDINGS = {
 
 
 def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Run the command and return its exit code. Raises SettingsError.
-    """
+    """Run the command and return its exit code. Raises SettingsError."""
     arguments = parse_arguments(argv, WAIT_FLAGS)
     wait = parse_wait(arguments)
     terminal = Terminal(environ)
@@ -63,9 +59,7 @@ def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def parse_wait(arguments: Arguments) -> StatusWait:
-    """
-    Return what to wait for. Raises SettingsError for what cannot be waited for.
-    """
+    """Return what to wait for. Raises SettingsError for what cannot be waited for."""
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.is_everything:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
@@ -101,9 +95,7 @@ async def _wait(
 
 
 def describe(summary: Summary, wait: StatusWait) -> str:
-    """
-    Return a line about a state: replicas, and what blocks.
-    """
+    """Return a line about a state: replicas, and what blocks."""
     parts = [f"{wait.target}: {summary.state}"]
     if summary.replicas is not None:
         parts.append(describe_replicas(summary.replicas))

@@ -1,3 +1,1 @@
-"""
-Ask a metrics engine by the query API of Prometheus.
-"""
+"""Ask a metrics engine by the query API of Prometheus."""

@@ -1,6 +1,4 @@
-"""
-Send instant queries over HTTP.
-"""
+"""Send instant queries over HTTP."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -18,18 +16,14 @@ from reporter.settings.groups.hub import QUERY_PATH
 
 
 MAX_BYTES = 64 * 2**20
-"""
-The largest answer that is read: twice that about 10,000 clusters.
-"""
+"""The largest answer that is read: twice that about 10,000 clusters."""
 
 MAX_ERROR_BYTES = 2**16
 CONNECT_SECONDS = 5.0
 
 
 class QueryClient:
-    """
-    Asks one engine. Nothing is retried here. *url*: without the path of queries.
-    """
+    """Asks one engine. Nothing is retried here. *url*: without the path of queries."""
 
     def __init__(
         self, url: str, credentials: QueryCredentials, *, max_bytes: int = MAX_BYTES
@@ -94,9 +88,7 @@ class QueryClient:
 
 
 async def _failure(response: aiohttp.ClientResponse) -> QueryFailed:
-    """
-    Return why a status is no answer, with what the engine says of it.
-    """
+    """Return why a status is no answer, with what the engine says of it."""
     body = b""
     while len(body) < MAX_ERROR_BYTES and not response.content.at_eof():
         body += await response.content.read(MAX_ERROR_BYTES)
@@ -118,9 +110,7 @@ def _result_of(status: int) -> QueryResult:
 
 
 def _why(body: bytes) -> str:
-    """
-    Return the error of a query API, or else the text of whoever answered.
-    """
+    """Return the error of a query API, or else the text of whoever answered."""
     try:
         decode(body)
     except QueryFailed as err:

@@ -15,18 +15,14 @@ from reporter.settings.groups.hub import HubSettings
 
 
 HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
-"""
-The name of a header (RFC 9110, 5.6.2).
-"""
+"""The name of a header (RFC 9110, 5.6.2)."""
 
 RESERVED = frozenset({"content-length", "content-type", "host", "transfer-encoding", "connection"})
 FILE_LIMIT = 2**16
 
 
 class CannotRead(Exception):
-    """
-    A file of credentials cannot be used; the text names it, and never its content.
-    """
+    """A file of credentials cannot be used; the text names it, and never its content."""
 
 
 class QueryCredentials:
@@ -37,9 +33,7 @@ class QueryCredentials:
         self._tls: tuple[tuple[int, int], ssl.SSLContext] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """
-        Return the headers to send. Raises CannotRead.
-        """
+        """Return the headers to send. Raises CannotRead."""
         found = dict(read_headers(self._headers_file)) if self._headers_file is not None else {}
         if self._token_file is None:
             return found
@@ -53,9 +47,7 @@ class QueryCredentials:
         return found | {"Authorization": f"Bearer {token}"}
 
     def tls(self) -> ssl.SSLContext:
-        """
-        Return the context, the same until the file changes. Raises CannotRead.
-        """
+        """Return the context, the same until the file changes. Raises CannotRead."""
         try:
             if self._ca_file is None:
                 version = (0, 0)
@@ -75,9 +67,7 @@ class QueryCredentials:
 
 
 def read_headers(path: Path) -> Mapping[str, str]:
-    """
-    Return the headers of a YAML file. Raises CannotRead.
-    """
+    """Return the headers of a YAML file. Raises CannotRead."""
     try:
         content = read_regular_file(path, FILE_LIMIT + 1)
         if len(content) > FILE_LIMIT:

@@ -1,6 +1,4 @@
-"""
-Decode the JSON of a query API (Prometheus, "HTTP API", instant queries).
-"""
+"""Decode the JSON of a query API (Prometheus, "HTTP API", instant queries)."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -52,9 +50,7 @@ _DECODER = msgspec.json.Decoder(_Response)
 
 
 class Vector(NamedTuple):
-    """
-    A complete instant vector. *time*: Unix time of its evaluation; None without series.
-    """
+    """A complete instant vector. *time*: Unix time of its evaluation; None without series."""
 
     time: float | None
     series: list[_Series]

@@ -19,9 +19,7 @@ from reporter.stages.fleet.series.labels import (
 
 
 SERIES_LIMIT = 50_000
-"""
-Series at most of the queries that decide no state.
-"""
+"""Series at most of the queries that decide no state."""
 
 
 def _any(*metrics: str) -> str:
@@ -32,9 +30,7 @@ CLUSTERS = (
     f'{{{_any(REPLICAS, CLUSTER_INFO, EVALUATED)},workload_namespace=""}}'
     f' or {{{_any(STATE, INFERENCE_SETS)},workload_namespace=""}} > 0'
 )
-"""
-Zeros of the state sets are left out: they are four fifths of these series.
-"""
+"""Zeros of the state sets are left out: they are four fifths of these series."""
 
 TROUBLE = (
     f'{PREFIX}{BLOCKING_INFO} == 1 or {PREFIX}{STATE}{{scope="namespace",state!="current"}} == 1'
@@ -43,17 +39,13 @@ TROUBLE = (
 
 
 def revisions(label: str) -> str:
-    """
-    Return the query for packages. A namespace counts once, however many sources report it.
-    """
+    """Return the query for packages. A namespace counts once, however many sources report it."""
     by = f"{label},package,revision,state"
     return f"count by ({by}) (max by ({by},workload_namespace) ({PREFIX}{PACKAGE_INFO} == 1))"
 
 
 def of_cluster(label: str, cluster: str) -> str:
-    """
-    Return the query for the namespaces of one cluster. Its name may be any text.
-    """
+    """Return the query for the namespaces of one cluster. Its name may be any text."""
     metrics = _any(STATE, BLOCKING_INFO, SILENCED_UNTIL, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
     return (
         f'{{{metrics},workload_namespace!="",{label}={json.dumps(cluster, ensure_ascii=False)}}}'
@@ -61,9 +53,7 @@ def of_cluster(label: str, cluster: str) -> str:
 
 
 def of_round(label: str) -> dict[QueryName, str]:
-    """
-    Return the queries of a round, in the order in which to ask them.
-    """
+    """Return the queries of a round, in the order in which to ask them."""
     return {
         QueryName.CLUSTERS: CLUSTERS,
         QueryName.TROUBLE: TROUBLE,

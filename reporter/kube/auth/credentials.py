@@ -1,6 +1,4 @@
-"""
-Keep the credentials current: reread token files, rerun plugins before their token expires.
-"""
+"""Keep the credentials current: reread token files, rerun plugins before their token expires."""
 
 import asyncio
 import logging
@@ -110,9 +108,7 @@ class Credentials:
             await asyncio.wait({self._renewal})
 
     def _start_renewal(self) -> None:
-        """
-        Load once for all callers, and not more often than min_plugin_interval.
-        """
+        """Load once for all callers, and not more often than min_plugin_interval."""
         now = asyncio.get_running_loop().time()
         interval = self._refresh_policy.min_plugin_interval.total_seconds()
         running = self._renewal is not None and not self._renewal.done()

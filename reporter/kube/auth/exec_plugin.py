@@ -29,9 +29,7 @@ SUPPORTED_VERSIONS = (f"{EXEC_GROUP}/v1", f"{EXEC_GROUP}/v1beta1")
 
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
-    """
-    A command to run; *exec_info* is passed in KUBERNETES_EXEC_INFO.
-    """
+    """A command to run; *exec_info* is passed in KUBERNETES_EXEC_INFO."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)
@@ -43,9 +41,7 @@ class ExecPlugin:
 
 
 class ExecCredentialStatus(msgspec.Struct, rename="camel", frozen=True):
-    """
-    The status of an ExecCredential: a token, or a certificate and its key in PEM, or both.
-    """
+    """The status of an ExecCredential: a token, or a certificate and its key in PEM, or both."""
 
     token: str = ""
     client_certificate_data: str = ""
@@ -77,9 +73,7 @@ def parse_exec_config(
     cluster: Mapping[str, Any],
     environ: Mapping[str, str],
 ) -> ExecPlugin:
-    """
-    Parse the ``exec`` section of a user; relative commands are resolved against *folder*.
-    """
+    """Parse the ``exec`` section of a user; relative commands are resolved against *folder*."""
     try:
         return _parse_exec_config(spec, folder, cluster, environ)
     except (AttributeError, KeyError, TypeError) as err:
@@ -116,9 +110,7 @@ def _parse_exec_config(
 
 
 def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Build ExecCredential.spec.cluster: the kubeconfig's cluster with file contents inlined.
-    """
+    """Build ExecCredential.spec.cluster: the kubeconfig's cluster with file contents inlined."""
     kept = (
         "server",
         "tls-server-name",

@@ -1,6 +1,4 @@
-"""
-The home directory, which a container with a random uid does not have.
-"""
+"""The home directory, which a container with a random uid does not have."""
 
 import os
 from collections.abc import Iterator
@@ -12,9 +10,7 @@ HOME_VARIABLE = "HOME"
 
 
 def home_directory() -> Path | None:
-    """
-    Return the home directory; None without HOME and without an entry in /etc/passwd.
-    """
+    """Return the home directory; None without HOME and without an entry in /etc/passwd."""
     try:
         return Path.home()
     except RuntimeError:
@@ -23,9 +19,7 @@ def home_directory() -> Path | None:
 
 @contextmanager
 def with_any_home() -> Iterator[None]:
-    """
-    Set HOME for a while if there is no home directory.
-    """
+    """Set HOME for a while if there is no home directory."""
     if home_directory() is not None:
         yield
         return

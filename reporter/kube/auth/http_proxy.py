@@ -35,9 +35,7 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
 
 
 def validate_proxy(proxy: str, name: str) -> str:
-    """
-    Return the URL of the proxy with a scheme. *name* is the setting that errors name.
-    """
+    """Return the URL of the proxy with a scheme. *name* is the setting that errors name."""
     url = proxy if "://" in proxy else f"http://{proxy}"
     scheme = _parse_url(url, name).scheme.lower()
     if scheme not in _DEFAULT_PORTS:
@@ -49,9 +47,7 @@ def validate_proxy(proxy: str, name: str) -> str:
 
 
 def _parse_url(url: str, name: str) -> SplitResult:
-    """
-    Raises ConfigurationError without the URL, which may contain credentials.
-    """
+    """Raises ConfigurationError without the URL, which may contain credentials."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # urlsplit checks the number only when it is read
@@ -61,9 +57,7 @@ def _parse_url(url: str, name: str) -> SplitResult:
 
 
 def is_loopback_host(host: str) -> bool:
-    """
-    Return whether the host is this machine, which is never reached through a proxy.
-    """
+    """Return whether the host is this machine, which is never reached through a proxy."""
     address = _parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
@@ -88,9 +82,7 @@ def _is_excluded(entry: str, host: str, port: int) -> bool:
 
 
 def _is_in_domain(host: str, domain: str) -> bool:
-    """
-    Match ``.example.org`` with its subdomains, ``example.org`` also with the name itself.
-    """
+    """Match ``.example.org`` with its subdomains, ``example.org`` also with the name itself."""
     if domain.startswith("."):
         return host.endswith(domain)
     return host == domain or host.endswith(f".{domain}")

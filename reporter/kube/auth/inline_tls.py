@@ -23,9 +23,7 @@ AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "cl
 
 @dataclass(frozen=True, slots=True)
 class InlineTls:
-    """
-    PEM data; empty for what is in a file or not given.
-    """
+    """PEM data; empty for what is in a file or not given."""
 
     authority: bytes = field(default=b"", repr=False)
     certificate: bytes = field(default=b"", repr=False)
@@ -33,9 +31,7 @@ class InlineTls:
 
     @contextmanager
     def as_files(self, configuration: Any) -> Iterator[None]:
-        """
-        Let the client library's *configuration* name readable files for a while.
-        """
+        """Let the client library's *configuration* name readable files for a while."""
         names = {
             "ssl_ca_cert": self.authority,
             "cert_file": self.certificate,

@@ -37,9 +37,7 @@ class KubeconfigContext:
 
     @staticmethod
     def as_kubeconfig(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
-        """
-        Build a kubeconfig with this cluster and this user alone.
-        """
+        """Build a kubeconfig with this cluster and this user alone."""
         return {
             "clusters": [{"name": "it", "cluster": dict(cluster)}],
             "users": [{"name": "it", "user": dict(user)}],
@@ -72,9 +70,7 @@ def load_current_context(paths: str, name: str = "") -> KubeconfigContext:
 
 
 def _require_context(name: str, merged: Any) -> None:
-    """
-    Raise ConfigurationError with the contexts there are if none has that name.
-    """
+    """Raise ConfigurationError with the contexts there are if none has that name."""
     there = sorted(str(each.value["name"]) for each in merged["contexts"]) if name else []
     if name and name not in there:
         known = suggest(name, there, otherwise=f"there are: {', '.join(there)}")
@@ -82,9 +78,7 @@ def _require_context(name: str, merged: Any) -> None:
 
 
 def _default_empty_users(merged: Any) -> Any:
-    """
-    Give users without content an empty section; the library fails without one.
-    """
+    """Give users without content an empty section; the library fails without one."""
     for each in merged.value["users"]:
         if not each.value.get("user"):
             each.value["user"] = {}

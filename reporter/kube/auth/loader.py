@@ -1,6 +1,4 @@
-"""
-Choose where the credentials come from, by flag, environment and machine.
-"""
+"""Choose where the credentials come from, by flag, environment and machine."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,6 +1,4 @@
-"""
-Run a program and collect what it prints, within bounds of time and memory.
-"""
+"""Run a program and collect what it prints, within bounds of time and memory."""
 
 import asyncio
 import os
@@ -12,9 +10,7 @@ from datetime import timedelta
 
 
 MAX_OUTPUT_BYTES = 2**20
-"""
-Only the last bytes are kept of a longer output.
-"""
+"""Only the last bytes are kept of a longer output."""
 
 LEFTOVER_SECONDS = 0.5
 """
@@ -57,9 +53,7 @@ async def run_program(
 
 
 async def _wait_for_exit(process: asyncio.subprocess.Process, limit: timedelta) -> int:
-    """
-    Wait for the program; kill it with all its children when the time is over.
-    """
+    """Wait for the program; kill it with all its children when the time is over."""
     try:
         async with asyncio.timeout(limit.total_seconds()):
             return await process.wait()
@@ -71,9 +65,7 @@ async def _wait_for_exit(process: asyncio.subprocess.Process, limit: timedelta) 
 
 
 class _Collector:
-    """
-    Reads a stream to its end, and keeps its last bytes.
-    """
+    """Reads a stream to its end, and keeps its last bytes."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self.kept = bytearray()

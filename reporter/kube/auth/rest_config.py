@@ -1,6 +1,4 @@
-"""
-Load the server and the credentials from a kubeconfig or from the pod's service account.
-"""
+"""Load the server and the credentials from a kubeconfig or from the pod's service account."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -55,9 +53,7 @@ class RestConfig:
 
     @property
     def connection_key(self) -> tuple[Any, ...]:
-        """
-        Everything that a connection depends on; a change needs a new one.
-        """
+        """Everything that a connection depends on; a change needs a new one."""
         c = self.configuration
         server = (c.host, c.verify_ssl, c.tls_server_name, c.proxy)
         return (*self.tls_files, self.inline_tls, *server)
@@ -173,9 +169,7 @@ async def _exec_credential(
 
 
 def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | None) -> InlineTls:
-    """
-    Return *inline_tls* with the certificate of the plugin, if it has one.
-    """
+    """Return *inline_tls* with the certificate of the plugin, if it has one."""
     if credential is None or not credential.client_certificate_data:
         return inline_tls
     return replace(
@@ -188,9 +182,7 @@ def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | 
 def _choose_authorization(
     configuration: Any, token_file: Path | None, credential: ExecCredentialStatus | None
 ) -> str:
-    """
-    Return the header of the plugin's token, else of the token file, else of the kubeconfig.
-    """
+    """Return the header of the plugin's token, else of the token file, else of the kubeconfig."""
     authorization: str = configuration.api_key.get("BearerToken", "")
     if token_file is not None:
         authorization = _read_bearer(token_file)
@@ -228,7 +220,5 @@ def _read_bearer(token_file: Path) -> str:
 
 
 def _if_used(inline_tls: InlineTls, configuration: Any) -> InlineTls:
-    """
-    Return what a connection uses: over plain HTTP nothing, so nothing there need be valid.
-    """
+    """Return what a connection uses: over plain HTTP nothing, so nothing there need be valid."""
     return inline_tls if configuration.host.startswith("https") else InlineTls()

@@ -1,6 +1,4 @@
-"""
-Read files that hold a bearer token.
-"""
+"""Read files that hold a bearer token."""
 
 from pathlib import Path
 

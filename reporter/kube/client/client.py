@@ -1,6 +1,4 @@
-"""
-The REST client: requests to the API server through the client library, with raw responses.
-"""
+"""The REST client: requests to the API server through the client library, with raw responses."""
 
 import asyncio
 import os
@@ -43,23 +41,17 @@ from reporter.kube.wire.paths import Query
 JSON_CONTENT_TYPE = "application/json"
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STREAM_START_TIMEOUT = timedelta(seconds=30)
-"""
-Time that a watch may take to send its headers; a busy server queues requests.
-"""
+"""Time that a watch may take to send its headers; a busy server queues requests."""
 
 MAX_ERROR_BODY_BYTES = 2**16
-"""
-Bytes that are read of the body of an error.
-"""
+"""Bytes that are read of the body of an error."""
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    """
-    A response with a status of success, or 304. Header names are case-insensitive.
-    """
+    """A response with a status of success, or 304. Header names are case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
@@ -96,9 +88,7 @@ class RestClient:
         self._on_forbidden = listener
 
     def on_request(self, listener: CountRequest) -> None:
-        """
-        Call *listener* after each request, also of those whose response a pod determines.
-        """
+        """Call *listener* after each request, also of those whose response a pod determines."""
         self._transport.count_request = listener
 
     @contextmanager
@@ -181,9 +171,7 @@ class RestClient:
     async def stream_body(
         self, path: str, query: Query, *, time_limit: timedelta, operation: str = ""
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """
-        Stream a long body as it arrives. *time_limit*: for the whole response.
-        """
+        """Stream a long body as it arrives. *time_limit*: for the whole response."""
         time_limit = self._request_timeout or time_limit
         request = RequestInfo(operation or f"get {path}", "GET", path, query)
         options = RequestOptions(
@@ -199,9 +187,7 @@ class RestClient:
     async def _open_stream(
         self, request: RequestInfo, options: RequestOptions
     ) -> AsyncIterator[Any]:
-        """
-        Send a request and yield the response with its body unread, if the status is 200.
-        """
+        """Send a request and yield the response with its body unread, if the status is 200."""
         async with self._transport.send(request, options) as response:
             if response.status != HTTPStatus.OK or is_html(response.headers):
                 body = await _read_error_body(response)
@@ -250,9 +236,7 @@ async def _iter_body(request: RequestInfo, response: Any) -> AsyncIterator[bytes
 
 
 async def _read_error_body(response: Any) -> bytes:
-    """
-    Read the beginning of an error's body, without waiting long for the rest.
-    """
+    """Read the beginning of an error's body, without waiting long for the rest."""
     read = b""
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT.total_seconds()):

@@ -1,6 +1,4 @@
-"""
-Hold the client library's ApiClient, and replace it when certificates on disk change.
-"""
+"""Hold the client library's ApiClient, and replace it when certificates on disk change."""
 
 import asyncio
 import logging
@@ -23,14 +21,10 @@ from reporter.kube.wire.errors import ConfigurationError
 
 
 MAX_CONNECTIONS = 128
-"""
-Each watch holds one. It must exceed the number of kinds by some dozens for other requests.
-"""
+"""Each watch holds one. It must exceed the number of kinds by some dozens for other requests."""
 
 READ_BUFFER_BYTES = 2**21
-"""
-Large enough that most lines of a watch are read in one step.
-"""
+"""Large enough that most lines of a watch are read in one step."""
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -63,9 +57,7 @@ class ConnectedResponse(aiohttp.ClientResponse):
 
 
 class _SharedApiClient:
-    """
-    An ApiClient that is closed when it is retired and no request uses it.
-    """
+    """An ApiClient that is closed when it is retired and no request uses it."""
 
     def __init__(self, config: RestConfig, stamps: FileStamps, sockets: OpenSockets) -> None:
         self.client, self._connector = _new_api_client(config, sockets)
@@ -84,9 +76,7 @@ class _SharedApiClient:
 
 
 class Connections:
-    """
-    The connections to the API server. *check_interval*: of the certificate files.
-    """
+    """The connections to the API server. *check_interval*: of the certificate files."""
 
     def __init__(
         self, config: RestConfig, *, check_interval: timedelta = timedelta(minutes=1)
@@ -103,9 +93,7 @@ class Connections:
 
     @asynccontextmanager
     async def use(self, config: RestConfig) -> AsyncIterator[Any]:
-        """
-        Yield an ApiClient for this config; a watch keeps the one that it began with.
-        """
+        """Yield an ApiClient for this config; a watch keeps the one that it began with."""
         await self._refresh(config)
         shared = self._current
         shared.users += 1
@@ -141,9 +129,7 @@ class Connections:
 
 
 def _new_api_client(config: RestConfig, sockets: OpenSockets) -> tuple[Any, aiohttp.TCPConnector]:
-    """
-    Make an ApiClient and its connector, which the client uses and does not close.
-    """
+    """Make an ApiClient and its connector, which the client uses and does not close."""
     configuration = deepcopy(config.configuration)
     configuration.refresh_api_key_hook = None
     configuration.retries = None
@@ -169,9 +155,7 @@ def _new_api_client(config: RestConfig, sockets: OpenSockets) -> tuple[Any, aioh
 async def _refuse_redirects(
     request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """
-    Refuse redirects: API servers send none, but a pod behind their proxy may.
-    """
+    """Refuse redirects: API servers send none, but a pod behind their proxy may."""
     response = await send(request)
     if response.status in REDIRECT_STATUSES:
         response.close()

@@ -24,17 +24,13 @@ POLL_SECONDS = 0.001
 
 
 class OpenSockets:
-    """
-    Opens the sockets of a connector as its *socket_factory*, and ends those left over.
-    """
+    """Opens the sockets of a connector as its *socket_factory*, and ends those left over."""
 
     def __init__(self) -> None:
         self._opened: WeakSet[socket.socket] = WeakSet()
 
     def open(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """
-        Open a socket for the result of getaddrinfo.
-        """
+        """Open a socket for the result of getaddrinfo."""
         family, kind, protocol, _, _ = address
         opened = socket.socket(family, kind, protocol)
         self._opened.add(opened)

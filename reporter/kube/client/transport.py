@@ -1,6 +1,4 @@
-"""
-Send one request through the client library, with our credentials and timeouts.
-"""
+"""Send one request through the client library, with our credentials and timeouts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -24,9 +22,7 @@ from reporter.kube.wire.times import parse_http_date
 
 
 CountRequest: TypeAlias = Callable[[str, int | None], None]
-"""
-Takes the verb of a request, and the status of its response, None without one.
-"""
+"""Takes the verb of a request, and the status of its response, None without one."""
 
 IMPERSONATE_USER = "Impersonate-User"
 """
@@ -173,9 +169,7 @@ class Transport:
 
 
 def is_from_api_server(response: ConnectedResponse) -> bool:
-    """
-    Return whether this is a response as API servers send it; a proxy's error page is not.
-    """
+    """Return whether this is a response as API servers send it; a proxy's error page is not."""
     if response.status == HTTPStatus.NOT_MODIFIED:
         return True
     return response.headers.get("Content-Type", "").lower().startswith("application/json")

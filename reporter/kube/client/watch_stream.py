@@ -1,6 +1,4 @@
-"""
-Read the lines of a watch, each a JSON document.
-"""
+"""Read the lines of a watch, each a JSON document."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""
-Discover the served resources, by aggregated discovery or, without it, group by group.
-"""
+"""Discover the served resources, by aggregated discovery or, without it, group by group."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,9 +23,7 @@ AGGREGATED_ACCEPT = (
 )
 DISCOVERY_TIMEOUT = timedelta(seconds=20)
 SCOPES = {"Namespaced": True, "Cluster": False}
-"""
-A ResourceScope (apidiscovery.k8s.io/v2), and whether such a resource has namespaces.
-"""
+"""A ResourceScope (apidiscovery.k8s.io/v2), and whether such a resource has namespaces."""
 
 
 ResponseT = TypeVar("ResponseT")
@@ -65,9 +61,7 @@ class _APIGroup(msgspec.Struct):
 
 
 class _APIGroupList(msgspec.Struct):
-    """
-    APIGroupDiscoveryList, which has *items*, or APIGroupList, which has *groups*.
-    """
+    """APIGroupDiscoveryList, which has *items*, or APIGroupList, which has *groups*."""
 
     kind: str
     items: list[_APIGroup] | None = None
@@ -75,9 +69,7 @@ class _APIGroupList(msgspec.Struct):
 
 
 class _APIResourceList(msgspec.Struct):
-    """
-    APIResourceList; the names of subresources contain a slash.
-    """
+    """APIResourceList; the names of subresources contain a slash."""
 
     kind: str
     resources: list[_APIResource] | None = None
@@ -85,9 +77,7 @@ class _APIResourceList(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class CachedDiscovery:
-    """
-    A result, and its ETag, by which the server tells whether anything has changed.
-    """
+    """A result, and its ETag, by which the server tells whether anything has changed."""
 
     discovery: DiscoveryResult
     etag: str = ""
@@ -171,9 +161,7 @@ async def _list_resources(api: RestClient, path: str) -> tuple[_APIResource, ...
 
 @dataclass(slots=True)
 class _Served:
-    """
-    The resources of an answer, as they are read.
-    """
+    """The resources of an answer, as they are read."""
 
     versions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     namespaced: dict[str, bool] = field(default_factory=dict)

@@ -1,6 +1,4 @@
-"""
-The discovery task: runs regularly, soon after a request, and soon again to confirm a loss.
-"""
+"""The discovery task: runs regularly, soon after a request, and soon again to confirm a loss."""
 
 import asyncio
 import logging
@@ -65,21 +63,15 @@ class DiscoveryLoop:
             self.request_refresh()
 
     def request_refresh(self) -> None:
-        """
-        Run discovery soon, as a resource may have appeared or disappeared.
-        """
+        """Run discovery soon, as a resource may have appeared or disappeared."""
         self._refresh_requested.set()
 
     async def wait_for_answer(self) -> None:
-        """
-        Wait until discovery has run once more, with or without success.
-        """
+        """Wait until discovery has run once more, with or without success."""
         await self._answered.wait()
 
     def is_unserved(self, kind: ResourceKind) -> bool:
-        """
-        Return whether the server serves this kind in none of the versions that we can read.
-        """
+        """Return whether the server serves this kind in none of the versions that we can read."""
         if self._last is None or kind.group not in self._groups:
             return False
         last = self._last.discovery
@@ -96,9 +88,7 @@ class DiscoveryLoop:
         return kind.why_misdeclared(namespaced=namespaced)
 
     def is_group_failing(self, kind: ResourceKind) -> bool:
-        """
-        Return whether the server answered that it cannot discover the kind's API group.
-        """
+        """Return whether the server answered that it cannot discover the kind's API group."""
         return self._last is not None and kind.group in self._last.discovery.failed_groups
 
     async def run(self) -> None:

@@ -1,6 +1,4 @@
-"""
-Read the JSON and YAML documents of a dump: one file, a folder of them, or standard input.
-"""
+"""Read the JSON and YAML documents of a dump: one file, a folder of them, or standard input."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,18 +24,14 @@ The lines around the log of a container in the output of ``kubectl cluster-info 
 """
 
 MAX_LEVELS = 5000
-"""
-The nesting of a YAML document; an API server accepts objects with more than people write.
-"""
+"""The nesting of a YAML document; an API server accepts objects with more than people write."""
 
 _JSON = msgspec.json.Decoder(Any)
 
 
 @dataclass(frozen=True, slots=True)
 class DumpDocument:
-    """
-    One document. *source*: the file, for messages.
-    """
+    """One document. *source*: the file, for messages."""
 
     source: str
     content: Any
@@ -50,9 +44,7 @@ class UnreadableFile:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """
-    Reads times as text, as JSON does.
-    """
+    """Reads times as text, as JSON does."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012  the name and type are PyYAML's
         first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
@@ -80,9 +72,7 @@ def read_documents(path: str) -> Iterator[DumpDocument | UnreadableFile]:
 
 
 def find_files(path: Path) -> Sequence[Path]:
-    """
-    Return the file itself, or the JSON and YAML files below a folder, sorted by name.
-    """
+    """Return the file itself, or the JSON and YAML files below a folder, sorted by name."""
     if path.is_dir():
         found = sorted(
             each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file()

@@ -24,25 +24,19 @@ LIST = "List"
 CRDS = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 SCOPES = {"Namespaced": True, "Cluster": False}
-"""
-A ResourceScope of a CRD, and whether its objects have namespaces.
-"""
+"""A ResourceScope of a CRD, and whether its objects have namespaces."""
 
 TOO_DEEP = "nested too deep"
 
 GroupKind: TypeAlias = tuple[str, str]
-"""
-API group, empty for core, and kind.
-"""
+"""API group, empty for core, and kind."""
 
 Object: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RawObject:
-    """
-    An object of the dump as it was written. *version*: of its API group.
-    """
+    """An object of the dump as it was written. *version*: of its API group."""
 
     group: str
     version: str
@@ -96,9 +90,7 @@ class Dump:
         return frozenset(name for _, name in self.objects.get((group, kind), ()))
 
     def decode(self, kind: ResourceKind) -> ListResult:
-        """
-        Decode the objects of a kind that its watch selects, as a list of the API server is.
-        """
+        """Decode the objects of a kind that its watch selects, as a list of the API server is."""
         found = self.objects.get((kind.group, kind.kind), {}).values()
         selector = kind.selector
         readable = (
@@ -111,23 +103,17 @@ class Dump:
         return ListResult("", objects, undecodable)
 
     def versions_of(self, kind: ResourceKind) -> tuple[str, ...]:
-        """
-        Return the versions in which the dump has objects of a kind.
-        """
+        """Return the versions in which the dump has objects of a kind."""
         found = self.objects.get((kind.group, kind.kind), {}).values()
         return tuple(sorted({each.version for each in found}))
 
     def unreadable_versions(self, kind: ResourceKind) -> frozenset[str]:
-        """
-        Return the versions of this kind in the dump that this release cannot read.
-        """
+        """Return the versions of this kind in the dump that this release cannot read."""
         versions = self.versions_of(kind)
         return frozenset(versions) - frozenset(kind.readable_versions(versions))
 
     def why_absent(self, kind: ResourceKind) -> str:
-        """
-        Return why the objects of a kind are not known; empty if they are.
-        """
+        """Return why the objects of a kind are not known; empty if they are."""
         if not self.has(kind):
             return "it is not in the dump"
         unread = self.unreadable_versions(kind)
@@ -137,9 +123,7 @@ class Dump:
         return ""
 
     def is_uninstalled(self, kind: ResourceKind) -> bool:
-        """
-        Return whether the dump lists CRDs and has none of this kind.
-        """
+        """Return whether the dump lists CRDs and has none of this kind."""
         return (
             not kind.has_built_in_group
             and CRDS in self.listed
@@ -147,9 +131,7 @@ class Dump:
         )
 
     def served_versions(self) -> Mapping[str, tuple[str, ...]]:
-        """
-        Return the served versions of each CRD in the dump, by ``resource.group``.
-        """
+        """Return the served versions of each CRD in the dump, by ``resource.group``."""
         return {
             name: tuple(_served(raw.content))
             for (_, name), raw in self.objects.get(CRDS, {}).items()
@@ -166,9 +148,7 @@ class Dump:
 
 
 def collect(documents: Iterable[DumpDocument | UnreadableFile], *, now: datetime) -> Dump:
-    """
-    Collect the objects of all documents. Times after *now* do not count for *newest*.
-    """
+    """Collect the objects of all documents. Times after *now* do not count for *newest*."""
     dump = Dump()
     for each in documents:
         if isinstance(each, UnreadableFile):
@@ -252,9 +232,7 @@ def _scope(crd: Object) -> str:
 
 
 def _encode(content: Object) -> bytes:
-    """
-    Encode an object as JSON; of one that is nested too deep for that, only what names it.
-    """
+    """Encode an object as JSON; of one that is nested too deep for that, only what names it."""
     try:
         return msgspec.json.encode(content)
     except RecursionError:

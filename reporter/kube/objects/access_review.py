@@ -1,6 +1,4 @@
-"""
-Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing.
-"""
+"""Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing."""
 
 import asyncio
 import textwrap
@@ -24,9 +22,7 @@ TABLE_WIDTH = 100
 COLUMN_GAP = "  "
 TABLE_HEADER = ("MISSING", "ON", "UNKNOWN REASONS")
 MAX_VERBS_WIDTH, MAX_TARGET_WIDTH = 15, 42
-"""
-Maximum widths of the first two columns, so that the longest reason fits into the third.
-"""
+"""Maximum widths of the first two columns, so that the longest reason fits into the third."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,16 +49,12 @@ class Permission:
 
     @property
     def request_text(self) -> str:
-        """
-        The permission as a refused request names it, without object and namespace.
-        """
+        """The permission as a refused request names it, without object and namespace."""
         return f"{self.verb} {self.group_resource}"
 
     @property
     def target(self) -> str:
-        """
-        The resource with its name and namespace if any.
-        """
+        """The resource with its name and namespace if any."""
         name = f" {self.name}" if self.name else ""
         return self.group_resource + name + (f" in {self.namespace}" if self.namespace else "")
 
@@ -72,9 +64,7 @@ class Permission:
 
 @unique
 class PermissionStatus(StrEnum):
-    """
-    The result of a review; UNKNOWN if the review failed.
-    """
+    """The result of a review; UNKNOWN if the review failed."""
 
     GRANTED = "granted"
     MISSING = "missing"
@@ -166,9 +156,7 @@ async def _review_one(api: RestClient, permission: Permission) -> PermissionStat
 def _permission_rows(
     missing: Iterable[Permission], reasons_by_permission: Mapping[Permission, Collection[str]]
 ) -> list[tuple[str, ...]]:
-    """
-    Build one row for all verbs on the same target, in the given order.
-    """
+    """Build one row for all verbs on the same target, in the given order."""
     verbs: dict[str, list[str]] = defaultdict(list)
     reasons: dict[str, set[str]] = defaultdict(set)
     for permission in missing:
@@ -188,9 +176,7 @@ def _format_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _wrap_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """
-    Format the lines of one row; a cell that is too wide continues on the next line.
-    """
+    """Format the lines of one row; a cell that is too wide continues on the next line."""
     cells = [textwrap.wrap(text, width) for text, width in zip(row, widths, strict=True)]
     height = max(map(len, cells))
     padded = [cell + [""] * (height - len(cell)) for cell in cells]

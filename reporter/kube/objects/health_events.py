@@ -32,9 +32,7 @@ T = TypeVar("T", HealthEvent, NodeHealthEvent)
 
 
 class HealthEventClient(Generic[T]):
-    """
-    *kind*: of one namespace, that of the store. *object_type*: its struct.
-    """
+    """*kind*: of one namespace, that of the store. *object_type*: its struct."""
 
     def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind
@@ -89,9 +87,7 @@ class HealthEventClient(Generic[T]):
         return self._decode(operation, response.body)
 
     async def delete(self, found: T, *, version: str) -> None:
-        """
-        Delete this very version of an object. Conflict: somebody has changed it since.
-        """
+        """Delete this very version of an object. Conflict: somebody has changed it since."""
         meta = found.metadata
         preconditions = {"uid": meta.uid, "resourceVersion": meta.resource_version}
         await self._api.call(

@@ -54,9 +54,7 @@ _DECODER = msgspec.json.Decoder(_Job)
 
 
 class JobStatusClient:
-    """
-    Reads and patches the Job of this name.
-    """
+    """Reads and patches the Job of this name."""
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self.name, self._job = api, name, f"{namespace}/{name}"

@@ -1,6 +1,4 @@
-"""
-Check and set our Deployment in the owner references of a Lease.
-"""
+"""Check and set our Deployment in the owner references of a Lease."""
 
 import msgspec
 
@@ -45,9 +43,7 @@ def has_owner(source: bytes, owner: LeaseOwner) -> bool:
 
 
 def with_owner(body: Json, owner: LeaseOwner) -> Json:
-    """
-    Return the object with this owner, which replaces an earlier Deployment of the same name.
-    """
+    """Return the object with this owner, which replaces an earlier Deployment of the same name."""
     metadata = body["metadata"]
     ours = owner_reference(owner)
     others = [

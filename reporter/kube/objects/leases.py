@@ -30,18 +30,14 @@ At most one less is read as the transitions, so that a Lease at the maximum can 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """
-    A record as it was read; *raw* is the whole object, for this module only.
-    """
+    """A record as it was read; *raw* is the whole object, for this module only."""
 
     record: LeaseRecord
     raw: bytes = field(repr=False, compare=False)
 
 
 def no_owner() -> None:
-    """
-    Return no owner, for a process that no Deployment runs.
-    """
+    """Return no owner, for a process that no Deployment runs."""
 
 
 class LeaseLock:
@@ -79,9 +75,7 @@ class LeaseLock:
         return decode_lease(response, operation)
 
     async def create(self, record: LeaseRecord) -> Lease:
-        """
-        Create the Lease. Conflict: another candidate was faster.
-        """
+        """Create the Lease. Conflict: another candidate was faster."""
         metadata: Json = {"namespace": self._namespace, "name": self._name}
         if (owner := self._owner()) is not None:
             metadata["ownerReferences"] = [owner_reference(owner)]
@@ -157,9 +151,7 @@ _OBJECT_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def decode_lease(response: ApiResponse, operation: str) -> Lease:
-    """
-    Decode the spec, whose fields may be missing or null; without a holder the Lease is free.
-    """
+    """Decode the spec, whose fields may be missing or null; without a holder the Lease is free."""
     spec = decode_response(_LEASE_DECODER, response.body, operation).spec or _LeaseSpec()
     record = LeaseRecord(
         holder=spec.holder_identity or "",

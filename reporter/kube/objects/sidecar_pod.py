@@ -14,9 +14,7 @@ from reporter.model.records.job_results import Container, JobOwner, SidecarPod, 
 
 
 READ_TIMEOUT = timedelta(seconds=5)
-"""
-The look at the deadline takes at most this long.
-"""
+"""The look at the deadline takes at most this long."""
 
 
 class _Owner(msgspec.Struct, rename="camel"):
@@ -68,9 +66,7 @@ _DECODER = msgspec.json.Decoder(_Pod)
 
 
 class SidecarPodReader:
-    """
-    Reads one pod; every failure is raised as a KubeError.
-    """
+    """Reads one pod; every failure is raised as a KubeError."""
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self._pod = api, f"{namespace}/{name}"

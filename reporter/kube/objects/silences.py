@@ -1,6 +1,4 @@
-"""
-Read and write the annotations of a namespace or InferenceSet that silence findings about it.
-"""
+"""Read and write the annotations of a namespace or InferenceSet that silence findings about it."""
 
 from collections.abc import Mapping
 
@@ -33,9 +31,7 @@ _DECODER = msgspec.json.Decoder(_PartialObject)
 
 
 class SilencedObject(msgspec.Struct, frozen=True):
-    """
-    The present silence of an object, by what follows the prefix.
-    """
+    """The present silence of an object, by what follows the prefix."""
 
     path: str
     resource_version: str
@@ -46,9 +42,7 @@ class SilencedObject(msgspec.Struct, frozen=True):
 async def read_silenced_object(
     api: RestClient, kind: ResourceKind, namespace: str, name: str
 ) -> SilencedObject:
-    """
-    Read an object in the first version of its kind that is served. Raises KubeError.
-    """
+    """Read an object in the first version of its kind that is served. Raises KubeError."""
     operation = f"read {kind.kind} {'/'.join(filter(None, (namespace, name)))}"
     for version in kind.versions:
         path = f"{collection_path(kind, version, namespace)}/{name}"
@@ -75,9 +69,7 @@ async def read_silenced_object(
 async def silence_object(
     api: RestClient, found: SilencedObject, fields: Mapping[str, str]
 ) -> None:
-    """
-    Replace the annotations. Raises Conflict if the object has changed since it was read.
-    """
+    """Replace the annotations. Raises Conflict if the object has changed since it was read."""
     # A misspelled one that stays would make the new silence malformed.
     names = dict.fromkeys((*SILENCE_FIELDS, *found.annotations))
     values = {SILENCE_PREFIX + name: fields.get(name) or None for name in names}

@@ -21,9 +21,7 @@ T = TypeVar("T", bound=StatusObject)
 
 
 class StatusObjectClient(Generic[T]):
-    """
-    *object_type*: the struct of *kind*.
-    """
+    """*object_type*: the struct of *kind*."""
 
     def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind

@@ -1,3 +1,1 @@
-"""
-Reviews of the users who send requests to this process: who they are, and what they may read.
-"""
+"""Reviews of the users who send requests to this process: who they are, and what they may read."""

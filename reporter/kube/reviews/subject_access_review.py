@@ -1,6 +1,4 @@
-"""
-Ask the API server what a user may read (authorization.k8s.io/v1, SubjectAccessReview).
-"""
+"""Ask the API server what a user may read (authorization.k8s.io/v1, SubjectAccessReview)."""
 
 from datetime import timedelta
 
@@ -16,9 +14,7 @@ SUBJECT_ACCESS_REVIEWS = ("authorization.k8s.io", "subjectaccessreviews")
 PATH = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 OPERATION = "review the access of a user"
 VERB = "get"
-"""
-The verb of rules for a path. It stands for HEAD too, which shows less.
-"""
+"""The verb of rules for a path. It stands for HEAD too, which shows less."""
 
 
 class _Status(msgspec.Struct):

@@ -1,6 +1,4 @@
-"""
-Ask the API server for the user of a bearer token (authentication.k8s.io/v1, TokenReview).
-"""
+"""Ask the API server for the user of a bearer token (authentication.k8s.io/v1, TokenReview)."""
 
 from datetime import timedelta
 
@@ -17,9 +15,7 @@ OPERATION = "review a token"
 
 
 class UserInfo(msgspec.Struct, frozen=True):
-    """
-    A user as the API server knows it; *extra* is what its authenticators add.
-    """
+    """A user as the API server knows it; *extra* is what its authenticators add."""
 
     username: str = ""
     uid: str = ""
@@ -40,9 +36,7 @@ _DECODER = msgspec.json.Decoder(_TokenReview)
 
 
 async def review_token(api: RestClient, token: str, *, time_limit: timedelta) -> UserInfo | None:
-    """
-    Return the user of a token; None if it has none. Raises KubeError without an answer.
-    """
+    """Return the user of a token; None if it has none. Raises KubeError without an answer."""
     response = await api.call(
         "POST",
         PATH,

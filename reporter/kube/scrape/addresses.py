@@ -22,9 +22,7 @@ METADATA_SERVICES = frozenset(
 )
 THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
 BROADCAST = ipaddress.ip_address("255.255.255.255")
-"""
-Only this address of 240.0.0.0/4 is refused: some clusters give the others to pods.
-"""
+"""Only this address of 240.0.0.0/4 is refused: some clusters give the others to pods."""
 
 
 def is_pod_address(text: str) -> bool:

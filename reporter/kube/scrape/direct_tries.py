@@ -17,9 +17,7 @@ from reporter.model.metrics.scrapes import MetricsPage
 
 
 class Pods(Protocol):
-    """
-    The source of the pods of pages.
-    """
+    """The source of the pods of pages."""
 
     def get_pod(self, namespace: str, name: str) -> Pod | None: ...
 
@@ -50,9 +48,7 @@ class DirectTries:
             await self.run_due()
 
     async def run_due(self) -> None:
-        """
-        Try the paths that are due, a few at a time.
-        """
+        """Try the paths that are due, a few at a time."""
         due = self._paths.due_tries()[: limits.MAX_DIRECT_TRIES]
         if not due:
             return

@@ -27,9 +27,7 @@ _SUFFIXES_BY_TYPE: Mapping[bytes, tuple[bytes, ...]] = {
 _ALL_SUFFIXES = (b"", b"_sum", b"_count")
 
 Steps: TypeAlias = Generator[None, None, "MetricsContent | MalformedExposition"]
-"""
-Yields where other tasks may run, and returns the result.
-"""
+"""Yields where other tasks may run, and returns the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,7 @@ class MetricsContent:
 
 
 def parse_page(page: bytes, families: Collection[str], prefixes: Collection[str] = ()) -> Steps:
-    """
-    Parse these families, each named as on its ``# TYPE`` line.
-    """
+    """Parse these families, each named as on its ``# TYPE`` line."""
     if page and not page.endswith(b"\n"):
         # The format ends every line with a line feed, so the rest of the page was lost.
         return MalformedExposition("it is cut off: its last line has no end")
@@ -92,9 +88,7 @@ class _Family:
 
 
 class _PageParser:
-    """
-    *body*: a page whose last line is whole.
-    """
+    """*body*: a page whose last line is whole."""
 
     def __init__(self, body: bytes, families: Collection[str]) -> None:
         self._body = body
@@ -109,9 +103,7 @@ class _PageParser:
         return MetricsContent(found, frozenset(self._prefixes))
 
     def parse_typed(self) -> Generator[None, None, None]:
-        """
-        Parse the blocks behind the ``# TYPE`` lines of the requested families.
-        """
+        """Parse the blocks behind the ``# TYPE`` lines of the requested families."""
         for found in self._find_lines(b"# TYPE ", tuple(self._families), b" "):
             if found is None:
                 yield
@@ -156,9 +148,7 @@ class _PageParser:
                     break
 
     def _parse_block(self, family: _Family, at: int) -> Generator[None, None, None]:
-        """
-        Parse the lines from *at* to the next ``# TYPE`` line or the end of the page.
-        """
+        """Parse the lines from *at* to the next ``# TYPE`` line or the end of the page."""
         body = self._body
         while at < len(body) and family.failure is None and not body.startswith(b"# TYPE ", at):
             end = body.find(b"\n", at)
@@ -193,9 +183,7 @@ class _PageParser:
                 yield None
 
     def _parse_line(self, family: _Family, start: int, end: int) -> bool:
-        """
-        Parse a line if it is a sample of the family, and return whether a step ends with it.
-        """
+        """Parse a line if it is a sample of the family, and return whether a step ends with it."""
         ends, before = self._count_line(), self._sample_bytes
         if family.pattern is not None and family.pattern.match(self._body, start, end):
             self._sample_bytes += end - start
@@ -208,9 +196,7 @@ class _PageParser:
         return ends or before // size != self._sample_bytes // size
 
     def _count_line(self) -> bool:
-        """
-        Count a line, and return whether a step ends with it.
-        """
+        """Count a line, and return whether a step ends with it."""
         self._lines += 1
         if self._lines > limits.MAX_LINES:
             raise _TooCostlyError(
@@ -219,9 +205,7 @@ class _PageParser:
         return self._lines % limits.STEP_LINES == 0
 
     def _add_sample(self, family: _Family, start: int, end: int) -> MalformedExposition | None:
-        """
-        Return why the family cannot be used if the line is not as it must be.
-        """
+        """Return why the family cannot be used if the line is not as it must be."""
         if end - start > limits.MAX_LINE_BYTES:
             return MalformedExposition("one of its lines is too long", is_too_costly=True)
         if len(family.samples) >= limits.MAX_SAMPLES:
@@ -235,9 +219,7 @@ class _PageParser:
 
 
 class _FoundLine(NamedTuple):
-    """
-    A line that was found: its start, the end of the match, and the name in it.
-    """
+    """A line that was found: its start, the end of the match, and the name in it."""
 
     start: int
     end: int
@@ -248,9 +230,7 @@ class _FoundLine(NamedTuple):
 def _line_pattern(
     begin: bytes, names: tuple[bytes, ...], after: bytes
 ) -> tuple[re.Pattern[bytes], int]:
-    """
-    Match the line feed and the begin of a line; the length is that of the longest match.
-    """
+    """Match the line feed and the begin of a line; the length is that of the longest match."""
     by_length = sorted(names, key=len, reverse=True)
     either = b"|".join(map(re.escape, by_length))
     pattern = re.compile(rb"\n%b(%b)%b" % (re.escape(begin), either, re.escape(after)))
@@ -259,9 +239,7 @@ def _line_pattern(
 
 @lru_cache(maxsize=256)
 def _sample_pattern(family: bytes, suffixes: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    """
-    Match the begin of a line whose name is that of the family and one of these suffixes.
-    """
+    """Match the begin of a line whose name is that of the family and one of these suffixes."""
     return re.compile(
         rb"%b(?:%b)(?![a-zA-Z0-9_:])"
         % (re.escape(family), b"|".join(sorted(suffixes, reverse=True)))

@@ -36,9 +36,7 @@ from reporter.model.metrics.samples import ScrapeResult
 
 
 ACCEPT = "text/plain;version=0.0.4"
-"""
-The classic text format: OpenMetrics names some families differently.
-"""
+"""The classic text format: OpenMetrics names some families differently."""
 
 METRICS_PATH = "/metrics"
 
@@ -49,9 +47,7 @@ Names that may become part of a request path: any other could lead elsewhere in 
 
 
 class ScrapeError(Exception):
-    """
-    No usable page; *result* is the class of failure, *why* the text for people.
-    """
+    """No usable page; *result* is the class of failure, *why* the text for people."""
 
     def __init__(self, result: ScrapeResult, why: str) -> None:
         super().__init__(why)
@@ -60,9 +56,7 @@ class ScrapeError(Exception):
 
 
 class FetchedPage:
-    """
-    The body of a page; inside of ``async with`` it may be as large as a page can be.
-    """
+    """The body of a page; inside of ``async with`` it may be as large as a page can be."""
 
     def __init__(self, body: bytes, held_slot: AsyncExitStack | None = None) -> None:
         self._body, self._held_slot = body, held_slot or AsyncExitStack()
@@ -118,9 +112,7 @@ class DirectFetcher:
         await self._session.close()
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
-        """
-        Raises ScrapeError.
-        """
+        """Raises ScrapeError."""
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
             raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
@@ -140,17 +132,13 @@ class DirectFetcher:
 
 
 class ProxyFetcher:
-    """
-    Fetches pages through the API server's proxy, which needs the permission get pods/proxy.
-    """
+    """Fetches pages through the API server's proxy, which needs the permission get pods/proxy."""
 
     def __init__(self, api: RestClient) -> None:
         self._api = api
 
     async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> FetchedPage:
-        """
-        Raises ScrapeError.
-        """
+        """Raises ScrapeError."""
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
             raise ScrapeError(ScrapeResult.BARRED, "its name is not a valid pod name")
@@ -192,9 +180,7 @@ def _check_response(response: aiohttp.ClientResponse) -> None:
 async def _read_body(
     response: aiohttp.ClientResponse, large_page_slots: asyncio.Semaphore
 ) -> FetchedPage:
-    """
-    Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held.
-    """
+    """Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held."""
     body, small, chunks = bytearray(), True, 0
     async with AsyncExitStack() as held_slot:
         async for chunk, _ in response.content.iter_chunks():

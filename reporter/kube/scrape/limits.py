@@ -25,9 +25,7 @@ one by one: 5,000 parts.
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000
-"""
-Samples of one requested family. A page with more is not one of the servers we know.
-"""
+"""Samples of one requested family. A page with more is not one of the servers we know."""
 
 MAX_LINES, MAX_SAMPLE_BYTES = 20_000, 256 * 1024
 """
@@ -36,9 +34,7 @@ To look at a line takes about a microsecond, to parse a sample some 100 ns a byt
 """
 
 STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024
-"""
-The work after which other tasks run: about a millisecond each.
-"""
+"""The work after which other tasks run: about a millisecond each."""
 
 SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 4
 """
@@ -71,14 +67,10 @@ With the default interval of 15 s it is read every 8 minutes.
 """
 
 SKIPPED_INTERVALS = (0, 0, 1, 3)
-"""
-Intervals that are left out after 0, 1, 2, and 3 or more failures in a row.
-"""
+"""Intervals that are left out after 0, 1, 2, and 3 or more failures in a row."""
 
 TARGET_REFRESH_INTERVAL = timedelta(seconds=5)
-"""
-Least time between two determinations of the pages to read.
-"""
+"""Least time between two determinations of the pages to read."""
 
 FAILURES_BEFORE_PROXY = 3
 """
@@ -99,19 +91,13 @@ has seconds each is read once an interval.
 """
 
 DIRECT_TRY_INTERVAL = timedelta(minutes=10)
-"""
-Time between two tries to reach the pods of a namespace that are read through the API server.
-"""
+"""Time between two tries to reach the pods of a namespace that are read through the API server."""
 
 MAX_DIRECT_TRIES = 16
-"""
-Namespaces that are tried at the same time: of a thousand all are within six minutes.
-"""
+"""Namespaces that are tried at the same time: of a thousand all are within six minutes."""
 
 STARTS_BETWEEN_YIELDS = 16
-"""
-Scrapes that are started before other tasks run.
-"""
+"""Scrapes that are started before other tasks run."""
 
 MAX_OPEN_PAGES = 512
 MAX_CONCURRENT_DIRECT = (MAX_OPEN_PAGES, (256, 384))
@@ -136,15 +122,11 @@ but for slow headers. Watches and the lease share these connections.
 """
 
 MIN_OPEN_PAGES = 16
-"""
-Pages that are read at once however few files may be open.
-"""
+"""Pages that are read at once however few files may be open."""
 
 
 def direct_concurrency(files: int) -> tuple[int, tuple[int, int]]:
-    """
-    Return MAX_CONCURRENT_DIRECT, or less of it in the same proportion if *files* are fewer.
-    """
+    """Return MAX_CONCURRENT_DIRECT, or less of it in the same proportion if *files* are fewer."""
     total, groups = MAX_CONCURRENT_DIRECT
     pages = min(max(files, MIN_OPEN_PAGES), total)
     first, second = (max(pages * group // total, 1) for group in groups)

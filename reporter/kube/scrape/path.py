@@ -30,18 +30,14 @@ logger = logging.getLogger(__name__)
 
 
 class ScrapePath(Enum):
-    """
-    The two paths to the metrics page of a pod.
-    """
+    """The two paths to the metrics page of a pod."""
 
     DIRECT = "direct"
     PROXY = "proxy"
 
 
 class PageFetcher(Protocol):
-    """
-    Reads the metrics page of a pod at a port, or raises ScrapeError.
-    """
+    """Reads the metrics page of a pod at a port, or raises ScrapeError."""
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage: ...
 
@@ -90,9 +86,7 @@ class PathSelector:
         self._states: dict[ScrapePlace, _PathState] = {}
 
     def path_for(self, namespace: str, port: int) -> ScrapePath:
-        """
-        Return the path by which the pods of a namespace are to be read now.
-        """
+        """Return the path by which the pods of a namespace are to be read now."""
         if self._mode is ScrapeMode.AUTO:
             uses_proxy = self._state_of(namespace, port).uses_proxy
             return ScrapePath.PROXY if uses_proxy else ScrapePath.DIRECT
@@ -101,9 +95,7 @@ class PathSelector:
     async def fetch(
         self, pod: Pod, port: int, last_outcome: LastOutcome, path: ScrapePath
     ) -> FetchedPage:
-        """
-        Read the page by this path, and learn from the outcome. Raises ScrapeError.
-        """
+        """Read the page by this path, and learn from the outcome. Raises ScrapeError."""
         namespace = pod.metadata.namespace
         state = self._state_of(namespace, port)
         try:
@@ -129,9 +121,7 @@ class PathSelector:
         return [place for _, place in sorted(due)]
 
     async def try_direct(self, pod: Pod, port: int) -> bool:
-        """
-        Read a page at the pod's address, and return whether that is the path from now on.
-        """
+        """Read a page at the pod's address, and return whether that is the path from now on."""
         namespace = pod.metadata.namespace
         state = self._state_of(namespace, port)
         state.try_at = asyncio.get_running_loop().time() + self._try_interval
@@ -147,9 +137,7 @@ class PathSelector:
         return True
 
     def forget(self, namespace: str, port: int) -> None:
-        """
-        Forget the path to pods that are gone.
-        """
+        """Forget the path to pods that are gone."""
         self._states.pop((namespace, port), None)
 
     def _state_of(self, namespace: str, port: int) -> _PathState:

@@ -1,6 +1,4 @@
-"""
-Parse one sample line of a page in the Prometheus text format. Pure.
-"""
+"""Parse one sample line of a page in the Prometheus text format. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -15,9 +13,7 @@ _SAMPLE = re.compile(
     rb"(?:[ \t]++[-+.0-9eE]++)?(?:[ \t]++#.*)?[ \t]*"
 )
 _PLAIN_LABELS = re.compile(rb'(?:[a-zA-Z_][a-zA-Z0-9_]*+="[^"\\]*+"(?:,|$))*+')
-"""
-Labels without escapes and spaces, as all client libraries write most of them.
-"""
+"""Labels without escapes and spaces, as all client libraries write most of them."""
 
 _LABEL = re.compile(
     rb'[ \t]*+([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]++|\\.)*+)"[ \t]*+(?:,[ \t]*+|$)'
@@ -27,9 +23,7 @@ _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 
 
 def parse_sample(line: bytes) -> Sample | None:
-    """
-    Return None if the line is no sample.
-    """
+    """Return None if the line is no sample."""
     found = _SAMPLE.fullmatch(line.rstrip())
     if found is None:
         return None
@@ -42,9 +36,7 @@ def parse_sample(line: bytes) -> Sample | None:
 
 
 def _parse_labels(text: bytes) -> Mapping[str, str] | None:
-    """
-    Return None if the labels are malformed or one appears twice.
-    """
+    """Return None if the labels are malformed or one appears twice."""
     if _PLAIN_LABELS.fullmatch(text):
         parts = text.decode(errors="replace").split('"')
         plain = {

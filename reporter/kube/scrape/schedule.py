@@ -1,6 +1,4 @@
-"""
-Schedule of the metrics pages: each once an interval, at a moment of its own. Pure.
-"""
+"""Schedule of the metrics pages: each once an interval, at a moment of its own. Pure."""
 
 import heapq
 from collections import Counter, defaultdict
@@ -17,9 +15,7 @@ from reporter.model.metrics.scrapes import MetricsPage
 
 
 ScrapePlace: TypeAlias = tuple[str, int]
-"""
-The pods of a namespace at one port, which are read by the same path.
-"""
+"""The pods of a namespace at one port, which are read by the same path."""
 
 
 def offset(uid: str) -> float:
@@ -32,9 +28,7 @@ def offset(uid: str) -> float:
 
 
 def next_scrape_time(uid: str, *, after: float, interval: float, skip: int = 0) -> float:
-    """
-    Return this pod's first moment later than *after*, or *skip* intervals later.
-    """
+    """Return this pod's first moment later than *after*, or *skip* intervals later."""
     share = offset(uid)
     number = floor(after / interval - share) + 1
     found = (number + share) * interval
@@ -42,9 +36,7 @@ def next_scrape_time(uid: str, *, after: float, interval: float, skip: int = 0) 
 
 
 class LastOutcome(Enum):
-    """
-    The outcome of the last scrape of a page; NEW before the first one.
-    """
+    """The outcome of the last scrape of a page; NEW before the first one."""
 
     SUCCEEDED = "read"
     NEW = "new"
@@ -82,9 +74,7 @@ class ScrapeSlot:
 
 
 class ScrapeSchedule:
-    """
-    The schedule of all pages. Times are in seconds of the event loop.
-    """
+    """The schedule of all pages. Times are in seconds of the event loop."""
 
     def __init__(self, interval: timedelta) -> None:
         self._interval = interval.total_seconds()
@@ -96,25 +86,19 @@ class ScrapeSchedule:
         return len(self._slots)
 
     def count_pages(self) -> Mapping[LastOutcome, int]:
-        """
-        Count the pages by the outcome of the last attempt.
-        """
+        """Count the pages by the outcome of the last attempt."""
         found = Counter(slot.last_outcome for slot in self._slots.values())
         return {outcome: found[outcome] for outcome in LastOutcome}
 
     @property
     def pages_by_place(self) -> Mapping[ScrapePlace, int]:
-        """
-        The number of pages by namespace and port.
-        """
+        """The number of pages by namespace and port."""
         return self._by_place
 
     def pages_of(
         self, places: Collection[ScrapePlace]
     ) -> Mapping[ScrapePlace, Sequence[MetricsPage]]:
-        """
-        Return the pages of these namespaces and ports.
-        """
+        """Return the pages of these namespaces and ports."""
         wanted = frozenset(places)
         found: defaultdict[ScrapePlace, list[MetricsPage]] = defaultdict(list)
         for page in self._slots:
@@ -123,9 +107,7 @@ class ScrapeSchedule:
         return found
 
     def set_targets(self, uids: Mapping[MetricsPage, str], *, now: float) -> None:
-        """
-        Schedule exactly these pages; *uids* are those of their pods.
-        """
+        """Schedule exactly these pages; *uids* are those of their pods."""
         for page in self._slots.keys() - uids.keys():
             del self._slots[page]
         for page, uid in uids.items():
@@ -137,9 +119,7 @@ class ScrapeSchedule:
         self._by_place = Counter((page.namespace, page.port) for page in self._slots)
 
     def pop_due(self, now: float) -> list[ScrapeSlot]:
-        """
-        Return the pages that are due; each must be given to `reschedule` afterwards.
-        """
+        """Return the pages that are due; each must be given to `reschedule` afterwards."""
         found = []
         while self._queue and self._queue[0][0] <= now:
             due, page = heapq.heappop(self._queue)

@@ -39,9 +39,7 @@ from reporter.settings import ScrapeMode
 
 
 class ScrapeTargets(Protocol):
-    """
-    The source of the pages to read.
-    """
+    """The source of the pages to read."""
 
     def find_if_changed(self) -> Iterator[tuple[MetricsPage, str] | None] | None:
         """
@@ -52,9 +50,7 @@ class ScrapeTargets(Protocol):
 
 
 class ScrapeStore(Protocol):
-    """
-    The receiver of samples, by the name of the history that they belong to.
-    """
+    """The receiver of samples, by the name of the history that they belong to."""
 
     def get_pod(self, namespace: str, name: str) -> Pod | None: ...
 
@@ -123,15 +119,11 @@ class Scraper:
         return self._config.mode
 
     def count_pages(self) -> Mapping[LastOutcome, int]:
-        """
-        Count the pages to be read, by the outcome of the last attempt.
-        """
+        """Count the pages to be read, by the outcome of the last attempt."""
         return self._schedule.count_pages()
 
     def page_ages(self) -> Mapping[ScrapePath, timedelta]:
-        """
-        Return how old a page may be before it is read again, by the paths that are used.
-        """
+        """Return how old a page may be before it is read again, by the paths that are used."""
         if self._paths is None:
             return {}
         places = self._schedule.pages_by_place
@@ -203,9 +195,7 @@ class Scraper:
         return every
 
     def _start_scrapes(self, paths: PathSelector, tasks: asyncio.TaskGroup) -> int:
-        """
-        Start scrapes that have a slot, and return how many: at most STARTS_BETWEEN_YIELDS.
-        """
+        """Start scrapes that have a slot, and return how many: at most STARTS_BETWEEN_YIELDS."""
         started, now = 0, _loop_time()
         while started < limits.STARTS_BETWEEN_YIELDS:
             turn = self._turns.acquire(now)
@@ -252,9 +242,7 @@ class Scraper:
         return await parse_in_steps(parse_page(body, families, prefixes), self._parsing)
 
     def _scrapes_of(self, pod: Pod, port: int) -> Mapping[str, Scrape]:
-        """
-        Return the scrapes that share the request for this page.
-        """
+        """Return the scrapes that share the request for this page."""
         return {
             reason: scrape
             for reason, scrape in self._config.scrapes.items()
@@ -274,9 +262,7 @@ class Scraper:
         content: MetricsContent | MalformedExposition,
         path: ScrapePath,
     ) -> ScrapeResult:
-        """
-        Store what each scrape asked for; the page was read if it had it for at least one.
-        """
+        """Store what each scrape asked for; the page was read if it had it for at least one."""
         now = self._clock.now()
         # Places are counted for it: too dear for pages that are read every interval.
         apart = self.page_ages().get(path) if path is ScrapePath.PROXY else None

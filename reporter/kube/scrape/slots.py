@@ -1,6 +1,4 @@
-"""
-A limited number of slots, shared fairly by groups of waiters. Pure.
-"""
+"""A limited number of slots, shared fairly by groups of waiters. Pure."""
 
 import heapq
 from collections import deque
@@ -14,9 +12,7 @@ Waiter = TypeVar("Waiter")
 
 @dataclass(slots=True)
 class _SlotGroup(Generic[Waiter]):
-    """
-    The free slots of a group, and its waiters by rank and then by arrival.
-    """
+    """The free slots of a group, and its waiters by rank and then by arrival."""
 
     free: int
     waiting: list[tuple[tuple[float, ...], int, Waiter]] = field(default_factory=list)
@@ -36,9 +32,7 @@ class SlotPool(Generic[Waiter]):
         self._enqueued = 0
 
     def enqueue(self, waiter: Waiter, group: int, rank: tuple[float, ...] = ()) -> None:
-        """
-        Add a waiter; within a group the lowest *rank* is served first.
-        """
+        """Add a waiter; within a group the lowest *rank* is served first."""
         self._enqueued += 1
         heapq.heappush(self._groups[group].waiting, (rank, self._enqueued, waiter))
 
@@ -62,16 +56,12 @@ class SlotPool(Generic[Waiter]):
         return None
 
     def can_acquire(self, group: int) -> bool:
-        """
-        Return whether a waiter of the group would get a slot now.
-        """
+        """Return whether a waiter of the group would get a slot now."""
         found = self._groups[group]
         return bool(self._free and found.free and found.waiting)
 
     def drain(self, group: int) -> list[Waiter]:
-        """
-        Return the waiters of a group, and let none of them wait any longer.
-        """
+        """Return the waiters of a group, and let none of them wait any longer."""
         waiting = sorted(self._groups[group].waiting, key=lambda each: each[:2])
         self._groups[group].waiting.clear()
         return [waiter for _, _, waiter in waiting]

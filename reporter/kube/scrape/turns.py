@@ -19,9 +19,7 @@ from reporter.kube.scrape.slots import SlotPool
 
 
 class Turn(NamedTuple):
-    """
-    A page to be read now, by which path. *release* must be called afterwards.
-    """
+    """A page to be read now, by which path. *release* must be called afterwards."""
 
     slot: ScrapeSlot
     path: ScrapePath
@@ -48,9 +46,7 @@ class ScrapeTurns:
             self._direct.enqueue(slot, group, slot.priority)
 
     def acquire(self, now: float) -> Turn | None:
-        """
-        Return the next page that can be read now; None if there is none.
-        """
+        """Return the next page that can be read now; None if there is none."""
         direct = self._direct.acquire()
         if direct is not None:
             slot, group = direct
@@ -62,15 +58,11 @@ class ScrapeTurns:
         return Turn(proxied[0], ScrapePath.PROXY, partial(self._proxied.release, 0))
 
     def seconds_until_turn(self, now: float) -> float | None:
-        """
-        Return when the budget allows another page; None if none waits for it.
-        """
+        """Return when the budget allows another page; None if none waits for it."""
         return max(self._next_at - now, 0.0) if self._proxied.can_acquire(0) else None
 
     def drain_proxied(self) -> list[ScrapeSlot]:
-        """
-        Return the pages that wait for the API server; none waits then.
-        """
+        """Return the pages that wait for the API server; none waits then."""
         return self._proxied.drain(0)
 
     def page_ages(

@@ -1,6 +1,4 @@
-"""
-The dependencies that discovery, reflectors and the scraper share.
-"""
+"""The dependencies that discovery, reflectors and the scraper share."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,9 +11,7 @@ from reporter.kube.watch.timing import WatchTiming
 
 
 class PassiveClock(Protocol):
-    """
-    Reads the time, in UTC.
-    """
+    """Reads the time, in UTC."""
 
     def now(self) -> datetime: ...
 

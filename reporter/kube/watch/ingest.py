@@ -1,6 +1,4 @@
-"""
-Write the list results and watch events of one kind into the store, and count them.
-"""
+"""Write the list results and watch events of one kind into the store, and count them."""
 
 import asyncio
 import logging
@@ -82,9 +80,7 @@ class Ingester:
         self._undecodable: dict[NamespacedName, str] = {}
 
     def record_watch_start(self) -> None:
-        """
-        Count an opened watch.
-        """
+        """Count an opened watch."""
         self.stats = replace(
             self.stats,
             rewatches=self.stats.rewatches + 1,
@@ -95,9 +91,7 @@ class Ingester:
         self.stats = replace(self.stats, missed_events=self.stats.missed_events + 1)
 
     async def replace(self, result: ListResult) -> None:
-        """
-        Replace all objects by a list result; other tasks run between batches.
-        """
+        """Replace all objects by a list result; other tasks run between batches."""
         unread = {each.name: each.stub for each in result.undecodable}
         for _ in self._store.replace_in_batches(self._kind, result.objects, unread):
             await asyncio.sleep(0)
@@ -140,9 +134,7 @@ class Ingester:
         )
 
     def _log_undecodable(self, name: NamespacedName, why: str) -> None:
-        """
-        Log once for each cause: an object may change many times a minute.
-        """
+        """Log once for each cause: an object may change many times a minute."""
         if self._undecodable.get(name) == why:
             return
         self._undecodable[name] = why

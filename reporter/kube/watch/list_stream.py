@@ -16,9 +16,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 BATCH_BYTES = 2**20
-"""
-Bytes that are decoded in one step of some milliseconds.
-"""
+"""Bytes that are decoded in one step of some milliseconds."""
 
 _ITEMS_PREFIX = b'"items":['
 
@@ -41,9 +39,7 @@ class ListStreamDecoder:
         self._undecodable: list[UndecodableObject] = []
 
     def copy_empty(self) -> "ListStreamDecoder":
-        """
-        Return a new decoder for another response to the same request.
-        """
+        """Return a new decoder for another response to the same request."""
         return ListStreamDecoder(self._kind, self.request, self._batch)
 
     @property
@@ -60,9 +56,7 @@ class ListStreamDecoder:
         self._decode_at = self._batch if self._decode_complete_items() else 2 * len(self._buffer)
 
     def finish(self) -> ListPage:
-        """
-        Decode the rest. Raises Unreachable for a body that is not a complete list.
-        """
+        """Decode the rest. Raises Unreachable for a body that is not a complete list."""
         last = decode_list_page(self._head + self._buffer, self._kind, self.request)
         return ListPage(
             last.resource_version,
@@ -80,9 +74,7 @@ class ListStreamDecoder:
         self._separator = b"}," + self._buffer[: self._buffer.find(b"{", 1) + 1]
 
     def _decode_complete_items(self) -> bool:
-        """
-        Decode all complete objects but the last, and return whether that was possible.
-        """
+        """Decode all complete objects but the last, and return whether that was possible."""
         end = self._buffer.rfind(self._separator) + 1 if self._separator else 0
         items = decode_items(b"[" + bytes(self._buffer[:end]) + b"]", self._kind) if end else None
         if items is None:

@@ -1,6 +1,4 @@
-"""
-List all objects of one kind, as a whole or in pages, or one of them.
-"""
+"""List all objects of one kind, as a whole or in pages, or one of them."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,16 +16,12 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 
 PAGE_SIZE = 500
 MAX_PAGED_ATTEMPTS = 3
-"""
-Attempts to read a list in pages when its continue token expires before the last page.
-"""
+"""Attempts to read a list in pages when its continue token expires before the last page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListResult:
-    """
-    All objects at one resourceVersion, and those that could not be decoded.
-    """
+    """All objects at one resourceVersion, and those that could not be decoded."""
 
     resource_version: str
     objects: tuple[ApiObject, ...]
@@ -36,9 +30,7 @@ class ListResult:
 
 @dataclass(frozen=True, slots=True)
 class SingleResult:
-    """
-    One object at a resourceVersion of its kind; None if there is no such object.
-    """
+    """One object at a resourceVersion of its kind; None if there is no such object."""
 
     resource_version: str
     found: ApiObject | UndecodableObject | None

@@ -24,9 +24,7 @@ class Recovery:
 
     @contextmanager
     def attempt(self, request: object) -> Iterator[None]:
-        """
-        Note whether a request fails, and end all pauses when it succeeds after that.
-        """
+        """Note whether a request fails, and end all pauses when it succeeds after that."""
         try:
             yield
         except KubeError:
@@ -38,9 +36,7 @@ class Recovery:
             self._answered = asyncio.Event()
 
     async def wait(self, pause: timedelta, *, at_least: timedelta) -> bool:
-        """
-        Wait for the whole *pause*, or until a request has recovered. Return whether one has.
-        """
+        """Wait for the whole *pause*, or until a request has recovered. Return whether one has."""
         answered, soonest = self._answered, min(at_least, pause)
         await asyncio.sleep(soonest.total_seconds())
         with suppress(TimeoutError):

@@ -23,9 +23,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 EVENTS_BETWEEN_YIELDS = 200
-"""
-Events after which other tasks run while a watch delivers events without a pause.
-"""
+"""Events after which other tasks run while a watch delivers events without a pause."""
 
 FAILURES_BEFORE_RELIST = 3
 """
@@ -49,9 +47,7 @@ class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
 
 
 class ServedResources(Protocol):
-    """
-    The part of the discovery loop that reflectors use.
-    """
+    """The part of the discovery loop that reflectors use."""
 
     def request_refresh(self) -> None: ...
 
@@ -65,9 +61,7 @@ class ServedResources(Protocol):
 
 
 class Reflector:
-    """
-    Lists and watches one kind for as long as `run` is running.
-    """
+    """Lists and watches one kind for as long as `run` is running."""
 
     def __init__(
         self,
@@ -95,9 +89,7 @@ class Reflector:
 
     @property
     def resource_version(self) -> str:
-        """
-        The version up to which the store is complete; empty while a list is needed.
-        """
+        """The version up to which the store is complete; empty while a list is needed."""
         return self._ingester.resource_version
 
     def report_missed_event(self) -> None:
@@ -168,9 +160,7 @@ class Reflector:
         )
 
     async def _watch_until_missed(self) -> None:
-        """
-        Watch until the watch ends, or until it is reported to have missed an event.
-        """
+        """Watch until the watch ends, or until it is reported to have missed an event."""
         scope = self._open_watch = asyncio.timeout(None)
         try:
             async with scope:
@@ -182,9 +172,7 @@ class Reflector:
             self._open_watch = None
 
     async def _watch(self) -> None:
-        """
-        Open one watch and read it to its end.
-        """
+        """Open one watch and read it to its end."""
         timing, started_at = self._context.timing, self._now()
         duration = self._watch_timeout()
         request = RequestInfo(
@@ -289,9 +277,7 @@ class Reflector:
         return [(name, value) for name, value in query if value]
 
     def _watch_timeout(self) -> timedelta:
-        """
-        Return the timeout of the next watch, which must not last beyond the next relist.
-        """
+        """Return the timeout of the next watch, which must not last beyond the next relist."""
         timing = self._context.timing
         left = timedelta(seconds=self._relist_at - self._now())
         return max(min(timing.watch_timeout(self._context.random), left), ONE_SECOND)

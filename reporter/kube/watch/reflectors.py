@@ -1,6 +1,4 @@
-"""
-The reflectors of a set of kinds that may change, run as one task.
-"""
+"""The reflectors of a set of kinds that may change, run as one task."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -47,9 +45,7 @@ class Reflectors:
         self._start()
 
     async def run(self) -> NoReturn:
-        """
-        Run the reflectors until cancelled, also those of kinds that are set later.
-        """
+        """Run the reflectors until cancelled, also those of kinds that are set later."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self._start()

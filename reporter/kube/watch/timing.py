@@ -1,6 +1,4 @@
-"""
-All durations of list, watch and discovery.
-"""
+"""All durations of list, watch and discovery."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta

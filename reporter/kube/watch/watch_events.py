@@ -63,9 +63,7 @@ class Bookmark:
 WatchEvent: TypeAlias = Upsert | Delete | UndecodableObject | Bookmark
 
 DecodedItems: TypeAlias = tuple[tuple[ApiObject, ...], tuple[UndecodableObject, ...]]
-"""
-Objects, and those that could not be decoded.
-"""
+"""Objects, and those that could not be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +126,7 @@ def decode_watch_event(line: bytes, kind: ResourceKind, request: RequestInfo) ->
 
 
 def decode_list_page(body: bytes, kind: ResourceKind, request: RequestInfo) -> ListPage:
-    """
-    Decode one page. Raises Unreachable for a body that is not a list.
-    """
+    """Decode one page. Raises Unreachable for a body that is not a list."""
     try:
         page = decode_json(_LIST_DECODER, body)
         items = decode_items(bytes(page.items), kind)
@@ -142,9 +138,7 @@ def decode_list_page(body: bytes, kind: ResourceKind, request: RequestInfo) -> L
 
 
 def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
-    """
-    Decode a JSON array of objects; None for any other text.
-    """
+    """Decode a JSON array of objects; None for any other text."""
     with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         found = _items_decoder(kind).decode(text) or ()
         return found if kind.bounded is None else tuple(map(kind.bounded, found)), ()
@@ -154,9 +148,7 @@ def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
 
 
 def _decode_one_by_one(raws: Iterable[msgspec.Raw], kind: ResourceKind) -> DecodedItems:
-    """
-    Decode each object alone, which takes twice as long but isolates the undecodable ones.
-    """
+    """Decode each object alone, which takes twice as long but isolates the undecodable ones."""
     found = [
         _decode_object(raw, kind, decode_json(_METADATA_DECODER, raw).metadata, is_new=True)
         for raw in raws
@@ -191,18 +183,14 @@ def _decode_object(
 
 
 def _decode_stub(raw: msgspec.Raw, kind: ResourceKind) -> ApiObject | None:
-    """
-    Decode the metadata of an object; every other field has its default.
-    """
+    """Decode the metadata of an object; every other field has its default."""
     with suppress(msgspec.DecodeError):
         return kind.type(metadata=decode_json(_stub_decoder(kind), raw).metadata)
     return None
 
 
 def _malformed_response(request: RequestInfo, message: str) -> Unreachable:
-    """
-    Make the error for a response with status 200 that cannot be used.
-    """
+    """Make the error for a response with status 200 that cannot be used."""
     return Unreachable(request.operation, status=200, message=message, may_have_applied=True)
 
 
@@ -213,9 +201,7 @@ def _object_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[ApiObject]":
 
 @cache
 def _stub_decoder(kind: ResourceKind) -> "msgspec.json.Decoder[Any]":
-    """
-    Return a decoder of the kind's metadata, which has annotations for some kinds.
-    """
+    """Return a decoder of the kind's metadata, which has annotations for some kinds."""
     (metadata,) = (f.type for f in msgspec.structs.fields(kind.type) if f.name == "metadata")
     stub = msgspec.defstruct(f"{kind.kind}Stub", [("metadata", metadata)], frozen=True)
     return msgspec.json.Decoder(stub)

@@ -1,6 +1,4 @@
-"""
-Track the watch of one kind: report each change of its state to the store, log it once.
-"""
+"""Track the watch of one kind: report each change of its state to the store, log it once."""
 
 import logging
 from datetime import datetime, timedelta
@@ -13,22 +11,16 @@ from reporter.model.observations import NotServed, NotSynced, Watching, WatchLos
 
 
 FAILURES_BEFORE_FAILING = 3
-"""
-Error answers of the API server in a row after which the kind itself counts as failing.
-"""
+"""Error answers of the API server in a row after which the kind itself counts as failing."""
 
 MENTIONED_PAUSE = timedelta(seconds=40)
-"""
-The state names a pause that is longer than our own back-off: the API server asked for it.
-"""
+"""The state names a pause that is longer than our own back-off: the API server asked for it."""
 
 logger = logging.getLogger(__name__)
 
 
 class WatchStateStore(Protocol):
-    """
-    The receiver of watch states.
-    """
+    """The receiver of watch states."""
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None: ...
 
@@ -52,9 +44,7 @@ class WatchHealth:
         self._listed = True
 
     def record_watch_start(self) -> None:
-        """
-        Record that a watch was opened.
-        """
+        """Record that a watch was opened."""
         self._unwatched_since = None
         self._failures = 0
         self._error_answers = 0
@@ -75,9 +65,7 @@ class WatchHealth:
         return self._clock.now() - self._unwatched_since
 
     def record_watch_end(self, last_event_at: datetime | None = None) -> None:
-        """
-        Record that no watch is open, since *last_event_at* or else since now.
-        """
+        """Record that no watch is open, since *last_event_at* or else since now."""
         if self._unwatched_since is None:
             self._unwatched_since = last_event_at or self._clock.now()
 
@@ -129,9 +117,7 @@ class WatchHealth:
 
 
 def describe_error(err: KubeError) -> str:
-    """
-    Return why a kind cannot be read, with the permission that is missing.
-    """
+    """Return why a kind cannot be read, with the permission that is missing."""
     if isinstance(err, Refused) and err.missing_permission:
         return f"may not {err.missing_permission}"
     return err.why

@@ -1,6 +1,4 @@
-"""
-Decode meta/v1 Status, the body of an API server's error, and the Retry-After of a response.
-"""
+"""Decode meta/v1 Status, the body of an API server's error, and the Retry-After of a response."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -12,9 +10,7 @@ from reporter.kube.wire.times import parse_http_date
 
 
 MAX_RETRY_AFTER_SECONDS = 10**6
-"""
-A longer Retry-After is read as this.
-"""
+"""A longer Retry-After is read as this."""
 
 
 MAX_DIGITS = len(str(MAX_RETRY_AFTER_SECONDS))
@@ -44,16 +40,12 @@ class Status(msgspec.Struct, rename="camel"):
 
     @property
     def object_name(self) -> str:
-        """
-        The name of the object that the error is about; empty if it names none.
-        """
+        """The name of the object that the error is about; empty if it names none."""
         return self.details.name if self.details is not None else ""
 
     @property
     def has_invalid_fields(self) -> bool:
-        """
-        Return whether validation of the object names its invalid fields.
-        """
+        """Return whether validation of the object names its invalid fields."""
         causes = (self.details.causes if self.details is not None else None) or ()
         return any((cause.reason or "").startswith("FieldValue") for cause in causes)
 
@@ -62,9 +54,7 @@ _STATUS_DECODER = msgspec.json.Decoder(Status)
 
 
 def decode_status(body: bytes) -> Status | None:
-    """
-    Decode a Status; None for any other body.
-    """
+    """Decode a Status; None for any other body."""
     try:
         status = decode_json(_STATUS_DECODER, body)
     except msgspec.DecodeError:
@@ -91,8 +81,6 @@ def parse_retry_after(headers: Mapping[str, str], status: Status | None) -> time
 
 
 def _seconds_until(text: str, date: str) -> float | None:
-    """
-    Return the seconds from one HTTP date to another; None if either is invalid.
-    """
+    """Return the seconds from one HTTP date to another; None if either is invalid."""
     until, now = parse_http_date(text), parse_http_date(date)
     return (until - now).total_seconds() if until is not None and now is not None else None

@@ -1,6 +1,4 @@
-"""
-Compute how long to wait after a failure, honouring Retry-After. Pure.
-"""
+"""Compute how long to wait after a failure, honouring Retry-After. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -72,9 +70,7 @@ class Backoff:
         )
 
     def requested_pause(self, random: float, retry_after: timedelta) -> timedelta:
-        """
-        Return the pause that the server requested with a 429, with jitter.
-        """
+        """Return the pause that the server requested with a 429, with jitter."""
         parameters = self.parameters
         longest = parameters.max_throttled_retry_after
         return min(retry_after * (1 + random * parameters.jitter), longest)
@@ -82,9 +78,7 @@ class Backoff:
     def pause(
         self, random: float, *, no_response: bool = False, at_least: timedelta = timedelta(0)
     ) -> timedelta:
-        """
-        Return how long to wait now. *random* is in [0, 1).
-        """
+        """Return how long to wait now. *random* is in [0, 1)."""
         parameters = self.parameters
         cap = parameters.no_response_cap if no_response else parameters.cap
         cap_jitter = 1 + random * parameters.cap_jitter
@@ -94,9 +88,7 @@ class Backoff:
 
 
 def is_no_response(err: KubeError) -> bool:
-    """
-    Return whether there was no HTTP response at all.
-    """
+    """Return whether there was no HTTP response at all."""
     return isinstance(err, Unreachable) and not err.status
 
 

@@ -16,14 +16,10 @@ from reporter.kube.wire.plain_text import clean
 
 
 Json: TypeAlias = dict[str, Any]
-"""
-A JSON object as the API server reads or writes it.
-"""
+"""A JSON object as the API server reads or writes it."""
 
 MAX_DEPTH = 100
-"""
-Levels of nesting that are kept; no field that we read is half as deep.
-"""
+"""Levels of nesting that are kept; no field that we read is half as deep."""
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
@@ -64,9 +60,7 @@ def decode_response(
 
 
 def limit_depth(raw: bytes) -> bytes:
-    """
-    Replace what is nested deeper than MAX_DEPTH by null; the JSON is not validated.
-    """
+    """Replace what is nested deeper than MAX_DEPTH by null; the JSON is not validated."""
     kept, depth, begin = [], 0, 0
     for found in _TOKEN.finditer(raw):
         mark = raw[found.start()]

@@ -1,6 +1,4 @@
-"""
-Map responses and transport failures to the closed set of KubeErrors.
-"""
+"""Map responses and transport failures to the closed set of KubeErrors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,9 +46,7 @@ _NEVER_SENT = (
 )
 
 NOT_SERVED_TEXT = b"404 page not found"
-"""
-The body, not a Status, of an API server's response to a path that it does not serve.
-"""
+"""The body, not a Status, of an API server's response to a path that it does not serve."""
 
 _ERROR_BY_STATUS: Mapping[int, type[KubeError]] = {
     HTTPStatus.CONFLICT: Conflict,
@@ -74,9 +70,7 @@ _NOT_ABOUT_PERMISSIONS = ("exceeded quota", "being terminated")
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """
-    The parts of a request that errors name. *operation*: what it does, as "list pods".
-    """
+    """The parts of a request that errors name. *operation*: what it does, as "list pods"."""
 
     operation: str
     method: str = "GET"
@@ -95,9 +89,7 @@ class RequestInfo:
 def response_error(
     request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
-    """
-    Map a response other than success to an error.
-    """
+    """Map a response other than success to an error."""
     api_status = decode_status(body)
     error = _response_error(request, status, headers, body, api_status)
     error.is_from_api_server = api_status is not None
@@ -132,9 +124,7 @@ def _response_error(
 
 
 def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
-    """
-    Map an ERROR event of a watch, whose object is a Status, to an error.
-    """
+    """Map an ERROR event of a watch, whose object is a Status, to an error."""
     api_status = decode_status(raw)
     if api_status is None:
         message = f"ERROR event without a Status: {clean(raw)}"
@@ -147,9 +137,7 @@ def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
 
 
 def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
-    """
-    Map one of TRANSPORT_ERRORS.
-    """
+    """Map one of TRANSPORT_ERRORS."""
     sent = not isinstance(err, _NEVER_SENT)
     if isinstance(err, TimeoutError):
         message = "timed out" if sent else "connecting timed out"
@@ -161,9 +149,7 @@ def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
 def proxy_error(
     request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
-    """
-    Map an HTML page, which a proxy or load balancer sent in place of the API server.
-    """
+    """Map an HTML page, which a proxy or load balancer sent in place of the API server."""
     message = f"not a response of an API server: {clean(body)}"
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return Refused(request.operation, status=status, message=message)
@@ -203,9 +189,7 @@ def _throttled_or_unreachable(
 def _not_found_error(
     request: RequestInfo, api_status: Status | None, body: bytes, message: str
 ) -> KubeError:
-    """
-    Map a 404, which proves that something is missing only if the API server itself sent it.
-    """
+    """Map a 404, which proves that something is missing only if the API server itself sent it."""
     status = HTTPStatus.NOT_FOUND
     if api_status is None and NOT_SERVED_TEXT not in body:
         return Unreachable(

@@ -17,9 +17,7 @@ from datetime import timedelta
 
 
 class ConfigurationError(Exception):
-    """
-    The configuration to reach the cluster is missing or unusable; the text says what to do.
-    """
+    """The configuration to reach the cluster is missing or unusable; the text says what to do."""
 
 
 class KubeError(Exception):
@@ -43,9 +41,7 @@ class KubeError(Exception):
 
     @property
     def why(self) -> str:
-        """
-        The text without the operation.
-        """
+        """The text without the operation."""
         return self.message or (f"HTTP {self.status}" if self.status else type(self).__name__)
 
 
@@ -100,9 +96,7 @@ class Throttled(KubeError):
 
 
 class Unreachable(KubeError):
-    """
-    *may_have_applied*: the request may have been carried out without a usable response.
-    """
+    """*may_have_applied*: the request may have been carried out without a usable response."""
 
     def __init__(
         self,

@@ -43,17 +43,13 @@ def name_field_selector(kind: ResourceKind) -> str:
 
 
 def is_object_path(path: str) -> bool:
-    """
-    Return whether the path names one object rather than a resource.
-    """
+    """Return whether the path names one object rather than a resource."""
     found = _RESOURCE.match(path)
     return found is not None and found["name"] is not None
 
 
 def required_permission(method: str, path: str, query: Query = ()) -> str:
-    """
-    Return the permission that a request needs in RBAC terms, as "list deployments.apps".
-    """
+    """Return the permission that a request needs in RBAC terms, as "list deployments.apps"."""
     found = _RESOURCE.match(path)
     if found is None:
         return f"{method.lower()} {path}"

@@ -1,6 +1,4 @@
-"""
-Clean text from others for logs and error messages: short, one line, without secrets.
-"""
+"""Clean text from others for logs and error messages: short, one line, without secrets."""
 
 import html
 import re
@@ -10,14 +8,10 @@ from reporter.model.text.redact import redact
 
 
 MAX_LENGTH = 300
-"""
-Characters that are kept.
-"""
+"""Characters that are kept."""
 
 MAX_INPUT = 16_384
-"""
-Characters that are examined, since a response may have any size.
-"""
+"""Characters that are examined, since a response may have any size."""
 
 _HTML = re.compile(r"<(?:!doctype|html|head|body|title|center|h1|p|pre)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,300})", re.IGNORECASE)
@@ -26,17 +20,13 @@ _TAG = re.compile(r"<[^<>]{0,500}>")
 
 
 def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
-    """
-    Clean the beginning of a text.
-    """
+    """Clean the beginning of a text."""
     line = _to_one_line(_to_str(text[:MAX_INPUT]))
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
 def clean_tail(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
-    """
-    Clean the end of a text, where programs write why they failed.
-    """
+    """Clean the end of a text, where programs write why they failed."""
     line = _to_one_line(_to_str(text[-MAX_INPUT:]))
     return line if len(line) <= max_length else "…" + line[1 - max_length :]
 

@@ -16,9 +16,7 @@ from statistics import median_high, median_low
 
 
 MAX_ROUND_TRIP = 5.0
-"""
-Seconds; an answer that took longer says too little about the server's time.
-"""
+"""Seconds; an answer that took longer says too little about the server's time."""
 
 MAX_ANSWERS_OF_CONNECTION = 5
 MAX_CONNECTIONS = 64
@@ -30,9 +28,7 @@ one answer for as long as it lasts.
 
 
 _LOCAL = object()
-"""
-Stands for a connection to the machine's own clock.
-"""
+"""Stands for a connection to the machine's own clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +100,7 @@ class ServerTime:
         return OffsetBounds(earliest, latest, max((0.0, *outside)))
 
     def at(self, seconds: float) -> datetime | None:
-        """
-        Return the server's time at this moment; None before the first answer.
-        """
+        """Return the server's time at this moment; None before the first answer."""
         bounds = self.bounds()
         return None if bounds is None else datetime.fromtimestamp(seconds + bounds.earliest, UTC)
 
@@ -114,9 +108,7 @@ class ServerTime:
         return (each for answers in self._answers.values() for each in answers)
 
     def _add(self, connection: Hashable, answer: _Answer) -> None:
-        """
-        Add an answer; its connection becomes the one that was used last.
-        """
+        """Add an answer; its connection becomes the one that was used last."""
         answers = self._answers.pop(connection, None) or deque(maxlen=MAX_ANSWERS_OF_CONNECTION)
         answers.append(answer)
         self._answers[connection] = answers

@@ -1,21 +1,15 @@
-"""
-Parse the times of HTTP.
-"""
+"""Parse the times of HTTP."""
 
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 
 PLAUSIBLE_YEARS = range(2000, 9000)
-"""
-Years that a clock may show; near the limits of datetime additions would overflow.
-"""
+"""Years that a clock may show; near the limits of datetime additions would overflow."""
 
 
 def parse_http_date(text: str) -> datetime | None:
-    """
-    Parse a Date header; None if it is invalid, has no zone, or an implausible year.
-    """
+    """Parse a Date header; None if it is invalid, has no zone, or an implausible year."""
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

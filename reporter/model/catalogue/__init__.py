@@ -1,3 +1,1 @@
-"""
-The catalogue as values: entries, their holds, and the rules that make subjects.
-"""
+"""The catalogue as values: entries, their holds, and the rules that make subjects."""

@@ -1,6 +1,4 @@
-"""
-The catalogue, its entries and the contract of a probe, as values.
-"""
+"""The catalogue, its entries and the contract of a probe, as values."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,21 +23,15 @@ from reporter.model.verdicts import EMPTY_MAP
 
 
 SCRAPE_FLAG = "scrape"
-"""
-The flag with the `ScrapeScope`.
-"""
+"""The flag with the `ScrapeScope`."""
 
 SOURCES_FLAG = "sources"
-"""
-The flag with each `DetailSource` that is switched on, divided by commas.
-"""
+"""The flag with each `DetailSource` that is switched on, divided by commas."""
 
 
 @unique
 class Scope(StrEnum):
-    """
-    The reach of a suppression.
-    """
+    """The reach of a suppression."""
 
     CLUSTER = "cluster"
     NAMESPACE = "namespace"
@@ -105,39 +97,29 @@ class ProbeSpec:
     any_cause_code: bool = False
 
     def bound(self, parameters: Any) -> "ProbeSpec":
-        """
-        Return the spec of an entry with these parameters.
-        """
+        """Return the spec of an entry with these parameters."""
         if self.kinds_of is None:
             return self
         required, consulted = self.kinds_of(parameters)
         return replace(self, required_kinds=required, consulted_kinds=consulted)
 
     def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
-        """
-        Return what to set if the probe checks nothing with these parameters and flags.
-        """
+        """Return what to set if the probe checks nothing with these parameters and flags."""
         return self.why_idle(parameters, flags) or self.why_switched_off(parameters, flags)
 
     def why_switched_off(self, parameters: Any, flags: Mapping[str, str]) -> str:
-        """
-        Return what to set if the probe is not called, as a flag leaves out what it reads.
-        """
+        """Return what to set if the probe is not called, as a flag leaves out what it reads."""
         return self.why_source_off(flags) or self.why_not_read(parameters, flags)
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
-        """
-        Return what to set if the probe needs a source that is switched off.
-        """
+        """Return what to set if the probe needs a source that is switched off."""
         sources = {each.strip() for each in flags.get(SOURCES_FLAG, "").split(",")}
         if self.source is None or self.source.value in sources:
             return ""
         return f"add {self.source} to --{SOURCES_FLAG}"
 
     def is_called(self, sources: Collection[DetailSource]) -> bool:
-        """
-        Return whether the probe is called with these sources switched on.
-        """
+        """Return whether the probe is called with these sources switched on."""
         return self.source is None or self.source in sources
 
     def why_not_read(self, parameters: Any, flags: Mapping[str, str]) -> str:
@@ -155,24 +137,18 @@ class ProbeSpec:
 
     @property
     def deciding_kinds(self) -> tuple[ResourceKind, ...]:
-        """
-        The kinds of which a missing object makes the verdict Unknown.
-        """
+        """The kinds of which a missing object makes the verdict Unknown."""
         return (*self.required_kinds, *self.consulted_kinds)
 
     @property
     def detail_kinds(self) -> tuple[ResourceKind, ...]:
-        """
-        The kinds of all sources, of which a missing object leaves known trouble as it is.
-        """
+        """The kinds of all sources, of which a missing object leaves known trouble as it is."""
         return tuple(kind for kinds in self.kinds_by_source.values() for kind in kinds)
 
     def watched_kinds(
         self, sources: Collection[DetailSource] = frozenset()
     ) -> tuple[ResourceKind, ...]:
-        """
-        Return the kinds that the probe reads with these sources switched on.
-        """
+        """Return the kinds that the probe reads with these sources switched on."""
         if not self.is_called(sources):
             return ()
         more = (
@@ -220,16 +196,12 @@ class CatalogueEntry:
 
     @property
     def is_ready_reason(self) -> bool:
-        """
-        True for the Normal reason that announces the recovery of a subject.
-        """
+        """True for the Normal reason that announces the recovery of a subject."""
         return self.type is EventType.NORMAL
 
     @property
     def is_evaluated(self) -> bool:
-        """
-        True if a probe runs for this reason.
-        """
+        """True if a probe runs for this reason."""
         return self.enabled and not self.is_ready_reason
 
 
@@ -260,9 +232,7 @@ class Catalogue:
     def evaluated_entries(
         self, layer: Layer, subject_kind: str = ""
     ) -> tuple[CatalogueEntry, ...]:
-        """
-        Return the evaluated reasons about a kind of subject, by rank, orthogonal ones last.
-        """
+        """Return the evaluated reasons about a kind of subject, by rank, orthogonal ones last."""
         evaluated = (
             e
             for e in self.entries.values()
@@ -279,9 +249,7 @@ class Catalogue:
 
     @property
     def enabled_reasons(self) -> tuple[Reason, ...]:
-        """
-        The reasons that can be announced; a Ready needs an evaluated reason in its layer.
-        """
+        """The reasons that can be announced; a Ready needs an evaluated reason in its layer."""
         return tuple(
             e.reason
             for e in self.entries.values()

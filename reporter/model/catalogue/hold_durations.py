@@ -1,6 +1,4 @@
-"""
-The holds of a reason, by kind of trouble.
-"""
+"""The holds of a reason, by kind of trouble."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -37,9 +35,7 @@ class HoldDurations:
         return duration
 
     def for_trouble(self, trouble: Trouble, *, grace: timedelta) -> timedelta:
-        """
-        Return the hold that the probe gives a trouble, else that of its kind.
-        """
+        """Return the hold that the probe gives a trouble, else that of its kind."""
         if trouble.hold is not None:
             return trouble.hold
         return self.for_kind(trouble.kind, grace=grace)

@@ -1,6 +1,4 @@
-"""
-The preparation by a probe of its entries' parameters, when a catalogue is loaded.
-"""
+"""The preparation by a probe of its entries' parameters, when a catalogue is loaded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -50,6 +48,4 @@ class Preparation(NamedTuple):
 
 
 PrepareFunc: TypeAlias = Callable[[Sequence[GivenEntry], Mapping[str, DeclaredKind]], Preparation]
-"""
-Prepares all entries of one probe. The kinds that the catalogue declares are by their names.
-"""
+"""Prepares all entries of one probe. The kinds that the catalogue declares are by their names."""

@@ -17,16 +17,12 @@ from reporter.model.subjects import Subject, qualified_name
 
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
-"""
-Names and values of labels.
-"""
+"""Names and values of labels."""
 
 
 @unique
 class NamespaceScope(StrEnum):
-    """
-    The namespaces in which objects make subjects.
-    """
+    """The namespaces in which objects make subjects."""
 
     HARNESS = "harness"  # those with a harness of the same pack
     LABELLED = "labelled"  # those with the labels of the rule
@@ -46,9 +42,7 @@ class EndSigns:
 
     @property
     def fields(self) -> tuple[tuple[str, ...], ...]:
-        """
-        The fields that they are read from; an empty name stands for each item of a list.
-        """
+        """The fields that they are read from; an empty name stands for each item of a list."""
         conditions = ("status", "conditions", "")
         return (
             *((("status", "phase"),) if self.phases else ()),
@@ -105,9 +99,7 @@ class SubjectDefinition:
 
     @property
     def subject_kind(self) -> str:
-        """
-        The kind in the names of the subjects; empty for the plain rule of the layer.
-        """
+        """The kind in the names of the subjects; empty for the plain rule of the layer."""
         return "" if self.plain else self.kind.kind
 
     @property
@@ -119,9 +111,7 @@ class SubjectDefinition:
 
     @property
     def is_of_namespaces(self) -> bool:
-        """
-        True if the object is the namespace of the subject.
-        """
+        """True if the object is the namespace of the subject."""
         return self.kind.table == NAMESPACES.table
 
     @property
@@ -133,15 +123,11 @@ class SubjectDefinition:
 
     @property
     def everything(self) -> Subject:
-        """
-        The placeholder for all subjects of this rule.
-        """
+        """The placeholder for all subjects of this rule."""
         return Subject(self.layer, "", qualified_name(self.subject_kind, ""))
 
     def namespace_of(self, each: ApiObject) -> str:
-        """
-        Return the namespace of the subject that an object would make.
-        """
+        """Return the namespace of the subject that an object would make."""
         meta = each.metadata
         if self.is_of_namespaces:
             return meta.name
@@ -164,9 +150,7 @@ class SubjectDefinition:
         return Subject(self.layer, namespace, qualified_name(self.subject_kind, name))
 
     def subject_of(self, each: ApiObject) -> Subject | None:
-        """
-        Return the subject of an object, as *possible_subject*; None for one being deleted.
-        """
+        """Return the subject of an object, as *possible_subject*; None for one being deleted."""
         return None if self.ended.are_on(each) else self.possible_subject(each)
 
 
@@ -176,9 +160,7 @@ def has_labels(each: ApiObject, wanted: Labels) -> bool:
 
 
 TERMINATING = EndSigns(phases=frozenset({"Terminating"}))
-"""
-The sign of a namespace that is being deleted (API reference, NamespacePhase).
-"""
+"""The sign of a namespace that is being deleted (API reference, NamespacePhase)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +175,7 @@ class SubjectDefinitions:
         return tuple(rule for rule in self.all if rule.layer is layer)
 
     def find(self, layer: Layer, subject_kind: str = "") -> SubjectDefinition | None:
-        """
-        Return the rule of a kind of subject; the plain one of the layer for the empty text.
-        """
+        """Return the rule of a kind of subject; the plain one of the layer for the empty text."""
         for rule in self.all:
             if rule.layer is layer and rule.subject_kind == subject_kind:
                 return rule
@@ -225,24 +205,18 @@ class SubjectDefinitions:
 
     @property
     def kinds(self) -> tuple[ResourceKind, ...]:
-        """
-        The kinds whose objects decide which subjects there are.
-        """
+        """The kinds whose objects decide which subjects there are."""
         made = (kind for rule in self.all for kind in (NAMESPACES, rule.kind))
         return tuple(dict.fromkeys(made))
 
     @property
     def namespace_labels(self) -> Labels:
-        """
-        The labels of a workload namespace; empty if no rule makes subjects of namespaces.
-        """
+        """The labels of a workload namespace; empty if no rule makes subjects of namespaces."""
         rule = self.of_kind(NAMESPACES)
         return rule.labels if rule is not None else ()
 
     def is_workload_namespace(self, namespace: ApiObject) -> bool:
-        """
-        Return whether the namespace itself is a subject, and is not being deleted.
-        """
+        """Return whether the namespace itself is a subject, and is not being deleted."""
         rule = self.of_kind(NAMESPACES)
         return rule is not None and rule.subject_of(namespace) is not None
 
@@ -259,9 +233,7 @@ class SubjectDefinitions:
         )
 
     def identity_func(self, kind: ResourceKind) -> Callable[[Any], object] | None:
-        """
-        Return what decides about the subjects that an object makes; None if it makes none.
-        """
+        """Return what decides about the subjects that an object makes; None if it makes none."""
         rule = self.of_kind(kind)
         if kind.table != NAMESPACES.table:
             return rule.subject_of if rule is not None else None
@@ -286,13 +258,9 @@ def _objects_of(rule: SubjectDefinition, among: SubjectDefinitions) -> tuple[obj
 
 
 NO_SUBJECTS = SubjectDefinitions()
-"""
-No rules: the cluster is the only subject.
-"""
+"""No rules: the cluster is the only subject."""
 
 
 def make_definitions(rules: Iterable[SubjectDefinition]) -> SubjectDefinitions:
-    """
-    Return the rules, those of upper layers first, and of one layer the plain one.
-    """
+    """Return the rules, those of upper layers first, and of one layer the plain one."""
     return SubjectDefinitions(tuple(sorted(rules, key=lambda r: (r.layer.order, r.subject_kind))))

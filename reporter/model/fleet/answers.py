@@ -12,9 +12,7 @@ from reporter.model.rollup.status import Replicas
 
 
 class SeriesSample(NamedTuple):
-    """
-    One series of an instant vector. *value*: as text, as the API has it.
-    """
+    """One series of an instant vector. *value*: as text, as the API has it."""
 
     labels: Mapping[str, str]
     value: str
@@ -61,9 +59,7 @@ class ReportedBlocking(NamedTuple):
 
 
 class NamespaceTrouble(NamedTuple):
-    """
-    A workload namespace that is not Current. *state*: None if only its cause is known.
-    """
+    """A workload namespace that is not Current. *state*: None if only its cause is known."""
 
     name: str
     state: State | None = None
@@ -71,18 +67,14 @@ class NamespaceTrouble(NamedTuple):
 
 
 class ClusterTrouble(NamedTuple):
-    """
-    The blocking causes of a cluster, and of its namespaces that are not Current, by name.
-    """
+    """The blocking causes of a cluster, and of its namespaces that are not Current, by name."""
 
     blocking: ReportedBlocking | None = None
     namespaces: tuple[NamespaceTrouble, ...] = ()
 
 
 class PackageCount(NamedTuple):
-    """
-    A number of workload namespaces by package, revision and state.
-    """
+    """A number of workload namespaces by package, revision and state."""
 
     package: str
     revision: str
@@ -92,9 +84,7 @@ class PackageCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DroppedSeries:
-    """
-    Series that are left out for one cause. *names*: some of what they belong to.
-    """
+    """Series that are left out for one cause. *names*: some of what they belong to."""
 
     series: int = 0
     names: tuple[str, ...] = ()
@@ -105,9 +95,7 @@ DroppedByCause: TypeAlias = Mapping[Dropped, DroppedSeries]
 
 @dataclass(frozen=True, slots=True)
 class ClustersAnswer:
-    """
-    A complete answer about the clusters. *time*: of the engine; None without any series.
-    """
+    """A complete answer about the clusters. *time*: of the engine; None without any series."""
 
     time: float | None = None
     reports: Mapping[str, Mapping[SourceId, SourceReport]] = field(default_factory=dict)
@@ -120,9 +108,7 @@ RevisionsAnswer: TypeAlias = Mapping[str, tuple[PackageCount, ...]]
 
 
 class Answers(NamedTuple):
-    """
-    The answers of one round; None for a query without a complete one.
-    """
+    """The answers of one round; None for a query without a complete one."""
 
     clusters: ClustersAnswer | None = None
     trouble: TroubleAnswer | None = None

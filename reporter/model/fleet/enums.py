@@ -1,15 +1,11 @@
-"""
-The closed sets of the hub.
-"""
+"""The closed sets of the hub."""
 
 from enum import StrEnum, unique
 
 
 @unique
 class Engage(StrEnum):
-    """
-    The clusters that the hub answers for: those that objects list, or all that are seen.
-    """
+    """The clusters that the hub answers for: those that objects list, or all that are seen."""
 
     LISTED = "listed"
     SEEN = "seen"
@@ -17,9 +13,7 @@ class Engage(StrEnum):
 
 @unique
 class FleetCode(StrEnum):
-    """
-    Causes for which the hub itself calls a cluster Unknown.
-    """
+    """Causes for which the hub itself calls a cluster Unknown."""
 
     NOT_ASKED = "NotAsked"  # no query has succeeded since the start
     NEVER_REPORTED = "NeverReported"
@@ -36,9 +30,7 @@ class FleetCode(StrEnum):
 
 @unique
 class Dropped(StrEnum):
-    """
-    Causes for which series are left out.
-    """
+    """Causes for which series are left out."""
 
     NO_LABEL = "no_label"  # missing or empty, which is the same in PromQL
     NOT_ENGAGED = "not_engaged"
@@ -48,9 +40,7 @@ class Dropped(StrEnum):
 
 @unique
 class QueryName(StrEnum):
-    """
-    The queries of a round.
-    """
+    """The queries of a round."""
 
     CLUSTERS = "clusters"
     TROUBLE = "trouble"
@@ -59,9 +49,7 @@ class QueryName(StrEnum):
 
 @unique
 class QueryResult(StrEnum):
-    """
-    The result of one query. Only a complete answer is used.
-    """
+    """The result of one query. Only a complete answer is used."""
 
     COMPLETE = "complete"
     PARTIAL = "partial"  # with warnings, or marked as partial by the engine

@@ -1,6 +1,4 @@
-"""
-The JSON of ``/status/v1`` of a hub. As in that of a reporter, keys are only added within v1.
-"""
+"""The JSON of ``/status/v1`` of a hub. As in that of a reporter, keys are only added within v1."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -19,9 +17,7 @@ MAX_NAMESPACES = 100
 
 
 class FleetBlocking(StatusStruct, frozen=True, kw_only=True):
-    """
-    The blocking cause, as far as metrics tell; its message is in the cluster.
-    """
+    """The blocking cause, as far as metrics tell; its message is in the cluster."""
 
     reason: Annotated[str, Meta(description="Reason of the catalogue, or empty.")] = ""
     code: Annotated[str, Meta(description="Cause code, or why the hub calls it Unknown.")]
@@ -59,9 +55,7 @@ class FleetNamespace(StatusStruct, frozen=True, kw_only=True):
 
 
 class FleetPackage(StatusStruct, frozen=True, kw_only=True):
-    """
-    A number of workload namespaces by package and revision.
-    """
+    """A number of workload namespaces by package and revision."""
 
     name: str
     revision: str = ""
@@ -70,9 +64,7 @@ class FleetPackage(StatusStruct, frozen=True, kw_only=True):
 
 
 class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
-    """
-    One cluster: the state of its control plane, with counts of its InferenceSets.
-    """
+    """One cluster: the state of its control plane, with counts of its InferenceSets."""
 
     name: str
     label: Annotated[str, Meta(description="Value of the cluster label of its series.")]
@@ -128,9 +120,7 @@ class ClusterDetail(StatusStruct, frozen=True, kw_only=True):
 
 
 class DroppedEntry(StatusStruct, frozen=True, kw_only=True):
-    """
-    Series of the last answer that are left out. *names*: twenty at most.
-    """
+    """Series of the last answer that are left out. *names*: twenty at most."""
 
     why: Dropped
     series: int
@@ -138,9 +128,7 @@ class DroppedEntry(StatusStruct, frozen=True, kw_only=True):
 
 
 class QueryEntry(StatusStruct, frozen=True, kw_only=True):
-    """
-    The last result of a query.
-    """
+    """The last result of a query."""
 
     query: QueryName
     result: QueryResult
@@ -175,9 +163,7 @@ class FleetStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class FleetDocument(StatusStruct, frozen=True, kw_only=True):
-    """
-    The answer of ``/status/v1`` of a hub, and of its path for one cluster.
-    """
+    """The answer of ``/status/v1`` of a hub, and of its path for one cluster."""
 
     schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
     scope: Annotated[Literal["fleet"], Meta(description="Of a reporter there is no such key.")]

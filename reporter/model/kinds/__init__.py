@@ -1,6 +1,4 @@
-"""
-The watched kinds, one module each; a kind that is not in these lists is never watched.
-"""
+"""The watched kinds, one module each; a kind that is not in these lists is never watched."""
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.batch.jobs import JOBS
@@ -67,6 +65,4 @@ WRITTEN_KINDS: tuple[ResourceKind, ...] = (
     PRODUCTION_STACK_CLUSTERS,
     HEALTH_EVENTS,
 )
-"""
-The kinds of this program, which it writes to; no verdict reads them.
-"""
+"""The kinds of this program, which it writes to; no verdict reads them."""

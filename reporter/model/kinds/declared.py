@@ -1,6 +1,4 @@
-"""
-A kind that a catalogue declares, to make reasons about its objects.
-"""
+"""A kind that a catalogue declares, to make reasons about its objects."""
 
 from dataclasses import dataclass, field
 
@@ -32,14 +30,10 @@ class DeclaredKind:
 
     @property
     def called(self) -> str:
-        """
-        The name by which reasons refer to it.
-        """
+        """The name by which reasons refer to it."""
         return self.name or self.kind
 
     @property
     def group_resource(self) -> str:
-        """
-        The name as in a CRD and in kubectl: ``resource.group``.
-        """
+        """The name as in a CRD and in kubectl: ``resource.group``."""
         return f"{self.resource}.{self.group}" if self.group else self.resource

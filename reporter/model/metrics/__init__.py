@@ -1,3 +1,1 @@
-"""
-Metrics read from pods, as values.
-"""
+"""Metrics read from pods, as values."""

@@ -1,6 +1,4 @@
-"""
-The numbers that are kept of a metrics page: one row of columns for each engine of the pod.
-"""
+"""The numbers that are kept of a metrics page: one row of columns for each engine of the pod."""
 
 from enum import StrEnum, unique
 
@@ -9,9 +7,7 @@ from msgspec import Struct
 
 @unique
 class Combine(StrEnum):
-    """
-    The way in which the series of one engine become one number.
-    """
+    """The way in which the series of one engine become one number."""
 
     COUNTER = "counter"  # the sum of all: each process counts its own
     GAUGE = "gauge"  # of the processes the highest, since each reports the whole; then the sum

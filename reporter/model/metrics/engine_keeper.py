@@ -1,6 +1,4 @@
-"""
-Keep a few numbers of each page of a model server, bounded however long the pod runs.
-"""
+"""Keep a few numbers of each page of a model server, bounded however long the pod runs."""
 
 from array import array
 from dataclasses import dataclass, replace
@@ -49,9 +47,7 @@ class EngineKeeper:
         return replace(history, engines=readings, last_failure=None)
 
     def merged(self, other: "EngineKeeper") -> "EngineKeeper":
-        """
-        Return the keeper whose histories serve the readers of both.
-        """
+        """Return the keeper whose histories serve the readers of both."""
         more = tuple(each for each in other.columns if each not in self.columns)
         return EngineKeeper(
             (*self.columns, *more),
@@ -87,9 +83,7 @@ class EngineKeeper:
         return EngineSeries(times, rows, before.first_at, changed_at, positive)
 
     def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
-        """
-        Return whether a counter fell, so that the numbers before are of another process.
-        """
+        """Return whether a counter fell, so that the numbers before are of another process."""
         return any(
             column.combine is Combine.COUNTER and new < old
             for column, old, new in zip(self.columns, before, now, strict=True)

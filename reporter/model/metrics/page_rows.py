@@ -24,14 +24,10 @@ The row of samples without an engine label: of the HTTP server, and of a server 
 """
 
 COUNT_SUFFIX = "_count"
-"""
-The suffix of the one sample that is kept of a histogram: how many values it has observed.
-"""
+"""The suffix of the one sample that is kept of a histogram: how many values it has observed."""
 
 MAX_NAME_LENGTH = 32
-"""
-The characters that are kept of an engine's name. vLLM's are whole numbers.
-"""
+"""The characters that are kept of an engine's name. vLLM's are whole numbers."""
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -42,9 +38,7 @@ SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
 def reduce_page(
     samples: Iterable[Sample], columns: tuple[Column, ...]
 ) -> Mapping[str, tuple[float, ...]]:
-    """
-    Return one number per column for each row, by engine; NaN where the page has none.
-    """
+    """Return one number per column for each row, by engine; NaN where the page has none."""
     by_name: dict[str, list[Sample]] = {}
     for sample in samples:
         by_name.setdefault(sample.name, []).append(sample)
@@ -72,9 +66,7 @@ def _find_series(column: Column, by_name: SamplesByName) -> Iterable[Sample]:
 
 
 def _row_of(sample: Sample) -> str:
-    """
-    Return the engine of a sample, short and plain: it is kept, and named in Events.
-    """
+    """Return the engine of a sample, short and plain: it is kept, and named in Events."""
     engine = sample.labels.get(ENGINE_LABEL, POD_ROW)
     if len(engine) <= MAX_NAME_LENGTH and engine.isascii() and engine.isalnum():
         return engine

@@ -1,6 +1,4 @@
-"""
-The recent numbers of the engines of one pod, as values.
-"""
+"""The recent numbers of the engines of one pod, as values."""
 
 from array import array
 from collections.abc import Iterator, Mapping

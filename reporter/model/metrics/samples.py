@@ -1,6 +1,4 @@
-"""
-Samples read from the metrics pages of pods, and the recent history of each.
-"""
+"""Samples read from the metrics pages of pods, and the recent history of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,9 +12,7 @@ from reporter.model.metrics.readings import EngineReadings
 
 @unique
 class ScrapeResult(StrEnum):
-    """
-    The outcome of one attempt to read the metrics page of a pod.
-    """
+    """The outcome of one attempt to read the metrics page of a pod."""
 
     READ = "read"
     REFUSED = "refused"  # nothing listens at the port
@@ -39,9 +35,7 @@ The results that are limits or missing permissions of the reader, and say nothin
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """
-    One line of the Prometheus text format, without its timestamp and exemplar.
-    """
+    """One line of the Prometheus text format, without its timestamp and exemplar."""
 
     name: str
     labels: Mapping[str, str]
@@ -98,17 +92,13 @@ class FailedScrape:
 
     @property
     def lasted(self) -> timedelta:
-        """
-        The time from the first of *failures* to the last.
-        """
+        """The time from the first of *failures* to the last."""
         return self.failed_at - (self.since or self.failed_at)
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerRun:
-    """
-    One run of a pod's containers; a replaced pod or a restarted container begins another.
-    """
+    """One run of a pod's containers; a replaced pod or a restarted container begins another."""
 
     pod_uid: str
     restart_count: int
@@ -118,9 +108,7 @@ class ContainerRun:
         return cls(pod.metadata.uid, _count_restarts(pod))
 
     def is_of(self, pod: Pod) -> bool:
-        """
-        Return whether this is the present run of a pod.
-        """
+        """Return whether this is the present run of a pod."""
         return self.pod_uid == pod.metadata.uid and self.restart_count == _count_restarts(pod)
 
 
@@ -182,9 +170,7 @@ def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
 def add_scrape_failure(
     history: ScrapeHistory, failure: FailedScrape, *, last_read_at: datetime | None = None
 ) -> ScrapeHistory:
-    """
-    Record a failure; *last_read_at*: when the page of any pod was last read.
-    """
+    """Record a failure; *last_read_at*: when the page of any pod was last read."""
     before, since = history.last_failure, failure.failed_at
     if before is None:
         return replace(history, last_failure=replace(failure, since=since))
@@ -196,7 +182,5 @@ def add_scrape_failure(
 
 
 def keep_latest(history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
-    """
-    Replace the history by its newest scrape.
-    """
+    """Replace the history by its newest scrape."""
     return replace(history, scrapes=(scrape,), last_failure=None)

@@ -12,9 +12,7 @@ from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory, keep_l
 
 
 class MetricsPage(NamedTuple):
-    """
-    The metrics page that a pod serves at one port.
-    """
+    """The metrics page that a pod serves at one port."""
 
     namespace: str
     pod: str
@@ -36,16 +34,12 @@ class PodSelector:
     only_loading: bool = False
 
     def is_within(self, scope: ScrapeScope) -> bool:
-        """
-        Return whether the pages of these pods are read with ``--scrape`` set to *scope*.
-        """
+        """Return whether the pages of these pods are read with ``--scrape`` set to *scope*."""
         return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
 
 
 Gist: TypeAlias = Callable[[ScrapeHistory], object]
-"""
-Returns the part of a history that a probe's verdict depends on.
-"""
+"""Returns the part of a history that a probe's verdict depends on."""
 
 
 def whole_history(history: ScrapeHistory) -> object:
@@ -53,9 +47,7 @@ def whole_history(history: ScrapeHistory) -> object:
 
 
 class KeptHistory(NamedTuple):
-    """
-    A history with its gists, which are made once a page and read in every pass.
-    """
+    """A history with its gists, which are made once a page and read in every pass."""
 
     history: ScrapeHistory
     gists: Mapping[Gist, object]

@@ -1,6 +1,4 @@
-"""
-Join the scrapes of probes that read the same pages, so that a page is read and kept once.
-"""
+"""Join the scrapes of probes that read the same pages, so that a page is read and kept once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-The rows of an engine that its readers need: each looks back for a time of its own.
-"""
+"""The rows of an engine that its readers need: each looks back for a time of its own."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,9 +11,7 @@ each other.
 """
 
 MAX_PAGES = 100
-"""
-The pages that a reader may count: each is a row of every engine of every pod.
-"""
+"""The pages that a reader may count: each is a row of every engine of every pod."""
 
 
 class Span(NamedTuple):
@@ -32,9 +28,7 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, seconds: float, *, pages: int = 0) -> "Span":
-        """
-        Return the need of one that looks back so long, or counts so many pages.
-        """
+        """Return the need of one that looks back so long, or counts so many pages."""
         return cls(seconds, seconds / max(MAX_ROWS, 2 * pages), pages)
 
     def covers(self, other: "Span") -> bool:
@@ -42,9 +36,7 @@ class Span(NamedTuple):
 
 
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """
-    Return the spans that serve the readers of all, the longest first.
-    """
+    """Return the spans that serve the readers of all, the longest first."""
     wanted = sorted(set(spans), key=lambda each: (-each.seconds, each.step))
     pages = max((each.pages for each in wanted), default=0)
     joined: list[Span] = []

@@ -1,3 +1,1 @@
-"""
-Records that are written to the API server and read back, as values.
-"""
+"""Records that are written to the API server and read back, as values."""

@@ -94,18 +94,14 @@ class AnnouncedFinding(Struct, frozen=True, omit_defaults=True):
 
 
 class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=True):
-    """
-    A finding of the same subject that the Event names in its suffix.
-    """
+    """A finding of the same subject that the Event names in its suffix."""
 
     reason: Reason
     item: str = ""
 
 
 class AnnouncedError(Struct, frozen=True, omit_defaults=True):
-    """
-    An error of nodes, in the words of its condition, and the Workspaces that it is about.
-    """
+    """An error of nodes, in the words of its condition, and the Workspaces that it is about."""
 
     workspaces: tuple[NamespacedName, ...]
     type: str
@@ -147,9 +143,7 @@ _DECODER = msgspec.json.Decoder(Announced)
 
 
 def encode_announced(announced: Announced) -> str:
-    """
-    Return the annotation; without the texts of the messages if it were too long.
-    """
+    """Return the annotation; without the texts of the messages if it were too long."""
     encoded = msgspec.json.encode(announced)
     if len(encoded) > MAX_BYTES:
         encoded = msgspec.json.encode(_without_texts(announced))
@@ -165,9 +159,7 @@ def _without_texts(announced: Announced) -> Announced:
 
 
 def decode_announced(annotations: Mapping[str, str | None] | None, name: str) -> Announced | None:
-    """
-    Return what the annotation *name* says; None if there is none, or none that can be read.
-    """
+    """Return what the annotation *name* says; None if there is none, or none that can be read."""
     text = (annotations or {}).get(name)
     if not text:
         return None

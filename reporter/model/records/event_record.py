@@ -1,6 +1,4 @@
-"""
-An Event of this program as a value, as it is written and read back.
-"""
+"""An Event of this program as a value, as it is written and read back."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -16,9 +14,7 @@ from reporter.model.verdicts import InvolvedObject
 
 @unique
 class WriteResult(StrEnum):
-    """
-    The result of one request to write an Event.
-    """
+    """The result of one request to write an Event."""
 
     CREATED = "created"
     PATCHED = "patched"
@@ -33,9 +29,7 @@ class WriteResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StrippedEvent:
-    """
-    An Event without its labels and annotations, which admission has removed.
-    """
+    """An Event without its labels and annotations, which admission has removed."""
 
     reason: Reason
     involved_name: str
@@ -43,15 +37,11 @@ class StrippedEvent:
 
 
 PossibleKeys: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
-"""
-Returns the keys that such an Event may be about; its name shows about which it is.
-"""
+"""Returns the keys that such an Event may be about; its name shows about which it is."""
 
 
 def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:
-    """
-    Return none, for who knows no subjects.
-    """
+    """Return none, for who knows no subjects."""
     return ()
 
 
@@ -81,9 +71,7 @@ class EventRecord:
     announced: Announced | None = None
 
     def rewrite(self, message: str, content_digest: str, *, now: datetime) -> "EventRecord":
-        """
-        Return the Event as it is after one more write.
-        """
+        """Return the Event as it is after one more write."""
         return replace(
             self,
             message=message,

@@ -1,15 +1,11 @@
-"""
-Values of the Job sidecar: the containers of its pod, and the condition of a Job.
-"""
+"""Values of the Job sidecar: the containers of its pod, and the condition of a Job."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class JobCondition:
-    """
-    One condition of a Job's status, without its time. *status* is True or False as text.
-    """
+    """One condition of a Job's status, without its time. *status* is True or False as text."""
 
     type: str
     status: str
@@ -19,9 +15,7 @@ class JobCondition:
 
 @dataclass(frozen=True, slots=True)
 class JobOwner:
-    """
-    The Job that controls a pod, by the pod's owner references.
-    """
+    """The Job that controls a pod, by the pod's owner references."""
 
     name: str
     uid: str
@@ -29,9 +23,7 @@ class JobOwner:
 
 @dataclass(frozen=True, slots=True)
 class Terminated:
-    """
-    The end of a container, as its status has it.
-    """
+    """The end of a container, as its status has it."""
 
     exit_code: int
     reason: str
@@ -39,9 +31,7 @@ class Terminated:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """
-    One entry of containerStatuses. *terminated* is None while it waits or runs.
-    """
+    """One entry of containerStatuses. *terminated* is None while it waits or runs."""
 
     name: str
     terminated: Terminated | None = None

@@ -1,6 +1,4 @@
-"""
-The record and the owner of the Lease of a leader election.
-"""
+"""The record and the owner of the Lease of a leader election."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

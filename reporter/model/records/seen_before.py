@@ -1,6 +1,4 @@
-"""
-The observations of a predecessor that no object shows any more.
-"""
+"""The observations of a predecessor that no object shows any more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,3 +1,1 @@
-"""
-The roll-up status: what is, beside the Events about what went wrong.
-"""
+"""The roll-up status: what is, beside the Events about what went wrong."""

@@ -1,6 +1,4 @@
-"""
-The base of every published struct of the status, and its times.
-"""
+"""The base of every published struct of the status, and its times."""
 
 from datetime import datetime
 from typing import Annotated, TypeAlias

@@ -36,9 +36,7 @@ class ConditionStatus(StrEnum):
 
 @unique
 class WriteObjectResult(StrEnum):
-    """
-    The result of one request to write a status.
-    """
+    """The result of one request to write a status."""
 
     WRITTEN = "written"
     CONFLICT = "conflict"  # somebody changed the object meanwhile; looked at again
@@ -50,9 +48,7 @@ class WriteObjectResult(StrEnum):
 
 
 class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
-    """
-    One condition, as metav1.Condition.
-    """
+    """One condition, as metav1.Condition."""
 
     type: str
     status: ConditionStatus
@@ -67,9 +63,7 @@ class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
 
 
 class ObjectBlocking(BlockingCause, frozen=True, kw_only=True):
-    """
-    The cause that keeps the subject from being Current, and not what merely follows from it.
-    """
+    """The cause that keeps the subject from being Current, and not what merely follows from it."""
 
     @classmethod
     def of(cls, blocking: Blocking) -> "ObjectBlocking":
@@ -83,9 +77,7 @@ class ObjectBlocking(BlockingCause, frozen=True, kw_only=True):
 
 
 class SetCounts(StatusStruct, frozen=True, kw_only=True):
-    """
-    The InferenceSets that the object is about, by state.
-    """
+    """The InferenceSets that the object is about, by state."""
 
     total: int = 0
     current: int = 0
@@ -102,9 +94,7 @@ class SetCounts(StatusStruct, frozen=True, kw_only=True):
 
 
 class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
-    """
-    The answer. `observedGeneration` is -1 until the reporter has seen the object.
-    """
+    """The answer. `observedGeneration` is -1 until the reporter has seen the object."""
 
     observed_generation: Annotated[
         int, Meta(description="Generation of the object that the status is about.")

@@ -1,6 +1,4 @@
-"""
-The silence of a cause, as published.
-"""
+"""The silence of a cause, as published."""
 
 from typing import Annotated
 
@@ -11,9 +9,7 @@ from reporter.model.silences import Silence
 
 
 class SilencedBy(StatusStruct, frozen=True, kw_only=True):
-    """
-    The silence for whose sake a cause is not announced.
-    """
+    """The silence for whose sake a cause is not announced."""
 
     until: Annotated[Time, Meta(description="When it ends.")]
     by: Annotated[str, Meta(description="Who silenced it, as written.")] = ""

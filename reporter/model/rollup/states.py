@@ -1,6 +1,4 @@
-"""
-The states of a roll-up, and the closed sets beside them.
-"""
+"""The states of a roll-up, and the closed sets beside them."""
 
 from collections.abc import Mapping
 from enum import StrEnum, unique
@@ -23,16 +21,12 @@ class State(StrEnum):
 
     @property
     def severity(self) -> int:
-        """
-        The order in which one state makes that of a namespace; TERMINATING ones never do.
-        """
+        """The order in which one state makes that of a namespace; TERMINATING ones never do."""
         return _SEVERITY[self]
 
     @property
     def key(self) -> str:
-        """
-        The name in lower case, as keys of counts and values of labels have it.
-        """
+        """The name in lower case, as keys of counts and values of labels have it."""
         return self.name.lower()
 
 
@@ -45,9 +39,7 @@ COUNTED_STATES = (
     State.FAILED,
     State.TERMINATING,
 )
-"""
-The states that a subject which exists may have.
-"""
+"""The states that a subject which exists may have."""
 
 
 def is_complete(counts: Mapping[State, int]) -> bool:
@@ -59,9 +51,7 @@ def is_complete(counts: Mapping[State, int]) -> bool:
 
 @unique
 class Actionability(StrEnum):
-    """
-    The party that must act; TRANSIENT: nobody yet, it may still end by itself.
-    """
+    """The party that must act; TRANSIENT: nobody yet, it may still end by itself."""
 
     TRANSIENT = "transient"
     USER = "user"
@@ -85,18 +75,14 @@ class SinceFrom(StrEnum):
 
 @unique
 class Pattern(StrEnum):
-    """
-    A known shape of trouble without a culprit.
-    """
+    """A known shape of trouble without a culprit."""
 
     NO_TERMINAL_STATE_REPORTED = "NoTerminalStateReported"
 
 
 @unique
 class Mode(StrEnum):
-    """
-    The origin of a status: a process that watches, or one reading.
-    """
+    """The origin of a status: a process that watches, or one reading."""
 
     WATCHING = "watching"
     ONE_SHOT = "oneShot"

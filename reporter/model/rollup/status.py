@@ -28,15 +28,11 @@ from reporter.model.rollup.suppressed import Suppressed
 SCHEMA_VERSION = "v1"
 
 MAX_CONTRIBUTING = 10
-"""
-The causes that are named beside the blocking one.
-"""
+"""The causes that are named beside the blocking one."""
 
 
 class Replicas(StatusStruct, frozen=True, kw_only=True):
-    """
-    The progress of a workload; null where nobody reports it.
-    """
+    """The progress of a workload; null where nobody reports it."""
 
     desired: Annotated[int, Meta(description="Replicas of the spec.")]
     updated: Annotated[
@@ -47,9 +43,7 @@ class Replicas(StatusStruct, frozen=True, kw_only=True):
 
 
 class BlockingCause(StatusStruct, frozen=True, kw_only=True):
-    """
-    The part of a blocking cause that is published everywhere.
-    """
+    """The part of a blocking cause that is published everywhere."""
 
     reason: Annotated[
         str, Meta(description="Reason of the catalogue, or the code where no reason is to blame.")
@@ -88,9 +82,7 @@ class BlockingCause(StatusStruct, frozen=True, kw_only=True):
 
 
 class Blocking(BlockingCause, frozen=True, kw_only=True):
-    """
-    The cause that keeps a subject from being Current, and not what merely follows from it.
-    """
+    """The cause that keeps a subject from being Current, and not what merely follows from it."""
 
     reason: Annotated[
         str,
@@ -103,9 +95,7 @@ class Blocking(BlockingCause, frozen=True, kw_only=True):
 
 
 class Contributing(StatusStruct, frozen=True, kw_only=True):
-    """
-    A further cause in a namespace, with the number of subjects that it blocks.
-    """
+    """A further cause in a namespace, with the number of subjects that it blocks."""
 
     reason: str = ""
     code: str
@@ -115,9 +105,7 @@ class Contributing(StatusStruct, frozen=True, kw_only=True):
 
 
 class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
-    """
-    The status of one InferenceSet.
-    """
+    """The status of one InferenceSet."""
 
     name: str
     state: State
@@ -146,9 +134,7 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class HarnessStatus(StatusStruct, frozen=True, kw_only=True):
-    """
-    The status of the Gateway of a namespace and of what belongs to it.
-    """
+    """The status of the Gateway of a namespace and of what belongs to it."""
 
     state: State
     last_known: State | None = None
@@ -157,18 +143,14 @@ class HarnessStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class Package(StatusStruct, frozen=True, kw_only=True):
-    """
-    The package that a namespace was made from.
-    """
+    """The package that a namespace was made from."""
 
     name: str
     revision: str = ""
 
 
 class Counts(StatusStruct, frozen=True, kw_only=True):
-    """
-    A number of subjects by state.
-    """
+    """A number of subjects by state."""
 
     current: int = 0
     in_progress: int = 0
@@ -182,9 +164,7 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
 
     @classmethod
     def as_known(cls, numbers: Mapping[State, int]) -> "Counts | None":
-        """
-        Return the counts; None if the number of no state is known.
-        """
+        """Return the counts; None if the number of no state is known."""
         return cls.of(numbers) if numbers else None
 
     def by_state(self) -> Mapping[State, int]:
@@ -192,9 +172,7 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
 
 
 class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):
-    """
-    The status of a workload namespace: the worst of its harness and its InferenceSets.
-    """
+    """The status of a workload namespace: the worst of its harness and its InferenceSets."""
 
     name: str
     state: State
@@ -218,9 +196,7 @@ class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class ComponentStatus(StatusStruct, frozen=True, kw_only=True):
-    """
-    The status of a Deployment of the control plane.
-    """
+    """The status of a Deployment of the control plane."""
 
     namespace: str
     name: str
@@ -232,18 +208,14 @@ class ComponentStatus(StatusStruct, frozen=True, kw_only=True):
 
 
 class ClusterCounts(StatusStruct, frozen=True, kw_only=True):
-    """
-    The numbers of subjects by state; null where they cannot be listed.
-    """
+    """The numbers of subjects by state; null where they cannot be listed."""
 
     namespaces: Counts | None = None
     inference_sets: Counts | None = None
 
 
 class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):
-    """
-    A layer whose subjects are not all known: there may be more than are shown, in any state.
-    """
+    """A layer whose subjects are not all known: there may be more than are shown, in any state."""
 
     layer: Layer
     why: str
@@ -277,9 +249,7 @@ class NotJudged(StatusStruct, frozen=True, kw_only=True):
 
 
 class StatusDocument(StatusStruct, frozen=True, kw_only=True):
-    """
-    The answer of ``/status/v1``, and of its paths for one namespace or InferenceSet.
-    """
+    """The answer of ``/status/v1``, and of its paths for one namespace or InferenceSet."""
 
     schema: Annotated[str, Meta(description="Always `v1`; keys are only added to it.")]
     mode: Annotated[Mode, Meta(description="Whether a process watches, or it was read once.")]
@@ -304,9 +274,7 @@ class StatusDocument(StatusStruct, frozen=True, kw_only=True):
 
 
 class StatusError(StatusStruct, frozen=True, kw_only=True):
-    """
-    The answer to a request that cannot be met, with what to do.
-    """
+    """The answer to a request that cannot be met, with what to do."""
 
     schema: str
     state: State | None = None

@@ -1,6 +1,4 @@
-"""
-A suppressed finding, as the roll-up publishes it beside what blocks its subject.
-"""
+"""A suppressed finding, as the roll-up publishes it beside what blocks its subject."""
 
 from typing import Annotated
 
@@ -10,9 +8,7 @@ from reporter.model.rollup.base import StatusStruct
 
 
 class Suppressed(StatusStruct, frozen=True, kw_only=True):
-    """
-    A finding that is not announced, as it follows from something upstream that is out.
-    """
+    """A finding that is not announced, as it follows from something upstream that is out."""
 
     reason: Annotated[str, Meta(description="Reason of the catalogue.")]
     code: Annotated[str, Meta(description="Cause code.")]

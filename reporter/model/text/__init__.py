@@ -1,3 +1,1 @@
-"""
-Texts that every part of the program reads or writes alike: times, and suggestions of names.
-"""
+"""Texts that every part of the program reads or writes alike: times, and suggestions of names."""

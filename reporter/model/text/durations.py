@@ -1,6 +1,4 @@
-"""
-Parse durations: 90s, 5m, 1h30m. A number alone is one of seconds.
-"""
+"""Parse durations: 90s, 5m, 1h30m. A number alone is one of seconds."""
 
 import re
 from datetime import timedelta
@@ -10,9 +8,7 @@ DURATION_PATTERN = r"^(?=[0-9])([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
 
 
 def parse_units(text: str) -> timedelta:
-    """
-    Return the duration of a text with units. Raise ValueError for any other text.
-    """
+    """Return the duration of a text with units. Raise ValueError for any other text."""
     match = re.fullmatch(DURATION_PATTERN, text)
     if match is None:
         raise ValueError(f"{text!r} is not a duration")
@@ -30,8 +26,6 @@ def parse_seconds_or_units(text: str) -> timedelta:
 
 
 def format_seconds(value: timedelta) -> str:
-    """
-    Return the number of seconds, without any exponent.
-    """
+    """Return the number of seconds, without any exponent."""
     seconds = value.total_seconds()
     return str(int(seconds)) if seconds == int(seconds) else str(seconds)

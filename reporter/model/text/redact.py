@@ -1,6 +1,4 @@
-"""
-Redact what may be a secret in foreign text. Events, logs and errors use the same rules.
-"""
+"""Redact what may be a secret in foreign text. Events, logs and errors use the same rules."""
 
 import re
 
@@ -39,9 +37,7 @@ _SENTENCE_CONTINUES = re.compile(r"\s+[\"'(]|\s+[A-Za-z0-9]+(?![\w.-]*[\"']?\s*[
 
 
 def redact(line: str) -> str:
-    """
-    Return the line with REMOVED in place of everything that may be a secret.
-    """
+    """Return the line with REMOVED in place of everything that may be a secret."""
     line = _IN_URL.sub(f"{REMOVED}@", _PEM.sub(REMOVED, line))
     line = _AUTHORIZATION.sub(rf"\1 {REMOVED}", line)
     line = _QUOTED_VALUE.sub(rf"\1\2{REMOVED}", line)

@@ -1,6 +1,4 @@
-"""
-Suggest the name that was probably meant.
-"""
+"""Suggest the name that was probably meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -12,15 +10,11 @@ The least similarity (difflib's ratio) of what is suggested to the author of a c
 """
 
 VERY_SIMILAR = 0.7
-"""
-The same for the names of objects: one or two wrong letters in a name of usual length.
-"""
+"""The same for the names of objects: one or two wrong letters in a name of usual length."""
 
 
 def find_similar(name: str, known: Iterable[str], *, at_least: float = SIMILAR) -> str:
-    """
-    Return the known name that is most similar; empty if none is similar enough.
-    """
+    """Return the known name that is most similar; empty if none is similar enough."""
     return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=at_least)), "")
 
 
@@ -33,8 +27,6 @@ def suggest(name: str, known: Iterable[str], *, otherwise: str, form: str = "{}"
 
 
 def did_you_mean(name: str, existing: Iterable[str]) -> str:
-    """
-    Return a suggestion in parentheses, with a leading space; empty if no name is similar.
-    """
+    """Return a suggestion in parentheses, with a leading space; empty if no name is similar."""
     similar = find_similar(name, {*existing} - {name}, at_least=VERY_SIMILAR)
     return f' (did you mean "{similar}"?)' if similar else ""

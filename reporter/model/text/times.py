@@ -1,6 +1,4 @@
-"""
-Format and parse times as the Kubernetes API writes them (RFC 3339).
-"""
+"""Format and parse times as the Kubernetes API writes them (RFC 3339)."""
 
 from datetime import UTC, datetime
 
@@ -13,9 +11,7 @@ that never ran is said to have started then.
 
 
 def format_time(moment: datetime) -> str:
-    """
-    Format a meta/v1 Time, which has whole seconds.
-    """
+    """Format a meta/v1 Time, which has whole seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -29,9 +25,7 @@ def format_micro_time(moment: datetime) -> str:
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """
-    Parse an RFC 3339 time of any precision, in UTC where it names no zone; None if invalid.
-    """
+    """Parse an RFC 3339 time of any precision, in UTC where it names no zone; None if invalid."""
     try:
         moment = datetime.fromisoformat(text or "")
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -40,9 +34,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 
 def parse_zoned_time(value: object) -> datetime | None:
-    """
-    Parse a time that must name its zone, and return it in UTC; None for any other value.
-    """
+    """Parse a time that must name its zone, and return it in UTC; None for any other value."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
         return None if moment is None or moment.tzinfo is None else moment.astimezone(UTC)

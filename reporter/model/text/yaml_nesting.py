@@ -11,9 +11,7 @@ import yaml
 
 
 MAX_LEVELS = 100
-"""
-More than files and annotations that people write have.
-"""
+"""More than files and annotations that people write have."""
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -25,9 +23,7 @@ class TooDeepError(yaml.MarkedYAMLError):
 
 
 def check_nesting(text: str, levels: int = MAX_LEVELS) -> None:
-    """
-    Raise TooDeepError for more levels, or another YAMLError for what is no YAML.
-    """
+    """Raise TooDeepError for more levels, or another YAMLError for what is no YAML."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -36,9 +36,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class EpisodeObserver(Protocol):
-    """
-    Counts episodes.
-    """
+    """Counts episodes."""
 
     def on_episode_begin(self, key: FindingKey) -> None: ...
 
@@ -96,15 +94,11 @@ class Announcements:
     # ------------------------------------------------------------ for the controller
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* whenever a report of the publisher makes another pass necessary.
-        """
+        """Call *on_change* whenever a report of the publisher makes another pass necessary."""
         self._on_change = on_change
 
     def update(self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime) -> None:
-        """
-        Take a new Evaluation and the snapshot that it was made from.
-        """
+        """Take a new Evaluation and the snapshot that it was made from."""
         self._evaluation, self._snapshot = evaluation, snapshot
         if self._remembered is None:
             self.state = self._apply_evaluation(self.state, now=now)
@@ -120,9 +114,7 @@ class Announcements:
 
     @property
     def has_remembered(self) -> bool:
-        """
-        Report that the next pass is to continue findings of a predecessor.
-        """
+        """Report that the next pass is to continue findings of a predecessor."""
         return self._remembered is not None or bool(self._earlier)
 
     def take_remembered(self, snapshot: Snapshot) -> Remembered:
@@ -161,29 +153,21 @@ class Announcements:
 
     @property
     def announced(self) -> frozenset[FindingKey]:
-        """
-        The keys with an open episode.
-        """
+        """The keys with an open episode."""
         return frozenset(self.state.episodes)
 
     def episode_starts(self) -> Mapping[FindingKey, datetime]:
-        """
-        Return when each open episode was announced first; none while another process leads.
-        """
+        """Return when each open episode was announced first; none while another process leads."""
         return {key: each.event.episode_start for key, each in self.state.episodes.items()}
 
     def next_deadline(self, *, now: datetime) -> datetime | None:
-        """
-        Return the next moment at which time alone changes the state.
-        """
+        """Return the next moment at which time alone changes the state."""
         return next_episode_deadline(self.state, settle=self._settings.delays.settle, now=now)
 
     # ------------------------------------------------------------ for the publisher
 
     def publish_context(self) -> PublishContext:
-        """
-        Return everything that decides what is written at this moment.
-        """
+        """Return everything that decides what is written at this moment."""
         snapshot = self._snapshot
         return PublishContext(
             self.state,
@@ -196,9 +180,7 @@ class Announcements:
         )
 
     def possible_keys(self) -> PossibleKeys:
-        """
-        Return the keys that an Event read back may be about if it does not say so.
-        """
+        """Return the keys that an Event read back may be about if it does not say so."""
         return PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
@@ -249,9 +231,7 @@ class Announcements:
         self.unread_events, self.awaits_events = why, True
 
     def events_read(self, why_not: str = "") -> None:
-        """
-        Note that earlier Events are known from now on, or why they are not.
-        """
+        """Note that earlier Events are known from now on, or why they are not."""
         self.unread_events, self.awaits_events = why_not, False
         self._on_change()
 

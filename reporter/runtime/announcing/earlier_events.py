@@ -20,14 +20,10 @@ from reporter.stages.announcing.rate_limit import WriteBackoff
 
 
 STORED_WAIT = 5.0
-"""
-Seconds for which the first list of HealthEvents is waited for.
-"""
+"""Seconds for which the first list of HealthEvents is waited for."""
 
 REFUSED_PAUSE = 300.0
-"""
-Seconds after which a replica tries again what its permissions do not allow.
-"""
+"""Seconds after which a replica tries again what its permissions do not allow."""
 
 NOT_READ = "Earlier Events have not been read yet"
 
@@ -35,9 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class EarlierEvents:
-    """
-    Reads them. *waiting_for*: why they cannot be read at the moment; empty otherwise.
-    """
+    """Reads them. *waiting_for*: why they cannot be read at the moment; empty otherwise."""
 
     def __init__(
         self,
@@ -65,9 +59,7 @@ class EarlierEvents:
         self._announcements.remember(found)
 
     async def read(self) -> tuple[EventRecord, ...] | None:
-        """
-        Return them once they can be read; None if this is not allowed.
-        """
+        """Return them once they can be read; None if this is not allowed."""
         await self._wait_for_stored()
         try:
             return await self._read_until_done()
@@ -75,9 +67,7 @@ class EarlierEvents:
             self.waiting_for = ""
 
     async def _wait_for_stored(self) -> None:
-        """
-        Wait for the first list of HealthEvents, but not for one that fails.
-        """
+        """Wait for the first list of HealthEvents, but not for one that fails."""
         announcements = self._announcements
         with suppress(TimeoutError):
             async with asyncio.timeout(STORED_WAIT):
@@ -104,9 +94,7 @@ class EarlierEvents:
                 backoff = await self._wait_after(err, backoff)
 
     async def _wait_after(self, err: KubeError, backoff: WriteBackoff) -> WriteBackoff:
-        """
-        Wait after they could not be read; return the new backoff.
-        """
+        """Wait after they could not be read; return the new backoff."""
         now = self._clock.now()
         retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
         backoff = backoff.with_failure(now=now, retry_after=retry_after, jitter=self._jitter())

@@ -1,6 +1,4 @@
-"""
-One write of one Event: create or patch, never without the lease.
-"""
+"""One write of one Event: create or patch, never without the lease."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,9 +10,7 @@ from reporter.runtime.leaderelection.leadership import Leadership, write_while_l
 
 
 class EventSink(Protocol):
-    """
-    The Events of this program in the cluster; raises KubeErrors.
-    """
+    """The Events of this program in the cluster; raises KubeErrors."""
 
     async def create(self, record: EventRecord) -> None: ...
 

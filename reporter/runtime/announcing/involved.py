@@ -1,6 +1,4 @@
-"""
-The involvedObject of Ready Events, and of Events beside an InferenceSet.
-"""
+"""The involvedObject of Ready Events, and of Events beside an InferenceSet."""
 
 from collections.abc import Callable
 
@@ -15,9 +13,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 def involved_namespace(
     release_namespace: str, snapshot: Snapshot, subject: Subject
 ) -> InvolvedObject:
-    """
-    Return the Namespace of a subject, or of the release for the cluster.
-    """
+    """Return the Namespace of a subject, or of the release for the cluster."""
     name = subject.namespace or release_namespace
     found = snapshot.get(NAMESPACES, Namespace, "", name)
     return InvolvedObject("v1", "Namespace", name, found.metadata.uid if found is not None else "")
@@ -28,9 +24,7 @@ def involved_inference_set(
     served_version: Callable[[ResourceKind], str | None],
     subject: Subject,
 ) -> InvolvedObject | None:
-    """
-    Return the InferenceSet of a subject; None if it is not known.
-    """
+    """Return the InferenceSet of a subject; None if it is not known."""
     kind, here = INFERENCE_SETS, snapshot()
     if kind.resource not in here.tables:
         return None

@@ -37,19 +37,13 @@ from reporter.stages.announcing.schedule import PublishContext
 
 MAX_CONCURRENT_WRITES = 4
 LEADERSHIP_RECHECK = timedelta(seconds=1)
-"""
-Pause while the lease is neither valid at this moment nor lost.
-"""
+"""Pause while the lease is neither valid at this moment nor lost."""
 
 PAUSE_AFTER_FAULT = 60.0
-"""
-Seconds until the loop starts again after a fault of this program.
-"""
+"""Seconds until the loop starts again after a fault of this program."""
 
 MirrorKey: TypeAlias = tuple[FindingKey, Subject]
-"""
-The Event, and the InferenceSet beside which it is written.
-"""
+"""The Event, and the InferenceSet beside which it is written."""
 
 logger = logging.getLogger(__name__)
 
@@ -90,9 +84,7 @@ class EventMirror:
         announcements.on_written(self._follow)
 
     def _follow(self, record: EventRecord) -> None:
-        """
-        Take an Event that was written. A newer one of the same key replaces one that waits.
-        """
+        """Take an Event that was written. A newer one of the same key replaces one that waits."""
         context = self._announcements.publish_context()
         subjects = mirror_subjects(record, context)
         if contradicts_ready(record, context):
@@ -145,9 +137,7 @@ class EventMirror:
                     continue
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
-        """
-        Start the writes that are due; returns the moment at which to look again.
-        """
+        """Start the writes that are due; returns the moment at which to look again."""
         now = self._clock.now()
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
@@ -191,18 +181,14 @@ class EventMirror:
             self._done(key, record)
 
     def _put_off(self, key: MirrorKey, record: EventRecord, context: PublishContext) -> None:
-        """
-        Look again later if a write may become true, and forget it otherwise.
-        """
+        """Look again later if a write may become true, and forget it otherwise."""
         if may_become_true(record, key[1], context):
             self._limits.failed(key, now=self._clock.now())
         else:
             self._done(key, record)
 
     def _done(self, key: MirrorKey, record: EventRecord | None) -> None:
-        """
-        Forget a write, unless a newer Event of the key waits by now.
-        """
+        """Forget a write, unless a newer Event of the key waits by now."""
         self._limits.succeeded(key)
         for waiting in (self._first, self._repeats):
             if waiting.get(key) is record:

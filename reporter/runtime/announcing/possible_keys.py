@@ -1,6 +1,4 @@
-"""
-The keys that an Event may be about when admission has removed its labels and annotations.
-"""
+"""The keys that an Event may be about when admission has removed its labels and annotations."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

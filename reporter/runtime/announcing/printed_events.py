@@ -1,15 +1,11 @@
-"""
-Print Events in place of writing them, for a look at a cluster that stays as it is.
-"""
+"""Print Events in place of writing them, for a look at a cluster that stays as it is."""
 
 from reporter.model.records.event_record import EventRecord, PossibleKeys
 from reporter.model.subjects import FindingKey
 
 
 class PrintedEvents:
-    """
-    The Events of one process, on standard output. A heartbeat is not printed.
-    """
+    """The Events of one process, on standard output. A heartbeat is not printed."""
 
     def __init__(self) -> None:
         self._printed: dict[FindingKey, EventRecord] = {}
@@ -26,9 +22,7 @@ class PrintedEvents:
         return self._printed.get(record.key)
 
     async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
-        """
-        Return none: what another reporter wrote is printed too.
-        """
+        """Return none: what another reporter wrote is printed too."""
         return ()
 
     def _print(self, record: EventRecord) -> None:

@@ -28,9 +28,7 @@ from reporter.stages.announcing.rate_limit import WriteBackoff
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
-"""
-Pause while the lease is neither valid at this moment nor lost.
-"""
+"""Pause while the lease is neither valid at this moment nor lost."""
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +61,7 @@ class EventPublisher:
 
     @property
     def waiting_for(self) -> str:
-        """
-        Return why a leader announces nothing; empty otherwise.
-        """
+        """Return why a leader announces nothing; empty otherwise."""
         return self._earlier.waiting_for
 
     async def run(self) -> NoReturn:
@@ -90,18 +86,14 @@ class EventPublisher:
                 await self._wait(wake_at)
 
     async def _read_back(self) -> None:
-        """
-        Restore the episodes of a predecessor; before that is done, nothing is written.
-        """
+        """Restore the episodes of a predecessor; before that is done, nothing is written."""
         found = await self._earlier.read()
         self._announcements.restored(found or ())
         if found is not None:
             self._announcements.events_read()
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
-        """
-        Start the writes that are due; returns the moment at which to look again.
-        """
+        """Start the writes that are due; returns the moment at which to look again."""
         now = self._clock.now()
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
@@ -176,7 +168,5 @@ def _retry_after(err: KubeError) -> timedelta | None:
 
 
 def _failure_log_level(backoff: WriteBackoff) -> int:
-    """
-    Return the level for the last failure: only the first of several in a row is a warning.
-    """
+    """Return the level for the last failure: only the first of several in a row is a warning."""
     return logging.DEBUG if backoff.failures > 1 else logging.WARNING

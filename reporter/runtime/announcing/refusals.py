@@ -1,6 +1,4 @@
-"""
-The log of refused writes: each refusal once, and not at every try.
-"""
+"""The log of refused writes: each refusal once, and not at every try."""
 
 import logging
 

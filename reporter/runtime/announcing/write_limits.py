@@ -32,9 +32,7 @@ class WriteLimits(Generic[Key]):
 
     @property
     def failing(self) -> int:
-        """
-        The number of keys whose last write failed.
-        """
+        """The number of keys whose last write failed."""
         return len(self._backoffs)
 
     def start_due(
@@ -71,32 +69,24 @@ class WriteLimits(Generic[Key]):
         self._bucket = replace(self._bucket, updated_at=at).refilled(now=now)
 
     def finished(self, key: Key) -> None:
-        """
-        A write is no longer in flight, whatever became of it.
-        """
+        """A write is no longer in flight, whatever became of it."""
         self._in_flight.discard(key)
 
     def succeeded(self, key: Key) -> int:
-        """
-        Return after how many failures in a row.
-        """
+        """Return after how many failures in a row."""
         return self._backoffs.pop(key, WriteBackoff()).failures
 
     def failed(
         self, key: Key, *, now: datetime, retry_after: timedelta | None = None
     ) -> WriteBackoff:
-        """
-        Return the new back-off of the key.
-        """
+        """Return the new back-off of the key."""
         before = self._backoffs.get(key, WriteBackoff())
         after = before.with_failure(now=now, retry_after=retry_after, jitter=self._jitter())
         self._backoffs[key] = after
         return after
 
     def keep_backoffs(self, is_kept: Callable[[Key, WriteBackoff], bool]) -> None:
-        """
-        Forget the other back-offs.
-        """
+        """Forget the other back-offs."""
         self._backoffs = {key: each for key, each in self._backoffs.items() if is_kept(key, each)}
 
     def forget_backoffs(self) -> None:
@@ -104,8 +94,6 @@ class WriteLimits(Generic[Key]):
 
 
 def retry_at(backoff: WriteBackoff) -> datetime:
-    """
-    Return when a back-off after a failure ends.
-    """
+    """Return when a back-off after a failure ends."""
     assert backoff.retry_at is not None  # noqa: S101  set by every failure
     return backoff.retry_at

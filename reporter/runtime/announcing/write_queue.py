@@ -18,9 +18,7 @@ MAX_CONCURRENT_WRITES = 8
 
 
 class WriteQueue(WriteLimits[FindingKey]):
-    """
-    The pending writes by key, within the limits of writes.
-    """
+    """The pending writes by key, within the limits of writes."""
 
     def __init__(self, *, now: datetime, jitter: Callable[[], float]) -> None:
         super().__init__(TokenBucket(now), max_in_flight=MAX_CONCURRENT_WRITES, jitter=jitter)
@@ -62,7 +60,5 @@ class WriteQueue(WriteLimits[FindingKey]):
         self._finished.add(key)
 
     def schedule_anew(self) -> None:
-        """
-        Schedule everything at the next update, even if the Evaluation is the same.
-        """
+        """Schedule everything at the next update, even if the Evaluation is the same."""
         self._scheduled = None

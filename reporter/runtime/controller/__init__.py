@@ -1,3 +1,1 @@
-"""
-Run passes: after changes, at deadlines and at every resync.
-"""
+"""Run passes: after changes, at deadlines and at every resync."""

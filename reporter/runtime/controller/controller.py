@@ -39,15 +39,11 @@ Changes that waited for a full pass have waited enough.
 
 
 FAILED_LIST_WAIT = timedelta(seconds=3)
-"""
-Time that the first pass waits for kinds whose first list failed.
-"""
+"""Time that the first pass waits for kinds whose first list failed."""
 
 
 class PassObserver(Protocol):
-    """
-    Called after each pass, and after each part of one that was cut.
-    """
+    """Called after each pass, and after each part of one that was cut."""
 
     def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
 
@@ -84,9 +80,7 @@ class Controller:
         announcements.subscribe(self._changed.set)
 
     def add_follower(self, follower: PassFollower) -> None:
-        """
-        Hand each pass to *follower*, after the observers.
-        """
+        """Hand each pass to *follower*, after the observers."""
         self._followers.append(follower)
 
     def replace_evaluator(self, evaluator: Evaluator, adapt: AdaptFunc) -> asyncio.Future[None]:
@@ -102,9 +96,7 @@ class Controller:
         return change.done
 
     def _change_evaluator(self) -> bool:
-        """
-        Make the changes that were asked for, and return whether there is another evaluator.
-        """
+        """Make the changes that were asked for, and return whether there is another evaluator."""
         before = self._evaluator
         while self._replacements:
             evaluator, adapt, done = self._replacements.popleft()
@@ -123,9 +115,7 @@ class Controller:
 
     @property
     def has_synced(self) -> bool:
-        """
-        Report whether every kind was listed once or is known to be unavailable.
-        """
+        """Report whether every kind was listed once or is known to be unavailable."""
         return all(state != NotSynced() for state in self._store.watch_states)
 
     async def run(self) -> NoReturn:
@@ -162,9 +152,7 @@ class Controller:
     # ------------------------------------------------------------ one pass
 
     def run_pass(self, *, full: bool) -> None:
-        """
-        Run one pass without letting other tasks run.
-        """
+        """Run one pass without letting other tasks run."""
         for _ in self._pass_steps(full=full):
             pass
 
@@ -272,9 +260,7 @@ class Controller:
             yield from follower.follow(finished)
 
     def _has_kind_become_unknown(self, part: PassInput) -> bool:
-        """
-        Report whether a watch has been lost for too long; that affects every subject.
-        """
+        """Report whether a watch has been lost for too long; that affects every subject."""
         return any(moment <= part.now for moment in part.snapshot.unknown_moments())
 
     # ------------------------------------------------------------ between passes

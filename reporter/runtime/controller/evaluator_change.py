@@ -1,6 +1,4 @@
-"""
-A change of the evaluator between two passes.
-"""
+"""A change of the evaluator between two passes."""
 
 from asyncio import Future
 from collections.abc import Callable

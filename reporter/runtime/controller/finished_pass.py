@@ -1,6 +1,4 @@
-"""
-The result of a finished pass, for those who follow it.
-"""
+"""The result of a finished pass, for those who follow it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,12 +28,8 @@ class FinishedPass:
 
 
 class PassFollower(Protocol):
-    """
-    Called after each pass and each part of one, when its Evaluation is in effect.
-    """
+    """Called after each pass and each part of one, when its Evaluation is in effect."""
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
-        """
-        Take the pass. Yields where other tasks may run.
-        """
+        """Take the pass. Yields where other tasks may run."""
         ...

@@ -1,11 +1,7 @@
-"""
-Limit on the cuts of a pass over many subjects for a change.
-"""
+"""Limit on the cuts of a pass over many subjects for a change."""
 
 MIN_BATCHES = 3
-"""
-Batches between two cuts: some thirty milliseconds, so that each cut finds the pass advanced.
-"""
+"""Batches between two cuts: some thirty milliseconds, so that each cut finds the pass advanced."""
 
 
 class PassCuts:
@@ -24,9 +20,7 @@ class PassCuts:
         self._cost = 0.0
 
     def resumed(self, now: float) -> None:
-        """
-        The pass runs its next batch, at first or after a cut.
-        """
+        """The pass runs its next batch, at first or after a cut."""
         if self._cut_at is not None:
             self._cost = now - self._cut_at
         self._batches, self._resumed_at = 0, now

@@ -1,6 +1,4 @@
-"""
-The input of one pass, and the end of the last one.
-"""
+"""The input of one pass, and the end of the last one."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -12,9 +10,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 @dataclass(slots=True)
 class PassTimes:
-    """
-    The end of the last pass: *finished* in seconds of the event loop; None before the first.
-    """
+    """The end of the last pass: *finished* in seconds of the event loop; None before the first."""
 
     finished: float | None = None
     finished_at: datetime | None = None

@@ -1,6 +1,4 @@
-"""
-Episodes in NVSentinel's kind: the objects as the plan sees them, and what a write becomes.
-"""
+"""Episodes in NVSentinel's kind: the objects as the plan sees them, and what a write becomes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -46,9 +44,7 @@ pkg/runtime/error.go, strictDecodingError; sigs.k8s.io/json).
 
 
 class NodeEpisodeStore:
-    """
-    The objects in pairs, each a HealthEvent under the name of its fault.
-    """
+    """The objects in pairs, each a HealthEvent under the name of its fault."""
 
     def __init__(self, events: WrittenObjectStore[NodeHealthEvent]) -> None:
         self.events = events
@@ -80,9 +76,7 @@ class NodeEpisodeStore:
         return self.events.undecodable | {("", name) for name in self._episodes.unread}
 
     def objects_of(self, found: HealthEvent) -> tuple[NodeHealthEvent, ...]:
-        """
-        Return the fault of an episode and its recovery, as far as they are there.
-        """
+        """Return the fault of an episode and its recovery, as far as they are there."""
         episode = self._episodes.by_name.get(found.metadata.name)
         return episode.objects if episode is not None else ()
 
@@ -95,9 +89,7 @@ class NodeEpisodeStore:
 
 
 class NodeEventWriter:
-    """
-    Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery.
-    """
+    """Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery."""
 
     def __init__(
         self,
@@ -133,9 +125,7 @@ class NodeEventWriter:
                 return await self._delete(write, version)
 
     async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
-        """
-        Create the recovery, or delete the objects of what goes on.
-        """
+        """Create the recovery, or delete the objects of what goes on."""
         found, held = patch.found, self._store.objects.values()
         context = self._announcements.publish_context()
         recovery = find_recovery(patch, held, context, now=self._now())
@@ -186,9 +176,7 @@ class NodeEventWriter:
         return ALTERED.format(self._kind.group_resource, self._altered_field)
 
     async def _delete(self, found: HealthEvent, version: str) -> StoreWriteResult:
-        """
-        Delete the fault first: without its recovery it would be Active again.
-        """
+        """Delete the fault first: without its recovery it would be Active again."""
         result = StoreWriteResult.DELETED
         for each in self._store.objects_of(found):
             meta = each.metadata

@@ -1,6 +1,4 @@
-"""
-The plan of the store, made from the episodes and objects of this moment.
-"""
+"""The plan of the store, made from the episodes and objects of this moment."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -20,9 +18,7 @@ from reporter.stages.healthevents.writes import Json, PlanMemory
 
 
 class HeldObjects(Protocol):
-    """
-    The objects of this program in the cluster, as a watch shows them.
-    """
+    """The objects of this program in the cluster, as a watch shows them."""
 
     @property
     def watch_state(self) -> WatchState: ...
@@ -35,9 +31,7 @@ class HeldObjects(Protocol):
 
     @property
     def unfit(self) -> frozenset[str]:
-        """
-        The objects that are not as they were meant.
-        """
+        """The objects that are not as they were meant."""
 
     def served_version(self, kind: ResourceKind, /) -> str | None: ...
 
@@ -99,8 +93,6 @@ class StorePlanner:
         return plan
 
     def forget(self) -> None:
-        """
-        Forget what was seen: another process leads from now on.
-        """
+        """Forget what was seen: another process leads from now on."""
         self._memory = PlanMemory()
         self._wanted = WantedCache(self._name_of)

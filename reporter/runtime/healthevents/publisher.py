@@ -31,27 +31,19 @@ from reporter.stages.healthevents.writes import Create
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
-"""
-Pause while the lease is neither valid at this moment nor lost.
-"""
+"""Pause while the lease is neither valid at this moment nor lost."""
 
 PLAN_INTERVAL = 0.5
-"""
-Seconds between two plans, however often episodes and objects change.
-"""
+"""Seconds between two plans, however often episodes and objects change."""
 
 PAUSE_AFTER_FAULT = 60.0
-"""
-Seconds until the loop starts again after a fault of this program.
-"""
+"""Seconds until the loop starts again after a fault of this program."""
 
 logger = logging.getLogger(__name__)
 
 
 class StoreReport(Protocol):
-    """
-    Shows the state of the store to others.
-    """
+    """Shows the state of the store to others."""
 
     def count_store_write(self, result: StoreWriteResult) -> None: ...
 
@@ -94,9 +86,7 @@ class HealthEventPublisher:
 
     @property
     def is_up(self) -> bool:
-        """
-        Return whether the objects are watched, and no write of this process has failed last.
-        """
+        """Return whether the objects are watched, and no write of this process has failed last."""
         return isinstance(self._objects.watch_state, Watching) and not (
             self._failing or self._faulty
         )
@@ -139,9 +129,7 @@ class HealthEventPublisher:
             return
 
     def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
-        """
-        Start the writes that are due; returns the moment at which to look again.
-        """
+        """Start the writes that are due; returns the moment at which to look again."""
         now = self._clock.now()
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
@@ -165,9 +153,7 @@ class HealthEventPublisher:
         self._note_rejections({each.name: each.limit for each in plan.rejections})
 
     def _note_rejections(self, rejected: dict[str, StoreLimit]) -> None:
-        """
-        Count what the limits have no place for, once until it has one.
-        """
+        """Count what the limits have no place for, once until it has one."""
         for name in rejected.keys() - self._rejected.keys():
             self._report.count_rejected(rejected[name])
         if rejected != self._rejected:

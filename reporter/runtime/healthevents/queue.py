@@ -1,6 +1,4 @@
-"""
-The writes of the store that start now, and those that wait.
-"""
+"""The writes of the store that start now, and those that wait."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -19,9 +17,7 @@ WRITES_PER_SECOND, BURST = 5.0, 20.0
 
 
 class StoreQueue(WriteLimits[str]):
-    """
-    The limits of writes of HealthEvents, by the name of the object.
-    """
+    """The limits of writes of HealthEvents, by the name of the object."""
 
     def __init__(self, *, now: datetime, jitter: Callable[[], float]) -> None:
         bucket = TokenBucket(now, WRITES_PER_SECOND, BURST, BURST)
@@ -37,9 +33,7 @@ class StoreQueue(WriteLimits[str]):
         return [writes[name] for name in due], wake_at
 
     def write_failed(self, name: str, err: KubeError | None, *, now: datetime) -> None:
-        """
-        Let a write wait; None: it found an object that is not shown yet.
-        """
+        """Let a write wait; None: it found an object that is not shown yet."""
         asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
         self.failed(name, now=now, retry_after=asked)
 

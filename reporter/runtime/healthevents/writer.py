@@ -1,6 +1,4 @@
-"""
-One write to one HealthEvent.
-"""
+"""One write to one HealthEvent."""
 
 import logging
 from collections.abc import Mapping
@@ -28,23 +26,17 @@ CRD_TOO_OLD = (
 logger = logging.getLogger(__name__)
 
 Write: TypeAlias = Create | Patch | HealthEvent
-"""
-The step to take for one object; a bare one is deleted.
-"""
+"""The step to take for one object; a bare one is deleted."""
 
 
 class StoreWriter(Protocol):
-    """
-    The form in which one backend keeps episodes.
-    """
+    """The form in which one backend keeps episodes."""
 
     async def write(self, write: Write, version: str) -> StoreWriteResult: ...
 
 
 class HealthEventSink(Protocol):
-    """
-    The HealthEvents in the cluster; raises KubeErrors.
-    """
+    """The HealthEvents in the cluster; raises KubeErrors."""
 
     async def create(
         self,
@@ -146,9 +138,7 @@ class HealthEventWriter:
 
 
 def is_about_lost_reason(write: Write, announcements: Announcements) -> bool:
-    """
-    Return whether the catalogue has lost the reason of a write since this was planned.
-    """
+    """Return whether the catalogue has lost the reason of a write since this was planned."""
     episode = write.episode if isinstance(write, Create | Patch) else None
     if episode is None:
         return False

@@ -1,3 +1,1 @@
-"""
-Serve metrics, health and status over HTTP.
-"""
+"""Serve metrics, health and status over HTTP."""

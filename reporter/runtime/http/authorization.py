@@ -50,9 +50,7 @@ V = TypeVar("V")
 
 @unique
 class Access(Enum):
-    """
-    The answer to a reader. UNKNOWN_USER: no token, or one without a user.
-    """
+    """The answer to a reader. UNKNOWN_USER: no token, or one without a user."""
 
     ALLOWED = HTTPStatus.OK
     UNKNOWN_USER = HTTPStatus.UNAUTHORIZED
@@ -132,9 +130,7 @@ class StatusAuthorizer:
         review: Callable[[], Awaitable[V]],
         is_granted: Callable[[V], bool],
     ) -> V:
-        """
-        Return the answer that is kept, or that of a review.
-        """
+        """Return the answer that is kept, or that of a review."""
         kept = cache.find(key, now=self._seconds())
         if kept is not None:
             return kept.value
@@ -149,17 +145,13 @@ class StatusAuthorizer:
             return found
 
     def _log(self, err: KubeError) -> None:
-        """
-        Log why nothing is shown, once until an answer comes.
-        """
+        """Log why nothing is shown, once until an answer comes."""
         if str(err) != self._last_error:
             self._last_error = str(err)
             logger.warning("the status is shown to nobody: %s", err)
 
     def guard(self, show: Handler) -> Handler:
-        """
-        Return the handler behind the check.
-        """
+        """Return the handler behind the check."""
 
         async def show_authorized(request: web.Request) -> web.StreamResponse:
             path = served_path(request)
@@ -181,9 +173,7 @@ class StatusAuthorizer:
 def make_guard(
     authorization: StatusAuthorization, api: RestClient, seconds: Callable[[], float]
 ) -> Callable[[Handler], Handler]:
-    """
-    Return what wraps each handler of the status.
-    """
+    """Return what wraps each handler of the status."""
     match authorization:
         case StatusAuthorization.NONE:
             return lambda show: show
@@ -192,9 +182,7 @@ def make_guard(
 
 
 def bearer_token(request: web.Request) -> str:
-    """
-    Return the token of a request; empty without one (RFC 6750, section 2.1).
-    """
+    """Return the token of a request; empty without one (RFC 6750, section 2.1)."""
     scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     return token.strip() if scheme.lower() == SCHEME else ""
 

@@ -1,6 +1,4 @@
-"""
-Keep answers about permissions for a short time. Reads no clock.
-"""
+"""Keep answers about permissions for a short time. Reads no clock."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -24,9 +22,7 @@ class Kept(Generic[V]):
 
 
 class DecisionCache(Generic[V]):
-    """
-    Keeps the answer to each key until a moment; times are seconds of a monotonic clock.
-    """
+    """Keeps the answer to each key until a moment; times are seconds of a monotonic clock."""
 
     def __init__(self, *, max_kept: int = MAX_KEPT) -> None:
         self._kept: dict[Hashable, Kept[V]] = {}

@@ -1,6 +1,4 @@
-"""
-The answers of /livez and /readyz: why not, or an empty text.
-"""
+"""The answers of /livez and /readyz: why not, or an empty text."""
 
 import asyncio
 from collections import defaultdict
@@ -13,9 +11,7 @@ from reporter.stages.store.store import Store
 
 
 STALLED_RESYNCS = 3
-"""
-Resyncs without a finished pass after which the process is not alive.
-"""
+"""Resyncs without a finished pass after which the process is not alive."""
 
 
 class Health:
@@ -74,9 +70,7 @@ class Health:
         return ""
 
     def describe_limits(self) -> str:
-        """
-        Return what a ready process does not know or do, with why, a line for each.
-        """
+        """Return what a ready process does not know or do, with why, a line for each."""
         unknown = self._controller.evaluation.known_subjects.unknown
         lines = [f"unknown: {_all_of(each)}: {why}" for each, why in unknown.items()]
         lines += [f"not read: {line}" for line in _lines_by_cause(self._unread())]

@@ -35,9 +35,7 @@ REFUSAL = StatusError(
 
 
 def refuse_foreign_names(show: Handler) -> Handler:
-    """
-    Return the handler behind the check.
-    """
+    """Return the handler behind the check."""
 
     async def show_checked(request: web.Request) -> web.StreamResponse:
         if _is_at_loopback(request) and is_foreign(request.headers.get(hdrs.HOST, "")):
@@ -72,9 +70,7 @@ def _is_at_loopback(request: web.Request) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """
-    Report whether only this machine, or in a pod this pod, reaches an address.
-    """
+    """Report whether only this machine, or in a pod this pod, reaches an address."""
     found = ip_address(address)
     mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
     return (mapped or found).is_loopback

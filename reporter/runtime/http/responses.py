@@ -1,6 +1,4 @@
-"""
-Responses in JSON.
-"""
+"""Responses in JSON."""
 
 from collections.abc import Mapping
 

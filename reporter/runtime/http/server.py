@@ -73,9 +73,7 @@ class HttpServer:
         self._listeners: list[asyncio.Server] = []
 
     async def start(self) -> None:
-        """
-        Raises OSError for an address that is not free.
-        """
+        """Raises OSError for an address that is not free."""
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
         pages: dict[str, Handler] = {
@@ -153,9 +151,7 @@ class HttpServer:
 async def send_parts(
     request: web.Request, response: web.StreamResponse, parts: Generator[bytes, None, None]
 ) -> web.StreamResponse:
-    """
-    Send an answer in parts; other tasks run before the next part is rendered.
-    """
+    """Send an answer in parts; other tasks run before the next part is rendered."""
     if request.version == HttpVersion10:
         response.force_close()  # the end of the connection is the end of the answer
     # What it shows stays in memory until it is closed.
@@ -172,9 +168,7 @@ async def send_parts(
 
 @web.middleware
 async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """
-    Limit the time of a response, and log a page that cannot be rendered.
-    """
+    """Limit the time of a response, and log a page that cannot be rendered."""
     connection = request.protocol
     if not isinstance(connection, Connection):
         raise TypeError("each connection of this server is made by it")

@@ -68,9 +68,7 @@ While nothing changes, the page reads the time of the last pass only as often as
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """
-    A file as it is sent, with a tag that changes with its content.
-    """
+    """A file as it is sent, with a tag that changes with its content."""
 
     body: bytes
     content_type: str

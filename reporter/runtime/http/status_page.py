@@ -1,6 +1,4 @@
-"""
-The /status page: the parts of the process that it shows, put together at each request.
-"""
+"""The /status page: the parts of the process that it shows, put together at each request."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -49,9 +47,7 @@ class StatusPage:
         self._history, self._leadership, self._process = history, leadership, process
 
     def render(self) -> Iterator[str]:
-        """
-        Return the page in parts.
-        """
+        """Return the page in parts."""
         refused = self._process.why_overlay_refused()
         finished_at = self._controller.pass_times.finished_at
         process = {

@@ -1,6 +1,4 @@
-"""
-Answer requests for ``/status/v1``: conditional ones, and those that wait for a change.
-"""
+"""Answer requests for ``/status/v1``: conditional ones, and those that wait for a change."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
@@ -18,22 +16,16 @@ from reporter.sinks.status_v1 import too_many_waiting
 
 
 MAX_WAITING = 32
-"""
-Requests that may wait for a change at once: half of the connections of the address.
-"""
+"""Requests that may wait for a change at once: half of the connections of the address."""
 
 RETRY_AFTER_SECONDS = 5
 
 NO_CACHE = "no-cache"
-"""
-Caches may keep an answer, but revalidate it before each use.
-"""
+"""Caches may keep an answer, but revalidate it before each use."""
 
 
 class Request(Protocol):
-    """
-    The parameters of a request. *wait*: seconds to wait for a change.
-    """
+    """The parameters of a request. *wait*: seconds to wait for a change."""
 
     @property
     def wait(self) -> int: ...
@@ -123,9 +115,7 @@ class StatusV1(Generic[V, R]):
         return await send_parts(request, response, self._document.render(view, wanted))
 
     async def _wait(self, request: web.Request, wanted: R) -> None:
-        """
-        Wait until the answer would be another one, or for as long as was asked for.
-        """
+        """Wait until the answer would be another one, or for as long as was asked for."""
         self._waiting += 1
         try:
             with suppress(TimeoutError):

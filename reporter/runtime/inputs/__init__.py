@@ -1,3 +1,1 @@
-"""
-Fill the store: what is watched, scraped and discovered, and the permissions for it.
-"""
+"""Fill the store: what is watched, scraped and discovered, and the permissions for it."""

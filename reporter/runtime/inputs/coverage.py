@@ -12,9 +12,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 def find_idle_reasons(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> Mapping[Reason, str]:
-    """
-    Return the evaluated reasons that check nothing with these flags, with what to set.
-    """
+    """Return the evaluated reasons that check nothing with these flags, with what to set."""
     evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
     whys = {e.reason: specs[e.probe].why_not_checked(e.parameters, flags) for e in evaluated}
     return {reason: why for reason, why in whys.items() if why}
@@ -26,9 +24,7 @@ def reasons_unknown_without(
     specs: Mapping[str, ProbeSpec],
     sources: Collection[DetailSource],
 ) -> frozenset[Reason]:
-    """
-    Return the reasons that are Unknown while objects of this kind cannot be read.
-    """
+    """Return the reasons that are Unknown while objects of this kind cannot be read."""
     return frozenset(
         entry.reason
         for entry, spec in _called(catalogue, specs, sources)
@@ -74,18 +70,14 @@ def reasons_with_less_detail_without(
 def _called(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
 ) -> Iterator[tuple[CatalogueEntry, ProbeSpec]]:
-    """
-    Yield the evaluated entries whose probes are called with these sources switched on.
-    """
+    """Yield the evaluated entries whose probes are called with these sources switched on."""
     for entry in catalogue.entries.values():
         if entry.is_evaluated and specs[entry.probe].is_called(sources):
             yield entry, specs[entry.probe].bound(entry.parameters)
 
 
 def subject_kinds(entry: CatalogueEntry, catalogue: Catalogue) -> tuple[ResourceKind, ...]:
-    """
-    Return the kinds without which the subjects of a reason are not all known.
-    """
+    """Return the kinds without which the subjects of a reason are not all known."""
     rules = catalogue.subject_definitions
     return rules.deciding_kinds(rules.find(entry.layer, entry.subject_kind))
 

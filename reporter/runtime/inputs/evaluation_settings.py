@@ -1,6 +1,4 @@
-"""
-The settings of evaluating and announcing, from the flags of a process.
-"""
+"""The settings of evaluating and announcing, from the flags of a process."""
 
 from collections.abc import Iterable
 
@@ -13,9 +11,7 @@ from reporter.stages.evaluation.evaluation import EvaluationSettings
 def make_evaluation_settings(
     settings: Settings, unchecked: Iterable[Reason] = ()
 ) -> EvaluationSettings:
-    """
-    *unchecked*: reasons that check nothing with these flags.
-    """
+    """*unchecked*: reasons that check nothing with these flags."""
     return EvaluationSettings(
         Delays(grace=settings.startup_grace, settle=settings.settle),
         emission=settings.emission,

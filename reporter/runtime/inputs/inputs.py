@@ -127,9 +127,7 @@ class Inputs:
         self._writable[Reflector(context, kind, objects, self._discovery)] = objects
 
     def why_restart(self, catalogue: Catalogue) -> str:
-        """
-        Return what of another catalogue can only be read after a restart; empty if nothing.
-        """
+        """Return what of another catalogue can only be read after a restart; empty if nothing."""
         before, after = self._catalogue.subject_definitions, catalogue.subject_definitions
         return "" if after.agree_with(before) else "other objects would make its subjects"
 
@@ -180,28 +178,20 @@ class Inputs:
         return self._permissions.states.as_json()
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
-        """
-        Return how far the watch of a kind has come.
-        """
+        """Return how far the watch of a kind has come."""
         reflector = self._reflectors.by_kind[kind]
         return WatchProgress(reflector.resource_version, reflector.stats.last_event)
 
     def report_missed_event(self, kind: ResourceKind) -> None:
-        """
-        List a kind anew, as its watch has missed a change.
-        """
+        """List a kind anew, as its watch has missed a change."""
         self._reflectors.by_kind[kind].report_missed_event()
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
-        """
-        Show the evaluation what has no place among the HealthEvents. *rejected*: by name.
-        """
+        """Show the evaluation what has no place among the HealthEvents. *rejected*: by name."""
         self.store.record_store_rejections(dict(Counter(rejected.values())))
 
     def tasks(self) -> Iterator[NamedTask]:
-        """
-        Return the loops to run, each with a name for its task.
-        """
+        """Return the loops to run, each with a name for its task."""
         yield "discovery", self._discovery.run()
         yield "reflectors", self._reflectors.run()
         for reflector in self._writable:
@@ -214,18 +204,14 @@ class Inputs:
         yield "further inputs", self._run_added()
 
     async def _run_added(self) -> NoReturn:
-        """
-        Run the loops that a change of the catalogue adds.
-        """
+        """Run the loops that a change of the catalogue adds."""
         async with asyncio.TaskGroup() as group:
             while True:
                 name, loop = await self._added.get()
                 group.create_task(loop, name=name)
 
     async def review_permissions(self) -> NoReturn:
-        """
-        Review the permissions that a reporter needs until cancelled, also those to write.
-        """
+        """Review the permissions that a reporter needs until cancelled, also those to write."""
         await self._permissions.run()
 
     def count_scrape_pages(self) -> Mapping[str, int]:
@@ -235,9 +221,7 @@ class Inputs:
         return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
 
     def page_ages(self) -> Mapping[str, timedelta]:
-        """
-        Return how old a metrics page may be before it is read again, by the path to it.
-        """
+        """Return how old a metrics page may be before it is read again, by the path to it."""
         return {path.value: age for path, age in self._scraper.page_ages().items()}
 
     def proxied_page_age(self) -> int | None:
@@ -249,15 +233,11 @@ class Inputs:
         return round(age.total_seconds()) if age is not None and is_longer else None
 
     def report_permissions(self) -> PermissionReport:
-        """
-        Return what is known of the permissions, for the metrics page.
-        """
+        """Return what is known of the permissions, for the metrics page."""
         return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
-        """
-        Return the state of each watch that is needed, for the metrics page.
-        """
+        """Return the state of each watch that is needed, for the metrics page."""
         now, snapshot = self._clock.now(), self.store.snapshot()
         undecodable = Counter(ref.resource for ref in snapshot.undecodable)
         for kind, reflector in self._reflectors.by_kind.items():

@@ -79,9 +79,7 @@ class PermissionReview:
     def _reviewed(
         self, needed: Mapping[Permission, Collection[str]]
     ) -> Mapping[Permission, Collection[str]]:
-        """
-        Return those that count as missing if they are not granted.
-        """
+        """Return those that count as missing if they are not granted."""
         return {
             each: purposes
             for each, purposes in needed.items()
@@ -103,9 +101,7 @@ class PermissionReview:
             self._was_forbidden.set()
 
     def report(self) -> PermissionReport:
-        """
-        Return what is known of them, for the metrics page.
-        """
+        """Return what is known of them, for the metrics page."""
         return PermissionReport(self.states.missing_by_resource(), len(self.states.unknown))
 
     async def run(self) -> NoReturn:
@@ -118,9 +114,7 @@ class PermissionReview:
             await self._wait_until_due()
 
     async def _wait_until_due(self) -> None:
-        """
-        Return when all are to be reviewed. Until then review those that are not granted.
-        """
+        """Return when all are to be reviewed. Until then review those that are not granted."""
         timing = self._timing
         due_at = self._seconds() + self._jittered(timing.interval)
         retry_at = self._seconds() + self._jittered(timing.retry_interval)
@@ -138,9 +132,7 @@ class PermissionReview:
                 retry_at = self._seconds() + self._jittered(timing.retry_interval)
 
     async def _sleep_until(self, at: float) -> None:
-        """
-        Sleep until a moment of the event loop's clock, or until a request is forbidden.
-        """
+        """Sleep until a moment of the event loop's clock, or until a request is forbidden."""
         self._was_forbidden.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout_at(at):
@@ -163,9 +155,7 @@ class PermissionReview:
             )
 
     def _log(self, before: PermissionStates) -> None:
-        """
-        Log what has changed: one table of what is missing, or that nothing is.
-        """
+        """Log what has changed: one table of what is missing, or that nothing is."""
         states = self.states
         shown = (states.missing, bool(states.unknown))
         if shown == self._logged:

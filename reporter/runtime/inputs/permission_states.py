@@ -1,6 +1,4 @@
-"""
-The permissions that are needed, with what the reviews of them have found. Reads no clock.
-"""
+"""The permissions that are needed, with what the reviews of them have found. Reads no clock."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -49,9 +47,7 @@ class PermissionStates:
     def with_review(
         self, results: Iterable[tuple[Permission, PermissionStatus]], *, now: datetime
     ) -> "PermissionStates":
-        """
-        Return the states after a review of some permissions; others may be needed meanwhile.
-        """
+        """Return the states after a review of some permissions; others may be needed meanwhile."""
         found = {each: status for each, status in results if each in self.needed}
         unknown = {each for each, status in found.items() if status is PermissionStatus.UNKNOWN}
         answered = found.keys() - unknown
@@ -65,9 +61,7 @@ class PermissionStates:
 
     @property
     def pending(self) -> tuple[Permission, ...]:
-        """
-        Return those that are not known to be granted.
-        """
+        """Return those that are not known to be granted."""
         return tuple(each for each in self.needed if each in self.missing | self.unknown)
 
     @property

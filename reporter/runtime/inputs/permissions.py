@@ -1,6 +1,4 @@
-"""
-The permissions that the enabled reasons need.
-"""
+"""The permissions that the enabled reasons need."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -38,9 +36,7 @@ def kinds_to_watch(
     specs: Mapping[str, ProbeSpec],
     sources: Collection[DetailSource] = NO_SOURCES,
 ) -> tuple[ResourceKind, ...]:
-    """
-    Return the kinds that the evaluated reasons read, in the order in which to list them.
-    """
+    """Return the kinds that the evaluated reasons read, in the order in which to list them."""
     wanted = {
         kind.table: kind
         for entry in catalogue.entries.values()
@@ -152,9 +148,7 @@ def required_permissions(  # noqa: PLR0913
 
 
 def _announcing_permissions(lease: Permission | None) -> Iterator[tuple[Permission, str]]:
-    """
-    Yield each permission without which nothing is announced.
-    """
+    """Yield each permission without which nothing is announced."""
     for verb in EVENT_VERBS:
         yield (
             Permission(verb, "", "events", EVENT_NAMESPACE),
@@ -167,9 +161,7 @@ def _announcing_permissions(lease: Permission | None) -> Iterator[tuple[Permissi
 def _optional_permissions(
     *, status_objects: bool, mirror_events: bool, store: ResourceKind | None, reviews: bool
 ) -> Iterator[tuple[Permission, str]]:
-    """
-    Yield each permission that no reason needs, with what is not done without it.
-    """
+    """Yield each permission that no reason needs, with what is not done without it."""
     for permission in _status_object_permissions() if status_objects else ():
         yield permission, "none: status objects are not written"
     for verb in MIRROR_VERBS if mirror_events else ():
@@ -183,9 +175,7 @@ def _optional_permissions(
 def _read_permissions(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
 ) -> Iterator[tuple[Permission, str]]:
-    """
-    Yield each permission to read a kind with what needs it.
-    """
+    """Yield each permission to read a kind with what needs it."""
     watched = kinds_to_watch(catalogue, specs, sources)
     for entry in catalogue.entries.values():
         if entry.is_evaluated and specs[entry.probe].is_called(sources):
@@ -198,9 +188,7 @@ def _read_permissions(
 
 
 def _reading_order(read: tuple[Permission, str]) -> int:
-    """
-    Return the place in the order in which kinds are listed; declared ones are the last.
-    """
+    """Return the place in the order in which kinds are listed; declared ones are the last."""
     return _KIND_ORDER.get(read[0].resource, len(_KIND_ORDER))
 
 
@@ -219,9 +207,7 @@ def _store_permissions(kind: ResourceKind) -> Iterator[Permission]:
 
 
 def reader_review_permissions() -> Iterator[Permission]:
-    """
-    Yield the permissions to review whoever reads the status.
-    """
+    """Yield the permissions to review whoever reads the status."""
     for group, resource in (TOKEN_REVIEWS, SUBJECT_ACCESS_REVIEWS):
         yield Permission("create", group, resource)
 

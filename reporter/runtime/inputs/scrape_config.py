@@ -1,6 +1,4 @@
-"""
-Collect what the enabled probes read from metrics pages, and how the flags say to read it.
-"""
+"""Collect what the enabled probes read from metrics pages, and how the flags say to read it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,9 +32,7 @@ def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tu
 def reading_reasons(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> tuple[Reason, ...]:
-    """
-    Return those of them for which pages are read with these values of flags, by name.
-    """
+    """Return those of them for which pages are read with these values of flags, by name."""
     return tuple(_build_scrapes(catalogue, specs, flags))
 
 

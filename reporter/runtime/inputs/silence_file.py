@@ -18,9 +18,7 @@ from reporter.model.silences import SilenceFile
 
 
 READ_INTERVAL = 5.0
-"""
-Seconds between two looks at the file.
-"""
+"""Seconds between two looks at the file."""
 
 logger = logging.getLogger("reporter.silences")
 
@@ -72,9 +70,7 @@ class SilenceFileReader:
             return SilenceFile(str(self._path), problem=f"{type(err).__name__}: {err}")
 
     def _read(self) -> bytes | str:
-        """
-        Return the content, or why there is none.
-        """
+        """Return the content, or why there is none."""
         try:
             return read_regular_file(self._path, MAX_FILE_BYTES + 1)
         except OSError as err:

@@ -1,6 +1,4 @@
-"""
-The first lines of the log: what this process is, and what its settings leave out.
-"""
+"""The first lines of the log: what this process is, and what its settings leave out."""
 
 import logging
 from importlib.metadata import version

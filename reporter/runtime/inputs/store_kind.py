@@ -1,6 +1,4 @@
-"""
-The kind of the objects in which episodes are kept.
-"""
+"""The kind of the objects in which episodes are kept."""
 
 from dataclasses import replace
 

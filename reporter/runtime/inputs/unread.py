@@ -1,6 +1,4 @@
-"""
-The kinds that cannot be read now, with what each of them costs.
-"""
+"""The kinds that cannot be read now, with what each of them costs."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -19,9 +17,7 @@ from reporter.stages.store.store import Store
 
 
 EVENTS = "events"
-"""
-The name among the kinds for our own Events, which no reason needs.
-"""
+"""The name among the kinds for our own Events, which no reason needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +48,7 @@ class UnreadKind:
 
 
 class UnreadKinds:
-    """
-    Finds the kinds that cannot be read. A kind that is not served, or being listed, is none.
-    """
+    """Finds the kinds that cannot be read. A kind that is not served, or being listed, is none."""
 
     def __init__(
         self,

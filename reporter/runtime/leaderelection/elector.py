@@ -88,16 +88,12 @@ class Elector:
 
     @property
     def lease(self) -> Lease | None:
-        """
-        The Lease as this process last read or wrote it.
-        """
+        """The Lease as this process last read or wrote it."""
         return self._lease
 
     @property
     def holder(self) -> str:
-        """
-        The identity of the leader, as far as it was seen; empty if nobody leads.
-        """
+        """The identity of the leader, as far as it was seen; empty if nobody leads."""
         return self._observed.record.holder if self._observed else ""
 
     def holds_lease(self) -> bool:
@@ -113,9 +109,7 @@ class Elector:
         await self._not_leading.wait()
 
     async def run(self) -> NoReturn:
-        """
-        Take part in the election until cancelled. Await ``release`` afterwards.
-        """
+        """Take part in the election until cancelled. Await ``release`` afterwards."""
         while True:
             await self._attempt()
             await asyncio.sleep(self._next_attempt() - self._now())
@@ -164,9 +158,7 @@ class Elector:
         self._check_deadline()
 
     async def _renew(self) -> None:
-        """
-        Renew the Lease; read it first only if somebody else wrote it.
-        """
+        """Renew the Lease; read it first only if somebody else wrote it."""
         try:
             await self._write_lease(LeaseAction.RENEW)
         except (Conflict, NotFound):
@@ -220,9 +212,7 @@ class Elector:
             self._start_leading()
 
     async def _try_release(self) -> bool:
-        """
-        Try to release the Lease once; return False if it was written in between.
-        """
+        """Try to release the Lease once; return False if it was written in between."""
         lease = await self._lock.read()
         if lease is None or lease.record.holder != self._identity:
             return True

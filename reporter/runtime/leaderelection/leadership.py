@@ -14,9 +14,7 @@ T = TypeVar("T")
 
 
 class Leadership(Protocol):
-    """
-    Every replica evaluates; only the leader announces.
-    """
+    """Every replica evaluates; only the leader announces."""
 
     @property
     def is_leader(self) -> bool:
@@ -28,9 +26,7 @@ class Leadership(Protocol):
 
     @property
     def holder(self) -> str:
-        """
-        Return who leads, as far as it was seen, for display; empty if nobody does.
-        """
+        """Return who leads, as far as it was seen, for display; empty if nobody does."""
 
     def holds_lease(self) -> bool:
         """
@@ -43,14 +39,10 @@ class Leadership(Protocol):
         """
 
     async def wait_acquired(self) -> None:
-        """
-        Return as soon as this process leads.
-        """
+        """Return as soon as this process leads."""
 
     async def wait_lost(self) -> None:
-        """
-        Return as soon as this process does not lead, even if it leads again by then.
-        """
+        """Return as soon as this process does not lead, even if it leads again by then."""
 
 
 class NoElection:
@@ -82,9 +74,7 @@ class NoElection:
 
 
 async def run_while_leading(leadership: Leadership, work: Coroutine[Any, Any, NoReturn]) -> None:
-    """
-    Run *work*, and cancel it once leadership is lost. Raises what ends it before.
-    """
+    """Run *work*, and cancel it once leadership is lost. Raises what ends it before."""
     working = asyncio.create_task(work, name="work of the leader")
     lost = asyncio.create_task(leadership.wait_lost(), name="wait for lease loss")
     try:

@@ -25,9 +25,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 CHECK_INTERVAL = 2.0
-"""
-Seconds between two checks. A check costs no request while the owner is right.
-"""
+"""Seconds between two checks. A check costs no request while the owner is right."""
 
 logger = logging.getLogger(__name__)
 
@@ -57,9 +55,7 @@ class LeaseOwnership:
             await asyncio.sleep(interval)
 
     async def _update_owner(self, elector: Elector) -> None:
-        """
-        Add the owner if this process leads and the Lease lacks it.
-        """
+        """Add the owner if this process leads and the Lease lacks it."""
         # Followers look up the owner as well: they may have to create the Lease.
         owner, lease = self._current_owner(), elector.lease
         if (

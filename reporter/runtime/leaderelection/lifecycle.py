@@ -1,6 +1,4 @@
-"""
-Run the tasks of a process that takes part in an election, and stop them in the right order.
-"""
+"""Run the tasks of a process that takes part in an election, and stop them in the right order."""
 
 import asyncio
 import logging
@@ -19,9 +17,7 @@ logger = logging.getLogger("reporter")
 
 
 class Server(Protocol):
-    """
-    *start* raises OSError for an address that is not free.
-    """
+    """*start* raises OSError for an address that is not free."""
 
     async def start(self) -> None: ...
 

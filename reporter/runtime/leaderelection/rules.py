@@ -22,9 +22,7 @@ second, and a released one at once. client-go waits 1 to 2.2 periods.
 """
 
 RELEASED_DURATION = timedelta(seconds=1)
-"""
-The duration in a released Lease, as client-go writes it: the API does not allow zero.
-"""
+"""The duration in a released Lease, as client-go writes it: the API does not allow zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +42,7 @@ class LeaseTiming:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRecord:
-    """
-    A record, and when it was first seen with this content.
-    """
+    """A record, and when it was first seen with this content."""
 
     record: LeaseRecord
     observed_at: float
@@ -78,9 +74,7 @@ def observe_record(
 
 @unique
 class LeaseAction(Enum):
-    """
-    The next step of a candidate.
-    """
+    """The next step of a candidate."""
 
     CREATE = auto()
     RENEW = auto()
@@ -159,9 +153,7 @@ def make_held_record(
 
 
 def make_released_record(previous: LeaseRecord, *, now: datetime) -> LeaseRecord:
-    """
-    Return the record of a released Lease, which any candidate may acquire at once.
-    """
+    """Return the record of a released Lease, which any candidate may acquire at once."""
     return LeaseRecord(
         "", RELEASED_DURATION, acquire_time=now, renew_time=now, transitions=previous.transitions
     )
@@ -195,7 +187,5 @@ def next_attempt(
 
 
 def next_renewal(renewed_at: float, timing: LeaseTiming, *, now: float) -> float:
-    """
-    Return when a leader renews again, or when its leadership ends if that is sooner.
-    """
+    """Return when a leader renews again, or when its leadership ends if that is sooner."""
     return min(now + timing.retry_period.total_seconds(), leadership_deadline(renewed_at, timing))

@@ -1,6 +1,4 @@
-"""
-Read a cluster once: one discovery and one list a kind.
-"""
+"""Read a cluster once: one discovery and one list a kind."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,9 +26,7 @@ Number of lists at once: an API server hardly notices them, and small lists do n
 """
 
 Progress = Callable[[int, int], None]
-"""
-Called with the number of kinds that were read, and of all kinds.
-"""
+"""Called with the number of kinds that were read, and of all kinds."""
 
 
 async def read_cluster(
@@ -72,9 +68,7 @@ class _Reading:
             raise failed[0]
 
     async def _list(self, kind: ResourceKind, found: DiscoveryResult) -> KubeError | None:
-        """
-        List one kind into the store, and return the error if that was not possible.
-        """
+        """List one kind into the store, and return the error if that was not possible."""
         async with self._slots:
             state, error = await self._list_and_store(kind, found)
         self.store.set_watch_state(kind, state)

@@ -1,6 +1,4 @@
-"""
-Discover the resources so that the store believes it at once.
-"""
+"""Discover the resources so that the store believes it at once."""
 
 import asyncio
 from collections.abc import Collection
@@ -15,9 +13,7 @@ from reporter.stages.store.store import Store
 
 
 RECHECK_AFTER = timedelta(seconds=1)
-"""
-The pause until the second discovery, if the first one lacks a resource.
-"""
+"""The pause until the second discovery, if the first one lacks a resource."""
 
 
 async def confirm_discovery(

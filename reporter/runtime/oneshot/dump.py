@@ -1,6 +1,4 @@
-"""
-Fill a store from a dump, and let everything be unknown that the dump says nothing about.
-"""
+"""Fill a store from a dump, and let everything be unknown that the dump says nothing about."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -76,9 +74,7 @@ def _store_kind(
     missing: frozenset[str],
     rules: SubjectDefinitions,
 ) -> list[str]:
-    """
-    Store the objects of a kind with its state, and return notes about what is not known.
-    """
+    """Store the objects of a kind with its state, and return notes about what is not known."""
     state = _state_of(dump, kind, missing)
     store.set_watch_state(kind, state)
     if isinstance(state, NotSynced):
@@ -106,9 +102,7 @@ def _state_of(dump: Dump, kind: ResourceKind, missing: frozenset[str]) -> WatchS
 
 
 def _system_namespaces(settings: Settings, catalogue: Catalogue) -> frozenset[str]:
-    """
-    Return the namespaces in which a Deployment of the control plane is expected.
-    """
+    """Return the namespaces in which a Deployment of the control plane is expected."""
     return frozenset(
         settings.flag_texts[component.namespace_flag]
         for entry in catalogue.entries.values()

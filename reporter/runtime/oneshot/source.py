@@ -1,6 +1,4 @@
-"""
-The observations of one moment, and their evaluation.
-"""
+"""The observations of one moment, and their evaluation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,9 +23,7 @@ from reporter.stages.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """
-    A cluster at one moment. *notes*: what was not read and why, for the user.
-    """
+    """A cluster at one moment. *notes*: what was not read and why, for the user."""
 
     snapshot: Snapshot
     at: datetime
@@ -35,9 +31,7 @@ class Observations:
 
 
 def make_store(settings: Settings, catalogue: Catalogue) -> Store:
-    """
-    Make an empty store for what the evaluated reasons read.
-    """
+    """Make an empty store for what the evaluated reasons read."""
     store = Store(
         kinds_to_watch(catalogue, SPECS, settings.sources),
         crds_to_track(catalogue, SPECS, settings.sources),
@@ -52,9 +46,7 @@ def make_store(settings: Settings, catalogue: Catalogue) -> Store:
 def describe_undecodable(
     kind: ResourceKind, undecodable: Iterable[UndecodableObject]
 ) -> list[str]:
-    """
-    Describe the objects of a list that could not be decoded, for *notes*.
-    """
+    """Describe the objects of a list that could not be decoded, for *notes*."""
     return [
         f"{kind.group_resource} {'/'.join(filter(None, each.name))} cannot be decoded: {each.why}"
         for each in undecodable

@@ -1,3 +1,1 @@
-"""
-The process itself: clock, signals, heap and event loop.
-"""
+"""The process itself: clock, signals, heap and event loop."""

@@ -1,6 +1,4 @@
-"""
-Cancel tasks and wait for their end.
-"""
+"""Cancel tasks and wait for their end."""
 
 import asyncio
 from contextlib import suppress
@@ -14,8 +12,6 @@ async def cancel_all(*tasks: asyncio.Task[Any]) -> None:
 
 
 async def stop_all(*tasks: asyncio.Task[Any]) -> None:
-    """
-    Do the same where the caller may be cancelled meanwhile and has more to stop.
-    """
+    """Do the same where the caller may be cancelled meanwhile and has more to stop."""
     with suppress(asyncio.CancelledError):
         await cancel_all(*tasks)

@@ -1,6 +1,4 @@
-"""
-The only module that reads the clocks.
-"""
+"""The only module that reads the clocks."""
 
 import time
 from datetime import UTC, datetime
@@ -26,9 +24,7 @@ and no hold or settle is shortened or prolonged by more than this share.
 """
 
 MAX_STEP = 1.0
-"""
-Seconds of the largest correction at once, after a time without answers.
-"""
+"""Seconds of the largest correction at once, after a time without answers."""
 
 
 class Clock:
@@ -50,9 +46,7 @@ class Clock:
         return datetime.fromtimestamp(self.seconds() + self.offset, UTC)
 
     def seconds_until(self, moment: datetime) -> float:
-        """
-        Return the seconds until a moment; 0 for one that has passed.
-        """
+        """Return the seconds until a moment; 0 for one that has passed."""
         return max((moment - self.now()).total_seconds(), 0.0)
 
     def seconds(self) -> float:
@@ -63,9 +57,7 @@ class Clock:
         return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
     def correct(self, bounds: OffsetBounds) -> None:
-        """
-        Take what the answers of the API servers say of the offset.
-        """
+        """Take what the answers of the API servers say of the offset."""
         now = self.seconds()
         if self._first_answer is None:
             self._first_answer = now
@@ -81,25 +73,19 @@ class Clock:
 
     @property
     def skew(self) -> float:
-        """
-        The seconds by which the API server's clock is ahead of the machine's.
-        """
+        """The seconds by which the API server's clock is ahead of the machine's."""
         return self.seconds() + self.offset - time.time()
 
     @property
     def spread(self) -> float:
-        """
-        The seconds by which the answer that differs most differs from the others.
-        """
+        """The seconds by which the answer that differs most differs from the others."""
         return self._spread
 
 
 def corrected_offset(
     offset: float, bounds: OffsetBounds, *, elapsed: float, may_jump: bool
 ) -> float:
-    """
-    Return the offset moved towards *bounds*, at most as far as *elapsed* seconds allow.
-    """
+    """Return the offset moved towards *bounds*, at most as far as *elapsed* seconds allow."""
     target = bounds.nearest(offset)
     if may_jump:
         return target
@@ -108,7 +94,5 @@ def corrected_offset(
 
 
 def monotonic_seconds() -> float:
-    """
-    Return the monotonic clock in seconds, to measure how long something took.
-    """
+    """Return the monotonic clock in seconds, to measure how long something took."""
     return time.monotonic()

@@ -1,6 +1,4 @@
-"""
-Returns the memory that the start has freed to the system; allocators do so late or never.
-"""
+"""Returns the memory that the start has freed to the system; allocators do so late or never."""
 
 import asyncio
 import ctypes

@@ -37,9 +37,7 @@ def run_measured(
     main: Callable[[LagSelector], Coroutine[Any, Any, None]],
     seconds: Callable[[], float] = monotonic_seconds,
 ) -> None:
-    """
-    Run *main* as asyncio.run does, on an event loop with a LagSelector.
-    """
+    """Run *main* as asyncio.run does, on an event loop with a LagSelector."""
     selector = LagSelector(seconds)
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
         runner.run(main(selector))

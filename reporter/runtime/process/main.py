@@ -1,6 +1,4 @@
-"""
-Run a process that stays until a signal stops it, and turn its end into an exit code.
-"""
+"""Run a process that stays until a signal stops it, and turn its end into an exit code."""
 
 import asyncio
 import logging

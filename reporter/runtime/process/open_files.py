@@ -13,9 +13,7 @@ starts, and old ones cannot work with very high numbers (select(2)).
 
 
 def raise_open_files_limit() -> None:
-    """
-    Raise the soft limit towards the hard one, which a process may always do (setrlimit(2)).
-    """
+    """Raise the soft limit towards the hard one, which a process may always do (setrlimit(2))."""
     soft, hard = _limits()
     if soft < min(WANTED_FILES, hard):
         _, hard_as_given = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -27,9 +25,7 @@ def open_files_limit() -> int:
 
 
 def _limits() -> tuple[int, int]:
-    """
-    Return the soft and the hard limit, with a number for an infinite one.
-    """
+    """Return the soft and the hard limit, with a number for an infinite one."""
     soft, hard = (
         WANTED_FILES if each == resource.RLIM_INFINITY else each
         for each in resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,4 @@
-"""
-Log the exceptions of probes: each with its traceback, once.
-"""
+"""Log the exceptions of probes: each with its traceback, once."""
 
 import logging
 

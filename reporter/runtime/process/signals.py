@@ -1,6 +1,4 @@
-"""
-The signals that stop the process.
-"""
+"""The signals that stop the process."""
 
 import asyncio
 import signal
@@ -8,8 +6,6 @@ from collections.abc import Callable
 
 
 def on_stop_signal(then: Callable[[], object]) -> None:
-    """
-    Call *then* on SIGTERM and SIGINT from now on, instead of what was set before.
-    """
+    """Call *then* on SIGTERM and SIGINT from now on, instead of what was set before."""
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, then)

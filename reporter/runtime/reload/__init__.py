@@ -1,3 +1,1 @@
-"""
-Another catalogue without a restart, when the file of the overlay changes.
-"""
+"""Another catalogue without a restart, when the file of the overlay changes."""

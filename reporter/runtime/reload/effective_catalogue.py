@@ -1,6 +1,4 @@
-"""
-The catalogue in effect, and the change of all parts of a process to another one.
-"""
+"""The catalogue in effect, and the change of all parts of a process to another one."""
 
 from collections.abc import Mapping
 
@@ -27,9 +25,7 @@ from reporter.stages.rollup.rules import RollUpRules
 
 
 class EffectiveCatalogue:
-    """
-    Makes what depends on the catalogue in effect. *catalogue*: changes between two passes.
-    """
+    """Makes what depends on the catalogue in effect. *catalogue*: changes between two passes."""
 
     def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
         self.catalogue, self._settings = catalogue, settings
@@ -56,9 +52,7 @@ class EffectiveCatalogue:
 
 
 class CatalogueChanger:
-    """
-    Changes the parts of a process to another catalogue.
-    """
+    """Changes the parts of a process to another catalogue."""
 
     def __init__(  # noqa: PLR0913  each part that knows the catalogue
         self,

@@ -13,9 +13,7 @@ Fingerprint: TypeAlias = tuple[object, ...]
 
 
 def read_fingerprint(path: Path) -> Fingerprint:
-    """
-    Return what is another value if the file has changed, is missing, or is there again.
-    """
+    """Return what is another value if the file has changed, is missing, or is there again."""
     try:
         found = path.stat()
     except OSError as err:

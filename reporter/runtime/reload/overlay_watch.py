@@ -19,17 +19,13 @@ from reporter.sinks.metrics.reload import ReloadResult
 
 
 LOOK_INTERVAL = timedelta(seconds=5)
-"""
-The time between two looks at the file. The kubelet itself takes up to a minute to update it.
-"""
+"""The time between two looks at the file. The kubelet itself takes up to a minute to update it."""
 
 logger = logging.getLogger("reporter")
 
 
 class ReloadRefused(Exception):
-    """
-    Raised for a catalogue that is valid, and that this process cannot change to.
-    """
+    """Raised for a catalogue that is valid, and that this process cannot change to."""
 
 
 class OverlayWatch:

@@ -1,3 +1,1 @@
-"""
-Keep the roll-up of the last pass, for those who show it.
-"""
+"""Keep the roll-up of the last pass, for those who show it."""

@@ -1,6 +1,4 @@
-"""
-The roll-up of this process: folded after each pass, and shown in between.
-"""
+"""The roll-up of this process: folded after each pass, and shown in between."""
 
 import asyncio
 import logging
@@ -47,22 +45,16 @@ class RollUpKeeper:
         self._next_rules = rules
 
     def view(self) -> StatusView:
-        """
-        Return the roll-up as of this moment, which later passes do not change.
-        """
+        """Return the roll-up as of this moment, which later passes do not change."""
         rollup = replace(self.rollup, page_age=self._page_age())
         return StatusView(rollup, self._rules, now=self._now())
 
     async def next_change(self) -> None:
-        """
-        Wait until the content of the roll-up has changed.
-        """
+        """Wait until the content of the roll-up has changed."""
         await self._changed.wait()
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
-        """
-        Fold a pass. Yields where other tasks may run.
-        """
+        """Fold a pass. Yields where other tasks may run."""
         before, rules = self.rollup, self._next_rules or self._rules
         try:
             after = yield from fold_steps(before, self._input(finished), rules)

@@ -1,6 +1,4 @@
-"""
-The wanted status of each object, looked at again only if it or what it is about has changed.
-"""
+"""The wanted status of each object, looked at again only if it or what it is about has changed."""
 
 import asyncio
 from collections.abc import Mapping
@@ -37,9 +35,7 @@ class _Kept(NamedTuple):
 
 
 class ObjectLooks:
-    """
-    The last look at each object.
-    """
+    """The last look at each object."""
 
     def __init__(
         self, objects: WrittenObjectStore[ProductionStackStatus], rules: AnswerRules
@@ -86,9 +82,7 @@ class ObjectLooks:
         *,
         now: datetime,
     ) -> ObjectLook:
-        """
-        Return the status that an object is to have.
-        """
+        """Return the status that an object is to have."""
         kept, revision = self._kept.get(name), _revision_of(found, view.rollup)
         if (
             kept is not None
@@ -105,9 +99,7 @@ class ObjectLooks:
 
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
-    """
-    Return what changes with what the object is about, and with what cannot be listed.
-    """
+    """Return what changes with what the object is about, and with what cannot be listed."""
     record = rollup.namespaces.get(found.metadata.namespace)
     number = rollup.revision
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:
@@ -122,9 +114,7 @@ class RollUpSource(Protocol):
 
 
 class RollUpLooks:
-    """
-    The wanted status of each object, from the roll-up of this moment.
-    """
+    """The wanted status of each object, from the roll-up of this moment."""
 
     def __init__(
         self,

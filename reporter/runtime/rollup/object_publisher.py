@@ -43,19 +43,13 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 LEADERSHIP_RECHECK = timedelta(seconds=1)
-"""
-Pause while the lease is neither valid at this moment nor lost.
-"""
+"""Pause while the lease is neither valid at this moment nor lost."""
 
 LOOK_INTERVAL = 0.2
-"""
-Seconds between two looks at all objects, however often the roll-up changes.
-"""
+"""Seconds between two looks at all objects, however often the roll-up changes."""
 
 PAUSE_AFTER_FAULT = 60.0
-"""
-Seconds until the loop starts again after a fault of this program.
-"""
+"""Seconds until the loop starts again after a fault of this program."""
 
 PRUNED = "pruned"
 
@@ -67,9 +61,7 @@ T_contra = TypeVar("T_contra", bound=StatusObject, contravariant=True)
 
 
 class StatusObjectWriter(Protocol[T]):
-    """
-    Writes one status; raises KubeErrors.
-    """
+    """Writes one status; raises KubeErrors."""
 
     async def patch(self, found: T, patch: Json, *, version: str) -> T: ...
 
@@ -162,9 +154,7 @@ class StatusObjectPublisher(Generic[T]):
                     change = group.create_task(self._looks.next_change())
 
     async def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
-        """
-        Start the writes that are due; returns the moment at which to look again.
-        """
+        """Start the writes that are due; returns the moment at which to look again."""
         now = self._clock.now()
         if not self._leadership.holds_lease():
             return now + LEADERSHIP_RECHECK
@@ -177,9 +167,7 @@ class StatusObjectPublisher(Generic[T]):
         return min(filter(None, (deadline, wake_at)), default=None)
 
     def _end_conflicts(self) -> None:
-        """
-        Write again what somebody changed meanwhile, once the watch has shown that change.
-        """
+        """Write again what somebody changed meanwhile, once the watch has shown that change."""
         objects = self._objects.objects
         for name, found in tuple(self._conflicts.items()):
             if objects.get(name) is not found:

@@ -18,9 +18,7 @@ MAX_CONCURRENT_WRITES = 4
 
 
 class WriteRate(NamedTuple):
-    """
-    The writes a second on average, and at once.
-    """
+    """The writes a second on average, and at once."""
 
     per_second: float = 2.0
     burst: float = 20.0
@@ -42,18 +40,14 @@ class PendingObject(NamedTuple):
 
 
 class ObjectWrite(NamedTuple):
-    """
-    A status to write, whole and as a patch.
-    """
+    """A status to write, whole and as a patch."""
 
     wanted: Json
     patch: Json
 
 
 class ObjectQueue(WriteLimits[NamespacedName]):
-    """
-    The limits of writes of statuses.
-    """
+    """The limits of writes of statuses."""
 
     def __init__(
         self, *, now: datetime, jitter: Callable[[], float], rate: WriteRate = DEFAULT_RATE
@@ -70,7 +64,5 @@ class ObjectQueue(WriteLimits[NamespacedName]):
         return self.start_due(((each.name, each.due_at) for each in sorted(pending)), now=now)
 
     def keep_only(self, existing: Mapping[NamespacedName, object]) -> None:
-        """
-        Forget the back-offs of objects that are not there any longer.
-        """
+        """Forget the back-offs of objects that are not there any longer."""
         self.keep_backoffs(lambda name, _: name in existing)

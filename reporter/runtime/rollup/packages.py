@@ -11,9 +11,7 @@ from reporter.stages.store.written_objects import WrittenObjectStore
 
 
 class PackageIndex:
-    """
-    Returns the package of each namespace with one: the same mapping until one changes.
-    """
+    """Returns the package of each namespace with one: the same mapping until one changes."""
 
     def __init__(self, objects: WrittenObjectStore[ProductionStackStatus]) -> None:
         self._objects = objects

@@ -1,6 +1,4 @@
-"""
-The statuses that were written, which decide what is due of an object: a change or a renewal.
-"""
+"""The statuses that were written, which decide what is due of an object: a change or a renewal."""
 
 from collections.abc import Container
 from datetime import datetime, timedelta
@@ -37,9 +35,7 @@ class WrittenStatuses:
         self._by_name = {name: each for name, each in self._by_name.items() if name in existing}
 
     def add(self, name: NamespacedName, after: StatusObject, wanted: Json) -> bool:
-        """
-        Remember what the API server made of a write; return whether it is what was written.
-        """
+        """Remember what the API server made of a write; return whether it is what was written."""
         self._by_name[name] = _Written(after.status, wanted)
         return not is_outdated(after, wanted)
 

@@ -1,6 +1,4 @@
-"""
-Read the HealthEvents of a cluster once.
-"""
+"""Read the HealthEvents of a cluster once."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-The status of a fleet that a running hub answers with.
-"""
+"""The status of a fleet that a running hub answers with."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,16 +39,12 @@ class FleetAnswer:
 
     @property
     def cluster(self) -> ClusterEntry | None:
-        """
-        The one cluster that was asked about.
-        """
+        """The one cluster that was asked about."""
         document = self.document
         return document.clusters[0] if document is not None and document.clusters else None
 
     def worst(self, cluster: str) -> State:
-        """
-        Return the worst state of what was asked about.
-        """
+        """Return the worst state of what was asked about."""
         if self.document is None:
             return State.NOT_FOUND
         if not cluster:
@@ -59,9 +53,7 @@ class FleetAnswer:
 
 
 class HubSource:
-    """
-    Asks a hub about all clusters, or about one.
-    """
+    """Asks a hub about all clusters, or about one."""
 
     def __init__(self, fetcher: StatusFetcher, *, answer_timeout: timedelta | None = None) -> None:
         self._fetcher, self._timeout = fetcher, answer_timeout or ANSWER_TIMEOUT

@@ -1,6 +1,4 @@
-"""
-The status of a cluster that this process reads itself, or of a dump.
-"""
+"""The status of a cluster that this process reads itself, or of a dump."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -35,9 +33,7 @@ from reporter.stages.snapshot.subjects import ALL_LAYERS
 
 NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
-"""
-Placeholders for subjects that may have come or gone since the last reading.
-"""
+"""Placeholders for subjects that may have come or gone since the last reading."""
 
 NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
 
@@ -74,9 +70,7 @@ class OneShotStatus:
 
 
 def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[NotJudged, ...]:
-    """
-    Return the evaluated reasons that read metrics pages, which *flags* switch off.
-    """
+    """Return the evaluated reasons that read metrics pages, which *flags* switch off."""
     return tuple(
         NotJudged(reason=entry.reason, why=NEEDS_PAGES)
         for entry in sorted(catalogue.entries.values(), key=lambda each: each.reason)
@@ -87,9 +81,7 @@ def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[Not
 def answer_from(
     view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]
 ) -> StatusAnswer:
-    """
-    Return the answer about a target, without a tag and notes.
-    """
+    """Return the answer about a target, without a tag and notes."""
     if target.is_cluster:
         return _answer(view.document(cluster=view.cluster()), not_judged)
     if target.is_everything:
@@ -118,9 +110,7 @@ def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Stat
 
 
 def cannot_read_after(err: KubeError) -> CannotAsk:
-    """
-    Return the error for a cluster of which nothing can be read.
-    """
+    """Return the error for a cluster of which nothing can be read."""
     return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
 
 
@@ -133,9 +123,7 @@ def cannot_read(why: str, *, refused: bool) -> CannotAsk:
 
 
 class ClusterSource:
-    """
-    Reads the whole cluster at each question, and writes nothing. It waits for no change.
-    """
+    """Reads the whole cluster at each question, and writes nothing. It waits for no change."""
 
     may_lag = False
 
@@ -171,9 +159,7 @@ class ClusterSource:
 
 
 class DumpSource:
-    """
-    Reads a dump. *at*: the moment to evaluate; None is the newest time in it.
-    """
+    """Reads a dump. *at*: the moment to evaluate; None is the newest time in it."""
 
     may_lag = False
 

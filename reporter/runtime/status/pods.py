@@ -1,6 +1,4 @@
-"""
-Find the pods of reporters, and reach one through the API server's proxy.
-"""
+"""Find the pods of reporters, and reach one through the API server's proxy."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -19,9 +17,7 @@ from reporter.settings.parsers import BindAddress, parse_address
 
 SELECTOR = "app.kubernetes.io/component=status-reporter"
 HUB_SELECTOR = "app.kubernetes.io/component=status-hub"
-"""
-The labels that the chart gives to the pods of reporters and of hubs.
-"""
+"""The labels that the chart gives to the pods of reporters and of hubs."""
 
 ADDRESS_FLAG = "status-bind-address"
 INSIDE = (
@@ -100,17 +96,13 @@ class ReporterPod(msgspec.Struct, frozen=True):
 
     @property
     def flags(self) -> Mapping[str, str]:
-        """
-        The flags by name that are written as ``--flag=value``.
-        """
+        """The flags by name that are written as ``--flag=value``."""
         pairs = (each.lstrip("-").partition("=") for each in self.arguments if "=" in each)
         return {name: text for name, _, text in pairs}
 
     @property
     def status_address(self) -> BindAddress | None:
-        """
-        The address of its status page; None if the proxy cannot reach it.
-        """
+        """The address of its status page; None if the proxy cannot reach it."""
         try:
             address = parse_address(self.flags.get(ADDRESS_FLAG, "0"))
         except ValueError:

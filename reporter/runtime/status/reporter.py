@@ -1,6 +1,4 @@
-"""
-The status that a running reporter answers with, wherever it is reached.
-"""
+"""The status that a running reporter answers with, wherever it is reached."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,14 +33,10 @@ ANSWERS = frozenset(
         HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
-"""
-The statuses with which ``/status/v1`` answers.
-"""
+"""The statuses with which ``/status/v1`` answers."""
 
 MAX_BYTES = 256 * 2**20
-"""
-Some ten times the status of 10,000 InferenceSets.
-"""
+"""Some ten times the status of 10,000 InferenceSets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +47,7 @@ class Fetched:
 
 
 class StatusFetcher(Protocol):
-    """
-    A way to the reporter. *description*: of the reporter that it reaches.
-    """
+    """A way to the reporter. *description*: of the reporter that it reaches."""
 
     description: str
 
@@ -66,9 +58,7 @@ class StatusFetcher(Protocol):
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
-        """
-        Send one GET. Raises CannotAsk.
-        """
+        """Send one GET. Raises CannotAsk."""
         ...
 
     async def close(self) -> None: ...
@@ -104,9 +94,7 @@ class ReporterSource:
 
 
 def time_limit(answer_timeout: timedelta, *, waits: bool) -> timedelta:
-    """
-    Return how long a request may take that waits for a change, or that does not.
-    """
+    """Return how long a request may take that waits for a change, or that does not."""
     return answer_timeout + timedelta(seconds=MAX_WAIT_SECONDS if waits else 0)
 
 
@@ -127,9 +115,7 @@ def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
 
 
 def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
-    """
-    Read what came back. Raises CannotAsk for what no reporter of this version answers.
-    """
+    """Read what came back. Raises CannotAsk for what no reporter of this version answers."""
     if fetched.status == HTTPStatus.NOT_FOUND and not is_html(fetched.headers):
         return _read_missing(fetched)
     raw = read_raw(fetched)
@@ -139,9 +125,7 @@ def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
 
 
 def read_raw(fetched: Fetched) -> dict[str, Any]:
-    """
-    Return the JSON of an answer. Raises CannotAsk for anything else.
-    """
+    """Return the JSON of an answer. Raises CannotAsk for anything else."""
     if is_html(fetched.headers):
         raise CannotAsk(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
@@ -188,9 +172,7 @@ def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> Sta
 
 
 def _read_missing(fetched: Fetched) -> StatusAnswer:
-    """
-    Distinguish a target that is not there from a reporter that has no such page.
-    """
+    """Distinguish a target that is not there from a reporter that has no such page."""
     error = read_error(fetched)
     if error is None or error.state is None:
         raise CannotAsk(
@@ -213,9 +195,7 @@ def _decode(body: bytes) -> Any:
 
 
 def read_error(fetched: Fetched) -> StatusError | None:
-    """
-    Return the error of an answer; None if it has none of ours.
-    """
+    """Return the error of an answer; None if it has none of ours."""
     try:
         return msgspec.json.decode(fetched.body, type=StatusError)
     except (msgspec.DecodeError, RecursionError):

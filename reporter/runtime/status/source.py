@@ -1,6 +1,4 @@
-"""
-A source of the status, its answers, and why there may be none.
-"""
+"""A source of the status, its answers, and why there may be none."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -67,17 +65,13 @@ class StatusAnswer:
 
     @property
     def namespace(self) -> NamespaceStatus | None:
-        """
-        The namespace that was asked about.
-        """
+        """The namespace that was asked about."""
         document = self.document
         return document.namespaces[0] if document is not None and document.namespaces else None
 
 
 class StatusSource(Protocol):
-    """
-    *description*: for the user. *may_lag*: its first answer may be older than the question.
-    """
+    """*description*: for the user. *may_lag*: its first answer may be older than the question."""
 
     @property
     def description(self) -> str: ...

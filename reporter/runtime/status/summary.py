@@ -1,6 +1,4 @@
-"""
-Summarize an answer about its target, whatever kind of subject that is.
-"""
+"""Summarize an answer about its target, whatever kind of subject that is."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -87,25 +85,19 @@ def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary
 def suppressed_of(
     subject: ClusterStatus | NamespaceStatus | InferenceSetStatus,
 ) -> tuple[Suppressed, ...]:
-    """
-    Return the suppressed findings of a subject: of a namespace, those of its harness.
-    """
+    """Return the suppressed findings of a subject: of a namespace, those of its harness."""
     if isinstance(subject, NamespaceStatus):
         return subject.harness.suppressed if subject.harness is not None else ()
     return subject.suppressed
 
 
 def _judged(states: list[State]) -> list[State]:
-    """
-    Leave out what is being deleted, which is no answer about health.
-    """
+    """Leave out what is being deleted, which is no answer about health."""
     return [state for state in states if state is not State.TERMINATING] or states
 
 
 def describe_missing(answer: StatusAnswer, target: Target) -> str:
-    """
-    Return what is not there, and how to find what is.
-    """
+    """Return what is not there, and how to find what is."""
     if answer.alike:
         return f"{answer.missing}; did you mean {answer.alike}?"
     if target.name:

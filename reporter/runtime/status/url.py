@@ -1,6 +1,4 @@
-"""
-Reach a reporter by the address of its status page.
-"""
+"""Reach a reporter by the address of its status page."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -67,9 +65,7 @@ class UrlFetcher:
         return fetched
 
     async def _find_authorization(self) -> None:
-        """
-        Load the token, again if it was loaded before: it may have expired.
-        """
+        """Load the token, again if it was loaded before: it may have expired."""
         if not _is_private(self._base):
             raise CannotAsk(
                 f"{self._base} asks for a token, which is not sent over plain HTTP through a network;"
@@ -126,9 +122,7 @@ class UrlFetcher:
 
 
 def _is_private(url: str) -> bool:
-    """
-    Return whether nobody can read on the way to a URL.
-    """
+    """Return whether nobody can read on the way to a URL."""
     parts = urlsplit(url)
     if parts.scheme == "https":
         return True

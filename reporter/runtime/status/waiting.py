@@ -1,6 +1,4 @@
-"""
-Wait until a subject is as wanted.
-"""
+"""Wait until a subject is as wanted."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -15,24 +13,18 @@ from reporter.runtime.status.summary import Summary, describe_missing, summarize
 
 
 ASK_INTERVAL = timedelta(seconds=1)
-"""
-The pause between two questions, of which the second one waits for a change.
-"""
+"""The pause between two questions, of which the second one waits for a change."""
 
 
 LAST_LOOK = timedelta(seconds=10)
-"""
-Time limit of the last question, which is asked when the time is over.
-"""
+"""Time limit of the last question, which is asked when the time is over."""
 
 UNCONFIRMED = "the reporter has finished no pass since it was asked first"
 
 
 @unique
 class WaitCondition(StrEnum):
-    """
-    The conditions that can be waited for.
-    """
+    """The conditions that can be waited for."""
 
     READY = "ready"
     AVAILABLE = "available"
@@ -54,9 +46,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatusWait:
-    """
-    A wait. *fail_fast*: end once the subject has failed or is being deleted.
-    """
+    """A wait. *fail_fast*: end once the subject has failed or is being deleted."""
 
     target: Target
     condition: WaitCondition
@@ -66,9 +56,7 @@ class StatusWait:
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """
-    The end of a wait, with what was seen last. *error*: why the last question had no answer.
-    """
+    """The end of a wait, with what was seen last. *error*: why the last question had no answer."""
 
     outcome: Outcome
     last: Summary | None = None
@@ -76,9 +64,7 @@ class Waited:
 
 
 def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
-    """
-    Return how the wait ends with this answer; None if it goes on.
-    """
+    """Return how the wait ends with this answer; None if it goes on."""
     if _is_met(summary, wait.condition):
         return Outcome.MET
     if not wait.fail_fast or wait.condition is WaitCondition.GONE:
@@ -147,9 +133,7 @@ class Waiter:
         return Waited(outcome, self._last, self._error or ("" if self._is_fresh else UNCONFIRMED))
 
     async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:
-        """
-        Ask once. Return the outcome, if it is one, and the pause before the next question.
-        """
+        """Ask once. Return the outcome, if it is one, and the pause before the next question."""
         pause = ASK_INTERVAL
         try:
             answer = await self._ask(remaining)
@@ -165,9 +149,7 @@ class Waiter:
         return None, pause
 
     async def _ask(self, remaining: float) -> StatusAnswer | None:
-        """
-        Return an answer; None if it does not come in the time that remains.
-        """
+        """Return an answer; None if it does not come in the time that remains."""
         lets_wait = self._is_fresh and remaining > LAST_LOOK.total_seconds()
         limit = remaining if lets_wait else max(remaining, LAST_LOOK.total_seconds())
         with suppress(TimeoutError):

@@ -164,9 +164,7 @@ class WatchingSource:
 
 
 def why_unreadable(states: Iterable[WatchState]) -> NotSynced | None:
-    """
-    Return why nothing at all can be read; None if anything can.
-    """
+    """Return why nothing at all can be read; None if anything can."""
     found = tuple(states)
     if any(isinstance(each, Watching | WatchLost) for each in found):
         return None
@@ -174,9 +172,7 @@ def why_unreadable(states: Iterable[WatchState]) -> NotSynced | None:
 
 
 async def _wait_unless_ended(loops: asyncio.Task[None], waiting: Coroutine[Any, Any, Any]) -> None:
-    """
-    Wait, but not for what cannot come any more: loops end by a fault alone, which is raised.
-    """
+    """Wait, but not for what cannot come any more: loops end by a fault alone, which is raised."""
     task = asyncio.create_task(waiting)
     try:
         await asyncio.wait({task, loops}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,3 +1,1 @@
-"""
-Groups of flags, each a part of Settings.
-"""
+"""Groups of flags, each a part of Settings."""

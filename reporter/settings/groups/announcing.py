@@ -1,6 +1,4 @@
-"""
-The flags of what is announced, where, and what is not until when.
-"""
+"""The flags of what is announced, where, and what is not until when."""
 
 # ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
 
@@ -18,9 +16,7 @@ _events = partial(flag, FlagGroup.EVENTS)
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class AnnouncingSettings:
-    """
-    The part of the settings about announcing.
-    """
+    """The part of the settings about announcing."""
 
     dry_run: bool = _events(
         "false",

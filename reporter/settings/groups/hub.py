@@ -1,6 +1,4 @@
-"""
-The flags of the command ``hub``.
-"""
+"""The flags of the command ``hub``."""
 
 # ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
 
@@ -30,9 +28,7 @@ _hub = partial(flag, FlagGroup.HUB)
 
 
 def parse_query_url(text: str) -> str:
-    """
-    Return the URL of a query API, without the path of queries; empty for the empty text.
-    """
+    """Return the URL of a query API, without the path of queries; empty for the empty text."""
     if not text:
         return ""
     try:
@@ -66,9 +62,7 @@ def parse_metric_label(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class HubSettings:
-    """
-    The settings of the hub; ``run`` has no use for them.
-    """
+    """The settings of the hub; ``run`` has no use for them."""
 
     hub_query_url: str = _hub(
         "",

@@ -1,6 +1,4 @@
-"""
-The flags of the HTTP servers.
-"""
+"""The flags of the HTTP servers."""
 
 # ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
 
@@ -22,9 +20,7 @@ _serving = partial(flag, FlagGroup.SERVING)
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class ServingSettings:
-    """
-    The part of the settings about what is served, where and to whom.
-    """
+    """The part of the settings about what is served, where and to whom."""
 
     metrics_bind_address: BindAddress | None = _serving(
         ":8080", parse_address, "Address of /metrics; 0: not served."

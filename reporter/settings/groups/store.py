@@ -1,6 +1,4 @@
-"""
-The flags of the HealthEvent store.
-"""
+"""The flags of the HealthEvent store."""
 
 # ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
 
@@ -37,9 +35,7 @@ def parse_store_resource(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class StoreSettings:
-    """
-    The part of the settings about the store.
-    """
+    """The part of the settings about the store."""
 
     store: StoreBackend = _store(
         "none",

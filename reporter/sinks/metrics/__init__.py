@@ -1,6 +1,4 @@
-"""
-The metrics page: what it declares, how the values are collected, and the page itself.
-"""
+"""The metrics page: what it declares, how the values are collected, and the page itself."""
 
 from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
 from reporter.sinks.metrics.hub import HubMetrics

@@ -1,6 +1,4 @@
-"""
-Collectors that compute their series at each scrape, from the reflectors and the scraper.
-"""
+"""Collectors that compute their series at each scrape, from the reflectors and the scraper."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,9 +48,7 @@ class WatchReport:
 
 
 class WatchCollector(Collector):
-    """
-    The state of every watch, one series for each kind.
-    """
+    """The state of every watch, one series for each kind."""
 
     def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
         self._watches = watches
@@ -111,9 +107,7 @@ class PermissionReport:
 
 
 class PermissionCollector(Collector):
-    """
-    The permissions that are needed. *report*: returns what is known of them.
-    """
+    """The permissions that are needed. *report*: returns what is known of them."""
 
     def __init__(self) -> None:
         self.report: Callable[[], PermissionReport] = PermissionReport

@@ -1,6 +1,4 @@
-"""
-The metrics page of the hub.
-"""
+"""The metrics page of the hub."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -56,9 +54,7 @@ class FleetCollector(Collector):
 
 
 class HubMetrics(ProcessMetrics):
-    """
-    Count queries and writes when they happen; ask for everything else at each scrape.
-    """
+    """Count queries and writes when they happen; ask for everything else at each scrape."""
 
     def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
         super().__init__(watches)

@@ -45,9 +45,7 @@ from reporter.stages.rollup.records import RollUp
 
 
 class Metrics(ProcessMetrics):
-    """
-    Count passes and writes when they happen; ask for everything else at each scrape.
-    """
+    """Count passes and writes when they happen; ask for everything else at each scrape."""
 
     def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
         super().__init__(watches)
@@ -97,9 +95,7 @@ class Metrics(ProcessMetrics):
             )
 
     def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
-        """
-        Add the series of the HealthEvent store.
-        """
+        """Add the series of the HealthEvent store."""
         return StoreMetrics(self.registry, objects)
 
     def set_failing_objects_function(self, count: Callable[[], int]) -> None:

@@ -1,6 +1,4 @@
-"""
-The series that the metrics pages of all commands have, in the text format of Prometheus.
-"""
+"""The series that the metrics pages of all commands have, in the text format of Prometheus."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
@@ -43,9 +41,7 @@ _STATUS_CODES = frozenset(int(each) for each in HTTPStatus)
 
 
 class Exposition(NamedTuple):
-    """
-    The samples of one moment. *encode* formats them, which may be done by another thread.
-    """
+    """The samples of one moment. *encode* formats them, which may be done by another thread."""
 
     content_type: str
     encode: Callable[[], bytes]
@@ -60,9 +56,7 @@ class _Collected(Collector):
 
 
 class ProcessMetrics:
-    """
-    The series of a process that watches an API server and serves HTTP.
-    """
+    """The series of a process that watches an API server and serves HTTP."""
 
     def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
         # The `_created` series of counters and histograms would only add to the page.
@@ -94,9 +88,7 @@ class ProcessMetrics:
         return Gauge(declaration.full_name, declaration.help, registry=self.registry)
 
     def _counter(self, declaration: MetricDeclaration, results: Iterable[str]) -> Counter:
-        """
-        Return a counter with a zero for every result, so that the first increase is seen.
-        """
+        """Return a counter with a zero for every result, so that the first increase is seen."""
         counter = Counter(
             declaration.full_name, declaration.help, declaration.labels, registry=self.registry
         )
@@ -120,17 +112,13 @@ class ProcessMetrics:
         self._closed_connections.labels(cause).inc()
 
     def count_api_request(self, verb: str, status: int | None) -> None:
-        """
-        Count a request to the API server. *status*: of the response, None without one.
-        """
+        """Count a request to the API server. *status*: of the response, None without one."""
         # A pod behind the API server's proxy may answer with any number.
         known = str(status) if status in _STATUS_CODES else "other"
         self._api_requests.labels(verb, "error" if status is None else known).inc()
 
     def render(self) -> bytes:
-        """
-        Return the page in plain text.
-        """
+        """Return the page in plain text."""
         return self.expose("").encode()
 
     def expose(self, accept: str) -> Exposition:

@@ -1,6 +1,4 @@
-"""
-The series of the overlay of the catalogue.
-"""
+"""The series of the overlay of the catalogue."""
 
 from collections.abc import Callable
 from enum import StrEnum, unique
@@ -12,18 +10,14 @@ from reporter.sinks.metrics.declarations.reporter import OVERLAY_REFUSED, OVERLA
 
 @unique
 class ReloadResult(StrEnum):
-    """
-    The result of loading a changed overlay. The values are those of a label.
-    """
+    """The result of loading a changed overlay. The values are those of a label."""
 
     APPLIED = "applied"
     REFUSED = "refused"
 
 
 class ReloadMetrics:
-    """
-    The series of reloads; they are zero without an overlay.
-    """
+    """The series of reloads; they are zero without an overlay."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._reloads = Counter(

@@ -29,15 +29,11 @@ from reporter.stages.rollup.records import ClusterRecord, NamespaceRecord, RollU
 Samples: TypeAlias = Iterable[tuple[tuple[str, ...], float]]
 
 CLUSTER, NAMESPACE = "cluster", "namespace"
-"""
-The values of the label ``scope``.
-"""
+"""The values of the label ``scope``."""
 
 
 class Shown(NamedTuple):
-    """
-    The cluster, whose name is empty, or a workload namespace.
-    """
+    """The cluster, whose name is empty, or a workload namespace."""
 
     scope: str
     name: str
@@ -104,9 +100,7 @@ def _find_shown(
 
 
 def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
-    """
-    Return the sums over all namespaces; None where one of them does not report.
-    """
+    """Return the sums over all namespaces; None where one of them does not report."""
     known = [each for each in every if each is not None]
     if len(known) < len(every):
         return None

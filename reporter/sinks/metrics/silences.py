@@ -1,6 +1,4 @@
-"""
-The series of silences, from the last evaluation.
-"""
+"""The series of silences, from the last evaluation."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

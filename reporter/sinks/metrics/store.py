@@ -1,6 +1,4 @@
-"""
-The series of the HealthEvent store, which are there while it is switched on.
-"""
+"""The series of the HealthEvent store, which are there while it is switched on."""
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
@@ -54,9 +52,7 @@ class StoreMetrics(Collector):
 def _counter(
     registry: CollectorRegistry, declaration: MetricDeclaration, values: Iterable[str]
 ) -> Counter:
-    """
-    Return a counter with a zero for every value, so that the first increase is seen.
-    """
+    """Return a counter with a zero for every value, so that the first increase is seen."""
     counter = Counter(
         declaration.full_name, declaration.help, declaration.labels, registry=registry
     )

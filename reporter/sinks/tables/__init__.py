@@ -1,3 +1,1 @@
-"""
-Render the status for people: tables as those of kubectl, and details of one subject.
-"""
+"""Render the status for people: tables as those of kubectl, and details of one subject."""

@@ -1,6 +1,4 @@
-"""
-A table that is rendered again with each answer: first all rows, then those that changed.
-"""
+"""A table that is rendered again with each answer: first all rows, then those that changed."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
@@ -29,9 +27,7 @@ class ChangingTable:
         self._shown: frozenset[Row] = frozenset()
 
     def render(self, rows: Sequence[Row]) -> Iterator[str]:
-        """
-        Yield the lines of the rows that changed, and of those that are not there any longer.
-        """
+        """Yield the lines of the rows that changed, and of those that are not there any longer."""
         changed = [row for row in rows if self._content(row) not in self._shown]
         changed += self._deleted(rows)
         self._shown = frozenset(map(self._content, rows))

@@ -1,6 +1,4 @@
-"""
-Render one subject at length: what blocks it, where, what to do, and how that follows.
-"""
+"""Render one subject at length: what blocks it, where, what to do, and how that follows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,9 +15,7 @@ LABEL_WIDTH = 15
 
 
 def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Iterator[str]:
-    """
-    Yield the lines about one InferenceSet.
-    """
+    """Yield the lines about one InferenceSet."""
     kind, _, name = each.name.rpartition("/")
     yield field(kind or "InferenceSet", f"{namespace}/{name}")
     state = paint(each.state, colour=colour)
@@ -42,9 +38,7 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
 
 
 def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[str]:
-    """
-    Yield the lines about what blocks a subject.
-    """
+    """Yield the lines about what blocks a subject."""
     reason = blocking.reason or blocking.code
     code = f" ({blocking.code})" if blocking.reason and blocking.code else ""
     yield field("Blocked by", f"{reason}{code}, layer {blocking.layer}")
@@ -105,7 +99,5 @@ def describe_replicas(replicas: Replicas | None) -> str:
 
 
 def field(label: str, text: str, *, is_safe: bool = False) -> str:
-    """
-    Return a line with a label. *is_safe*: the text is ours, and may have colours.
-    """
+    """Return a line with a label. *is_safe*: the text is ours, and may have colours."""
     return f"{label + ': ':{LABEL_WIDTH}}{text if is_safe else one_line(text)}".rstrip()

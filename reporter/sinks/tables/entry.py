@@ -1,6 +1,4 @@
-"""
-Render the entry of a reason in the catalogue, and the chain from a symptom to its root.
-"""
+"""Render the entry of a reason in the catalogue, and the chain from a symptom to its root."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -23,9 +21,7 @@ NEEDS_CRD = "Its probe needs the missing CRD."
 
 
 class EntryText:
-    """
-    The texts about reasons of one catalogue. *meanings*: by reason; *runbooks*: the steps.
-    """
+    """The texts about reasons of one catalogue. *meanings*: by reason; *runbooks*: the steps."""
 
     def __init__(
         self,
@@ -39,9 +35,7 @@ class EntryText:
         self._grace = grace
 
     def render(self, reason: Reason) -> Iterator[str]:
-        """
-        Yield the lines about one reason.
-        """
+        """Yield the lines about one reason."""
         entry = self._catalogue[reason]
         yield field("Reason", reason)
         yield field("Layer", f"{entry.layer}: about {self._subject(entry)}")
@@ -99,9 +93,7 @@ class EntryText:
             yield f"{catalogue.missing_crd_reason}, of {', '.join(crds)}"
 
     def render_chain(self, reasons: Sequence[str]) -> Iterator[str]:
-        """
-        Yield the way from a symptom to its root, with why each step follows.
-        """
+        """Yield the way from a symptom to its root, with why each step follows."""
         yield one_line(reasons[0]) + (" (the symptom)" if len(reasons) > 1 else "")
         for depth, (target, source) in enumerate(pairwise(reasons), start=1):
             is_root = depth == len(reasons) - 1

@@ -1,6 +1,4 @@
-"""
-The rows and details of clusters, as a hub answers about them.
-"""
+"""The rows and details of clusters, as a hub answers about them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,9 +19,7 @@ def fleet_head(*, wide: bool) -> Sequence[str]:
 
 
 def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield the clusters.
-    """
+    """Yield the clusters."""
     for each in document.clusters:
         cells = (
             each.name,
@@ -52,9 +48,7 @@ def _wide_cells(each: ClusterEntry) -> tuple[str, ...]:
 
 
 def _sets(counts: Counts | None) -> str:
-    """
-    Return how many of the InferenceSets are Current.
-    """
+    """Return how many of the InferenceSets are Current."""
     if counts is None:
         return NOTHING
     every = sum(counts.by_state().values())
@@ -73,9 +67,7 @@ def _name_of(blocking: FleetBlocking) -> str:
 
 
 def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
-    """
-    Yield the lines about one cluster.
-    """
+    """Yield the lines about one cluster."""
     yield field("Cluster", each.name)
     if each.label != each.name:
         yield field("Label", each.label)
@@ -119,9 +111,7 @@ def _blocking(blocking: FleetBlocking) -> Iterator[str]:
 
 
 def describe_fleet_gaps(document: FleetDocument) -> Iterator[str]:
-    """
-    Yield a note for each explanation why clusters or parts of them are missing.
-    """
+    """Yield a note for each explanation why clusters or parts of them are missing."""
     fleet = document.fleet
     if fleet.why:
         yield f"nothing is known of the clusters: {fleet.why}"

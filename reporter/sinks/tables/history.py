@@ -1,6 +1,4 @@
-"""
-The rows of the history: one for each reason of a subject, or with *wide* for each episode.
-"""
+"""The rows of the history: one for each reason of a subject, or with *wide* for each episode."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime

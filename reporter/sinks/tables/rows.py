@@ -1,6 +1,4 @@
-"""
-The rows of the status: one for each subject.
-"""
+"""The rows of the status: one for each subject."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -30,9 +28,7 @@ AnySubject: TypeAlias = NamespaceStatus | InferenceSetStatus | ClusterStatus | H
 
 
 def describe_blocking(blocking: Blocking) -> str:
-    """
-    Return the reason, or the code where no reason is the cause; a pointer is marked.
-    """
+    """Return the reason, or the code where no reason is the cause; a pointer is marked."""
     return (POINTER if blocking.pointer else "") + (blocking.reason or blocking.code)
 
 
@@ -68,9 +64,7 @@ def _wide_cells(subject: AnySubject) -> tuple[str, ...]:
 
 
 def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield the control plane and each namespace.
-    """
+    """Yield the control plane and each namespace."""
     if document.cluster is not None:
         yield (CLUSTER_NAME, *subject_cells(document.cluster, wide=wide))
     for each in document.namespaces:
@@ -78,18 +72,14 @@ def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str
 
 
 def set_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield the InferenceSets of all namespaces.
-    """
+    """Yield the InferenceSets of all namespaces."""
     for namespace in document.namespaces:
         for each in namespace.inference_sets:
             yield (namespace.name, each.name, *subject_cells(each, wide=wide))
 
 
 def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield a namespace, its harness and its InferenceSets, each with its kind.
-    """
+    """Yield a namespace, its harness and its InferenceSets, each with its kind."""
     yield ("Namespace", namespace.name, *subject_cells(namespace, wide=wide))
     if namespace.harness is not None:
         yield ("Harness", namespace.name, *subject_cells(namespace.harness, wide=wide))
@@ -99,9 +89,7 @@ def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[
 
 
 def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield the control plane and its Deployments.
-    """
+    """Yield the control plane and its Deployments."""
     yield ("Cluster", CLUSTER_NAME, *subject_cells(cluster, wide=wide))
     empty = (NOTHING,) * (3 + (len(WIDE_COLUMNS) if wide else 0))
     for each in cluster.components:

@@ -30,18 +30,14 @@ Green, yellow, magenta, red and dim, in the colours that the user chose for them
 
 
 class TextTable:
-    """
-    Lines of a table whose columns never become narrower, for rows that follow later.
-    """
+    """Lines of a table whose columns never become narrower, for rows that follow later."""
 
     def __init__(self, head: Sequence[str], *, colour: bool = False) -> None:
         self._head, self._colour = tuple(head), colour
         self._widths = [len(cell) for cell in head]
 
     def render(self, rows: Iterable[Sequence[str]], *, with_head: bool = True) -> Iterator[str]:
-        """
-        Yield the lines. Foreign text has its control characters escaped.
-        """
+        """Yield the lines. Foreign text has its control characters escaped."""
         cells = [[one_line(cell) or NOTHING for cell in row] for row in rows]
         for row in cells:
             self._widths = [max(pair) for pair in zip(self._widths, map(len, row), strict=True)]
@@ -50,9 +46,7 @@ class TextTable:
             yield self._paint(GAP.join(padded).rstrip(), row)
 
     def _paint(self, line: str, row: Sequence[str]) -> str:
-        """
-        Colour the state, at its place: other cells may have the same word.
-        """
+        """Colour the state, at its place: other cells may have the same word."""
         if not self._colour or STATE_COLUMN not in self._head:
             return line
         index = self._head.index(STATE_COLUMN)
@@ -62,8 +56,6 @@ class TextTable:
 
 
 def paint(state: str, *, colour: bool) -> str:
-    """
-    Return a state in its colour.
-    """
+    """Return a state in its colour."""
     code = COLOURS.get(state, "") if colour else ""
     return f"{code}{state}{RESET}" if code else state

@@ -1,6 +1,4 @@
-"""
-Observations of the sidecar: the result file, and the container that writes it.
-"""
+"""Observations of the sidecar: the result file, and the container that writes it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,23 +8,17 @@ from reporter.model.records.job_results import Container, SidecarPod
 
 
 SIDECAR_CONTAINER = "status-reporter"
-"""
-The usual name of the sidecar's own container.
-"""
+"""The usual name of the sidecar's own container."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoFile:
-    """
-    There is no result file yet.
-    """
+    """There is no result file yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidResult:
-    """
-    A result file that is valid; *reason* and *message* are trimmed, cut and never empty.
-    """
+    """A result file that is valid; *reason* and *message* are trimmed, cut and never empty."""
 
     is_success: bool
     reason: str

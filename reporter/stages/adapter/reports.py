@@ -13,16 +13,12 @@ from reporter.stages.adapter.observations import InvalidResult, ValidResult
 
 
 OOM_KILLED = "OOMKilled"
-"""
-The reason that the kubelet gives a container that ran out of memory.
-"""
+"""The reason that the kubelet gives a container that ran out of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """
-    A condition to write, and the exit code once it is written.
-    """
+    """A condition to write, and the exit code once it is written."""
 
     is_true: bool
     reason: str
@@ -70,9 +66,7 @@ def report_timeout(max_wait: timedelta) -> Report:
 
 
 def go_duration(duration: timedelta) -> str:
-    """
-    Format whole seconds as Go's time.Duration does: ``45s``, ``5m0s``, ``1h0m0s``.
-    """
+    """Format whole seconds as Go's time.Duration does: ``45s``, ``5m0s``, ``1h0m0s``."""
     minutes, seconds = divmod(int(duration.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,6 +1,4 @@
-"""
-The fields of a result: their rules, defaults and limits.
-"""
+"""The fields of a result: their rules, defaults and limits."""
 
 from reporter.stages.adapter.observations import ValidResult
 
@@ -14,21 +12,15 @@ MAX_MESSAGE_BYTES = 1024
 GO_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-"""
-Characters that Go's strings.TrimSpace removes. Python's strip removes four more.
-"""
+"""Characters that Go's strings.TrimSpace removes. Python's strip removes four more."""
 
 
 class InvalidFieldError(ValueError):
-    """
-    A field of a result that breaks its rule.
-    """
+    """A field of a result that breaks its rule."""
 
 
 def make_result(status: str, reason: str, message: str) -> ValidResult:
-    """
-    Return the result. Raise InvalidFieldError for another status than success and failure.
-    """
+    """Return the result. Raise InvalidFieldError for another status than success and failure."""
     if status not in {SUCCESS, FAILURE}:
         raise InvalidFieldError(f"status: must be either '{SUCCESS}' or '{FAILURE}'")
     return ValidResult(
@@ -39,8 +31,6 @@ def make_result(status: str, reason: str, message: str) -> ValidResult:
 
 
 def cut_bytes(text: str, limit: int) -> str:
-    """
-    Return at most *limit* bytes of UTF-8, cut between characters.
-    """
+    """Return at most *limit* bytes of UTF-8, cut between characters."""
     raw = text.encode()
     return text if len(raw) <= limit else raw[:limit].decode(errors="ignore")

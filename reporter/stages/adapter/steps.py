@@ -58,18 +58,14 @@ class LookAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WaitUntil:
-    """
-    Wait until a moment, a stop signal or the status of the container, whatever comes first.
-    """
+    """Wait until a moment, a stop signal or the status of the container, whatever comes first."""
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """
-    End without a report.
-    """
+    """End without a report."""
 
 
 Step: TypeAlias = LookAt | WaitUntil | Report | Leave
@@ -101,9 +97,7 @@ class SidecarState:
 
 
 def begin(rules: SidecarRules, *, now: float) -> SidecarState:
-    """
-    Look at the container at once, at the file after the first poll interval.
-    """
+    """Look at the container at once, at the file after the first poll interval."""
     return SidecarState(
         deadline=now + rules.max_wait.total_seconds(),
         file_due=now + rules.poll_interval.total_seconds(),
@@ -138,18 +132,14 @@ def with_file(
 
 
 def with_question(state: SidecarState) -> SidecarState:
-    """
-    Note that the status of the container was requested.
-    """
+    """Note that the status of the container was requested."""
     return replace(state, asking=True)
 
 
 def with_container(
     state: SidecarState, rules: SidecarRules, ended: Terminated | None, *, now: float
 ) -> SidecarState:
-    """
-    Note the answer. *ended* is None while the container runs or its status is unknown.
-    """
+    """Note the answer. *ended* is None while the container runs or its status is unknown."""
     interval = rules.container_interval if state.stop_until is None else rules.stop_interval
     owed = state.owed - {LookAt.CONTAINER}
     return replace(
@@ -165,9 +155,7 @@ def with_container(
 def with_stop(
     state: SidecarState, rules: SidecarRules, *, patience: timedelta, now: float
 ) -> SidecarState:
-    """
-    Note a stop signal. *patience*: for how long to look again before leaving with nothing.
-    """
+    """Note a stop signal. *patience*: for how long to look again before leaving with nothing."""
     if state.stop_until is not None:
         return state
     looks = frozenset(LookAt) if rules.looks_at_stop else frozenset[LookAt]()
@@ -176,9 +164,7 @@ def with_stop(
 
 
 def with_patience(state: SidecarState, *, until: float) -> SidecarState:
-    """
-    Note until when to look again after a stop signal, if that is known only since.
-    """
+    """Note until when to look again after a stop signal, if that is known only since."""
     if state.stop_until is None:
         return state
     return replace(state, stop_until=max(state.stop_until, until))
@@ -203,9 +189,7 @@ def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
 
 
 def _certain_report(state: SidecarState) -> Report | None:
-    """
-    Return the report of what was seen; None while it may still change.
-    """
+    """Return the report of what was seen; None while it may still change."""
     if state.result is not None:
         return report_result(state.result)
     if state.terminated is not None:
@@ -222,9 +206,7 @@ def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
 
 
 def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
-    """
-    Look at both once more; the status that was requested before may be the last one.
-    """
+    """Look at both once more; the status that was requested before may be the last one."""
     if state.file_at < state.deadline:
         return LookAt.FILE
     if state.container_at < state.deadline:

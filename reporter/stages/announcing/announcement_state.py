@@ -1,6 +1,4 @@
-"""
-The state of announcing as values: running episodes, owed Ready Events and groups.
-"""
+"""The state of announcing as values: running episodes, owed Ready Events and groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,4 @@
-"""
-Continue the announced episodes with another catalogue.
-"""
+"""Continue the announced episodes with another catalogue."""
 
 from dataclasses import replace
 

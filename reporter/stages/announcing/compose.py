@@ -1,6 +1,4 @@
-"""
-Compose the Event of a key from the present evaluation, at the moment it is sent.
-"""
+"""Compose the Event of a key from the present evaluation, at the moment it is sent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -33,9 +31,7 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 MAX_FOREIGN_BYTES = 256
-"""
-The most of a foreign text that is kept for the process that reads an Event back.
-"""
+"""The most of a foreign text that is kept for the process that reads an Event back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +110,7 @@ class EventComposer:
         return state.involved_object if state is not None else self.involved_for(key.subject)
 
     def _announced(self, key: FindingKey, message_input: MessageInput) -> Announced:
-        """
-        Return what the process that reads the Event back must know of it.
-        """
+        """Return what the process that reads the Event back must know of it."""
         others = [
             OtherFinding(
                 reason=each.reason, item=each.item, **msgspec.structs.asdict(self._finding(each))
@@ -222,9 +216,7 @@ class EventComposer:
         )
 
     def reported_troubles(self, key: FindingKey) -> tuple[ReportedTrouble, ...]:
-        """
-        Return the troubles of a key that exist now and outlived their hold.
-        """
+        """Return the troubles of a key that exist now and outlived their hold."""
         state = self.evaluation.finding_state_of(key)
         clocks = state.announceable if state is not None else ()
         return tuple(

@@ -25,9 +25,7 @@ from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
 def announceable_keys(
     state: AnnouncementState, evaluation: Evaluation, settings: EvaluationSettings
 ) -> Iterable[FindingKey]:
-    """
-    Yield the keys whose Event may be written now, if a write is due.
-    """
+    """Yield the keys whose Event may be written now, if a write is due."""
     for ranking in evaluation.rankings.values():
         for key in ranking.keys_to_announce(settings.emission):
             finding = evaluation.gate.finding_states[key]
@@ -49,9 +47,7 @@ def is_announceable(
     evaluation: Evaluation,
     settings: EvaluationSettings,
 ) -> bool:
-    """
-    Return whether this key is one of the ``announceable_keys``.
-    """
+    """Return whether this key is one of the ``announceable_keys``."""
     if key in state.groups:
         return _is_group_announceable(key, state.groups[key], evaluation, settings)
     return is_member_announceable(key, evaluation, settings) and not _is_in_group(key, state)
@@ -69,9 +65,7 @@ def _is_group_announceable(
 def is_member_announceable(
     key: FindingKey, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
-    """
-    Return whether a finding may be announced, by itself or as a member of a group.
-    """
+    """Return whether a finding may be announced, by itself or as a member of a group."""
     finding = evaluation.gate.finding_states.get(key)
     if finding is None or finding.why_unknown or not finding.announceable:
         return False
@@ -89,9 +83,7 @@ def _is_in_group(key: FindingKey, state: AnnouncementState) -> bool:
 
 
 def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) -> bool:
-    """
-    Return whether a key, or a member of its group, is outranked, suppressed or silenced.
-    """
+    """Return whether a key, or a member of its group, is outranked, suppressed or silenced."""
     group = state.groups.get(key, EventGroup())
     keys = [member_key(key, member) for member in group.members] or [key]
     return any(
@@ -164,9 +156,7 @@ def _merely_paused(state: AnnouncementState, evaluation: Evaluation) -> frozense
 def _subjects_with_open_episode(
     state: AnnouncementState, catalogue: Catalogue
 ) -> frozenset[Subject]:
-    """
-    Return the subjects with an episode that gates Ready; those of orthogonal reasons do not.
-    """
+    """Return the subjects with an episode that gates Ready; those of orthogonal reasons do not."""
     entries = ((key.subject, catalogue[key.reason]) for key in state.episodes)
     return frozenset(
         subject for subject, entry in entries if not entry.orthogonal and not entry.is_ready_reason
@@ -176,9 +166,7 @@ def _subjects_with_open_episode(
 def ready_groups(
     state: AnnouncementState, catalogue: Catalogue
 ) -> Mapping[Subject, list[EventGroup]]:
-    """
-    Return the groups whose recovery each subject's Ready Event announces.
-    """
+    """Return the groups whose recovery each subject's Ready Event announces."""
     groups: defaultdict[Subject, list[EventGroup]] = defaultdict(list)
     for key, group in state.groups.items():
         if not catalogue[key.reason].orthogonal:
@@ -191,9 +179,7 @@ def _represented_subjects(
     groups: Sequence[EventGroup],
     possible_members: Mapping[Subject, set[Subject]],
 ) -> frozenset[Subject]:
-    """
-    Return the subjects that must all be ready for this subject's Ready Event.
-    """
+    """Return the subjects that must all be ready for this subject's Ready Event."""
     represented = frozenset({subject}).union(*(group.ready_members for group in groups))
     if any(group.restored for group in groups):
         return represented.union(possible_members.get(subject, ()))

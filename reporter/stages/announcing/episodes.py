@@ -30,9 +30,7 @@ def apply_evaluation(
     *,
     now: datetime,
 ) -> AnnouncementState:
-    """
-    Return the state after a pass: end settled episodes, mark muted ones, form groups.
-    """
+    """Return the state after a pass: end settled episodes, mark muted ones, form groups."""
     # A restored group has no known members, so it lasts only as long as its episode.
     before = {k: g for k, g in state.groups.items() if not g.restored or k in state.episodes}
     groups = update_groups(before, evaluation, catalogue, settings, individual=state.episodes)
@@ -95,9 +93,7 @@ def _mark_muted(
 
 
 def _emptied_groups(state: AnnouncementState) -> Mapping[FindingKey, EventGroup]:
-    """
-    Return the groups that still owe a Ready, whose text names their former members.
-    """
+    """Return the groups that still owe a Ready, whose text names their former members."""
     return {
         key: replace(group, members=frozenset())
         for key, group in state.groups.items()
@@ -157,9 +153,7 @@ def _is_running(
 def _restart_settle(
     key: FindingKey, episode: Episode, evaluation: Evaluation, *, now: datetime
 ) -> Episode:
-    """
-    Let a restored episode that cannot be evaluated settle anew once it can.
-    """
+    """Let a restored episode that cannot be evaluated settle anew once it can."""
     is_unknown = _is_unknown(key, evaluation) or (
         key.subject.is_unnamed and _has_unknown_member(key, evaluation)
     )
@@ -179,9 +173,7 @@ def _is_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
 
 
 def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
-    """
-    Return whether an InferenceSet that a restored group may stand for cannot be evaluated.
-    """
+    """Return whether an InferenceSet that a restored group may stand for cannot be evaluated."""
     namespace = key.subject.namespace
     return any(
         (each.reason, each.subject.namespace) == (key.reason, namespace)

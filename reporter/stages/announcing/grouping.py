@@ -18,9 +18,7 @@ from reporter.stages.evaluation.rank import is_candidate
 
 
 GROUP_THRESHOLD = 10
-"""
-The number of InferenceSets above which they get one Event in common.
-"""
+"""The number of InferenceSets above which they get one Event in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +41,12 @@ class EventGroup:
 
 
 def group_key(key: FindingKey) -> FindingKey:
-    """
-    Return the key of the Event for all InferenceSets of the namespace.
-    """
+    """Return the key of the Event for all InferenceSets of the namespace."""
     return FindingKey(key.subject.all_of_kind, key.reason, key.item)
 
 
 def member_key(key: FindingKey, member: Subject) -> FindingKey:
-    """
-    Return the key of one of the InferenceSets that the Event of a group is about.
-    """
+    """Return the key of one of the InferenceSets that the Event of a group is about."""
     return FindingKey(member, key.reason, key.item)
 
 
@@ -111,9 +105,7 @@ def update_groups(
 
 
 def _candidate_namespaces(before: Mapping[FindingKey, EventGroup], gate: Gate) -> frozenset[str]:
-    """
-    Return the namespaces that may have a group, so that the others need not be looked at.
-    """
+    """Return the namespaces that may have a group, so that the others need not be looked at."""
     count = Counter(key.subject.namespace for key in gate.finding_states)
     many = {namespace for namespace, keys in count.items() if keys > GROUP_THRESHOLD}
     return frozenset(many | {key.subject.namespace for key in before})

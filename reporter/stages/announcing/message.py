@@ -26,9 +26,7 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 MAX_MESSAGE_BYTES = 1024
 MIN_FOREIGN_BYTES = 24
-"""
-The bytes of foreign text below which it says nothing and is left out.
-"""
+"""The bytes of foreign text below which it says nothing and is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +91,7 @@ class MessageInput:
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """
-    One attempt to make a message fit: how many troubles and reasons it names.
-    """
+    """One attempt to make a message fit: how many troubles and reasons it names."""
 
     max_troubles: int
     max_reasons: int
@@ -103,9 +99,7 @@ class Truncation:
 
 
 def render_message(message_input: MessageInput) -> str:
-    """
-    Return the message, of at most MAX_MESSAGE_BYTES.
-    """
+    """Return the message, of at most MAX_MESSAGE_BYTES."""
     troubles = sorted(
         message_input.troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause)
     )
@@ -119,9 +113,7 @@ def render_message(message_input: MessageInput) -> str:
 
 
 def _truncations(message_input: MessageInput, troubles: int) -> tuple[Truncation, ...]:
-    """
-    Return the truncations to try, the longest message first.
-    """
+    """Return the truncations to try, the longest message first."""
     reasons = len((*message_input.other_reasons, *message_input.suppressed_reasons))
     return (
         Truncation(troubles, reasons, include_remedy=True),

@@ -39,9 +39,7 @@ def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[S
 
 
 def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
-    """
-    Return whether what an Event says about an InferenceSet still holds.
-    """
+    """Return whether what an Event says about an InferenceSet still holds."""
     evaluation = context.evaluation
     if not evaluation.known_subjects.may_include(subject):
         return False
@@ -64,9 +62,7 @@ def may_become_true(record: EventRecord, subject: Subject, context: PublishConte
 
 
 def contradicts_ready(record: EventRecord, context: PublishContext) -> bool:
-    """
-    Return whether an Event says that its subjects are not ready; another Ready follows it.
-    """
+    """Return whether an Event says that its subjects are not ready; another Ready follows it."""
     return record.type is EventType.WARNING and not context.catalogue[record.key.reason].orthogonal
 
 

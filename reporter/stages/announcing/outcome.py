@@ -1,6 +1,4 @@
-"""
-Apply the outcome of a write to the state of announcing.
-"""
+"""Apply the outcome of a write to the state of announcing."""
 
 from dataclasses import replace
 from enum import Enum, unique
@@ -13,9 +11,7 @@ from reporter.stages.announcing.announcement_state import AnnouncementState, Epi
 
 @unique
 class WriteOutcome(Enum):
-    """
-    The outcome of one write.
-    """
+    """The outcome of one write."""
 
     WRITTEN = "written"
     UNCERTAIN = "uncertain"  # sent, but no answer

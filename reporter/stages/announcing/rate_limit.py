@@ -1,15 +1,11 @@
-"""
-Limit the rate of Event writes: a token bucket for all, and a back-off for each refused one.
-"""
+"""Limit the rate of Event writes: a token bucket for all, and a back-off for each refused one."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 
 MAX_PAUSE = timedelta(minutes=1)
-"""
-The longest pause after a failed write, whatever the server asks for.
-"""
+"""The longest pause after a failed write, whatever the server asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +41,7 @@ class TokenBucket:
 
 @dataclass(frozen=True, slots=True)
 class WriteBackoff:
-    """
-    The back-off of one key after failed writes: one second, doubled up to a minute.
-    """
+    """The back-off of one key after failed writes: one second, doubled up to a minute."""
 
     failures: int = 0
     retry_at: datetime | None = None

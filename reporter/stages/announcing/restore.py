@@ -162,9 +162,7 @@ def _overtaken(
 
 
 def _named(record: EventRecord) -> Iterable[tuple[FindingKey, OtherFinding]]:
-    """
-    Return the findings that the suffix of an Event names.
-    """
+    """Return the findings that the suffix of an Event names."""
     others = record.announced.also if record.announced is not None else ()
     return ((FindingKey(record.key.subject, e.reason, e.item), e) for e in others)
 

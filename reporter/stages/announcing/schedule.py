@@ -32,9 +32,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 _READY_RANK = -1
 _UNRANKED = 10_000
-"""
-The places of Ready Events and of orthogonal reasons in the order of writes.
-"""
+"""The places of Ready Events and of orthogonal reasons in the order of writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,7 @@ class PendingWrite:
 
 
 class CachedWrite(NamedTuple):
-    """
-    The next write of a running episode, with the values it was decided from.
-    """
+    """The next write of a running episode, with the values it was decided from."""
 
     episode: Episode
     finding_state: FindingState | None
@@ -103,9 +99,7 @@ class PublishContext:
     snapshot: Snapshot | None = None
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
-        """
-        Return the writes due now by importance, then the future ones unordered.
-        """
+        """Return the writes due now by importance, then the future ones unordered."""
         writes = [PendingWrite(key, now, _READY_RANK) for key in self._due_ready_keys(now)]
         writes += [
             self._schedule_write(key, now=now)
@@ -117,9 +111,7 @@ class PublishContext:
         return due + [each for each in writes if each.due_at > now]
 
     def pending_write(self, key: FindingKey, *, now: datetime) -> PendingWrite | None:
-        """
-        Return the next write of one key; None if nothing of it may be written.
-        """
+        """Return the next write of one key; None if nothing of it may be written."""
         entry = self.catalogue.entries.get(key.reason)
         if entry is None:
             return None  # the catalogue has changed since
@@ -130,9 +122,7 @@ class PublishContext:
         return self._schedule_write(key, now=now)
 
     def compose_event(self, key: FindingKey, *, now: datetime) -> EventRecord | None:
-        """
-        Return the Event to send at this moment; None if no write of the key is due any more.
-        """
+        """Return the Event to send at this moment; None if no write of the key is due any more."""
         write = self.pending_write(key, now=now)
         if write is None or write.due_at > now:
             return None

@@ -37,9 +37,7 @@ def stays_evaluated(catalogue: Catalogue, settings: EvaluationSettings) -> Stays
 def change_catalogue(
     before: Evaluation, catalogue: Catalogue, settings: EvaluationSettings
 ) -> Evaluation:
-    """
-    Return the Evaluation without the reasons that go, and ranked by the new catalogue.
-    """
+    """Return the Evaluation without the reasons that go, and ranked by the new catalogue."""
     stays = stays_evaluated(catalogue, settings)
     gate = forget_keys(before.gate, lambda key: not stays(key))
     evaluated = frozenset(
@@ -80,8 +78,6 @@ def _kept_suppressions(before: Suppressions, stays: StaysFunc) -> Suppressions:
 def _kept_keys(
     keys: Mapping[FindingKey, tuple[FindingKey, ...]], stays: StaysFunc
 ) -> Mapping[FindingKey, tuple[FindingKey, ...]]:
-    """
-    Return the keys that stay with those of theirs that stay, if there are any.
-    """
+    """Return the keys that stay with those of theirs that stay, if there are any."""
     kept = {key: tuple(filter(stays, others)) for key, others in keys.items() if stays(key)}
     return {key: others for key, others in kept.items() if others}

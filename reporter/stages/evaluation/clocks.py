@@ -28,9 +28,7 @@ of Events (kube-apiserver, ``--event-ttl``).
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """
-    The two settings that every hold and settle falls back to.
-    """
+    """The two settings that every hold and settle falls back to."""
 
     grace: timedelta = timedelta(seconds=60)
     settle: timedelta = timedelta(seconds=30)
@@ -75,15 +73,11 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     @property
     def cause_seen_at(self) -> datetime | None:
-        """
-        Since when the present cause is seen.
-        """
+        """Since when the present cause is seen."""
         return self.cause_since or self.seen_at
 
     def with_active_trouble(self, trouble: Trouble, *, now: datetime) -> "CauseClock":
-        """
-        Return the clock of the trouble as seen now, perhaps with another kind than before.
-        """
+        """Return the clock of the trouble as seen now, perhaps with another kind than before."""
         is_same = self.active and trouble.cause == self.trouble.cause
         active = replace(
             self,
@@ -130,9 +124,7 @@ class FindingState(Struct, frozen=True, gc=False):
     announced_at: datetime | None = None
 
     def advanced(self, *, now: datetime) -> "FindingState":
-        """
-        Return this state with its clocks accounted up to *now*.
-        """
+        """Return this state with its clocks accounted up to *now*."""
         elapsed = now - self.as_of
         if elapsed == ZERO:
             return self
@@ -144,9 +136,7 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def is_steady(self) -> bool:
-        """
-        Report that time alone cannot change this state.
-        """
+        """Report that time alone cannot change this state."""
         if self.why_unknown:
             return True
         for clock in self.clocks:  # a plain loop: each pass asks this twice of all findings
@@ -156,16 +146,12 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:
-        """
-        The troubles that exist now, held ones included.
-        """
+        """The troubles that exist now, held ones included."""
         return tuple(clock.trouble for clock in self.clocks if clock.active)
 
     @property
     def announceable(self) -> tuple[CauseClock, ...]:
-        """
-        The clocks of troubles that exist now and outlived their hold.
-        """
+        """The clocks of troubles that exist now and outlived their hold."""
         return tuple(clock for clock in self.clocks if clock.active and clock.past_hold)
 
     @property
@@ -184,9 +170,7 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def clear_for(self) -> timedelta:
-        """
-        The time for which every trouble past its hold has been absent.
-        """
+        """The time for which every trouble past its hold has been absent."""
         return min((clock.clear_for for clock in self.clocks if clock.past_hold), default=ZERO)
 
 

@@ -11,9 +11,7 @@ V = TypeVar("V")
 
 
 def changed_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
-    """
-    Return the keys whose value is another object now, or that exist in one mapping only.
-    """
+    """Return the keys whose value is another object now, or that exist in one mapping only."""
     if before is after:
         return set()
     changed = {key for key, value in after.items() if before.get(key) is not value}

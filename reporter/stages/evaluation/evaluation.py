@@ -1,6 +1,4 @@
-"""
-The result of one pass, from which every decision about announcing is made.
-"""
+"""The result of one pass, from which every decision about announcing is made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,18 +73,14 @@ class Evaluation:
         )
 
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
-        """
-        Return the state of a key with its clocks as of *evaluated_at*; None if it is clear.
-        """
+        """Return the state of a key with its clocks as of *evaluated_at*; None if it is clear."""
         state = self.gate.finding_states.get(key)
         if state is None or self.evaluated_at is None:
             return state
         return state.advanced(now=self.evaluated_at)
 
     def silence_of(self, key: FindingKey) -> Silence | None:
-        """
-        Return the silence for whose sake a key is not announced; None if there is none.
-        """
+        """Return the silence for whose sake a key is not announced; None if there is none."""
         return self.silences.silenced.get(key)
 
     def ranking_of(self, subject: Subject) -> Ranking:

@@ -16,9 +16,7 @@ from reporter.stages.evaluation.clocks import CauseClock, FindingState
 
 
 SEEN_TOGETHER = timedelta(seconds=5)
-"""
-The time within which two watches may show a cause and its effect in the wrong order.
-"""
+"""The time within which two watches may show a cause and its effect in the wrong order."""
 
 
 def explaining_sources(
@@ -28,9 +26,7 @@ def explaining_sources(
     began_at: Mapping[FindingKey, datetime],
     catalogue: Catalogue,
 ) -> tuple[FindingKey, ...]:
-    """
-    Return those of the *sources*, which are out since *began_at*, that explain a finding.
-    """
+    """Return those of the *sources*, which are out since *began_at*, that explain a finding."""
     entry, clocks = catalogue[key.reason], state.shown_clocks
     is_own = bool(entry.own_causes) and any(_is_own_cause(entry, clock) for clock in clocks)
     found = min([each.found_at for each in clocks if each.found_at is not None], default=None)

@@ -49,9 +49,7 @@ def apply_verdicts(
     entry_of: EntryLookup,
     delays: Delays,
 ) -> Gate:
-    """
-    Return the gate after these verdicts; keys without a verdict keep their state.
-    """
+    """Return the gate after these verdicts; keys without a verdict keep their state."""
     evaluated = gate.evaluated_reasons | {
         verdict.key.reason for verdict in verdicts if not isinstance(verdict, Unknown)
     }
@@ -78,9 +76,7 @@ def apply_verdicts(
 
 @dataclass(slots=True)
 class _GateUpdate:
-    """
-    The parts of a new gate, while verdicts are applied to them.
-    """
+    """The parts of a new gate, while verdicts are applied to them."""
 
     finding_states: dict[FindingKey, FindingState]
     unknown_states: dict[FindingKey, UnknownState]
@@ -107,9 +103,7 @@ class _GateUpdate:
 def _continue_unknown(
     before: UnknownState | None, verdict: Unknown, *, now: datetime
 ) -> UnknownState:
-    """
-    Return the same object while the cause of Unknown stays the same.
-    """
+    """Return the same object while the cause of Unknown stays the same."""
     since = now if before is None else before.since
     after = UnknownState(verdict.why, since, verdict.is_brief)
     return before if before is not None and before == after else after
@@ -161,9 +155,7 @@ def extend_holds(
 
 
 def forget_keys(gate: Gate, is_deleted: Callable[[FindingKey], bool]) -> Gate:
-    """
-    Drop everything about keys whose subject was deleted.
-    """
+    """Drop everything about keys whose subject was deleted."""
     return replace(
         gate,
         finding_states={k: each for k, each in gate.finding_states.items() if not is_deleted(k)},
@@ -173,9 +165,7 @@ def forget_keys(gate: Gate, is_deleted: Callable[[FindingKey], bool]) -> Gate:
 
 
 def next_gate_deadline(gate: Gate, *, entry_of: EntryLookup, delays: Delays) -> datetime | None:
-    """
-    Return the next moment at which time alone changes a state.
-    """
+    """Return the next moment at which time alone changes a state."""
     deadlines = (
         deadline
         for key, state in gate.finding_states.items()
@@ -251,9 +241,7 @@ def _activate(
 
 
 def _is_unchanged(state: FindingState, verdict: Verdict) -> bool:
-    """
-    Return whether the verdict says the same as the last one, so that only time has passed.
-    """
+    """Return whether the verdict says the same as the last one, so that only time has passed."""
     if isinstance(verdict, Unknown):
         return state.why_unknown == verdict.why
     if state.unknown_since is not None or isinstance(verdict, Paused):
@@ -274,9 +262,7 @@ def _by_object(troubles: Iterable[Trouble]) -> Mapping[ObjectRef, Trouble]:
 
 
 def _end_unknown(state: FindingState, *, now: datetime, rules: HoldRules) -> FindingState:
-    """
-    Return the state of a key that can be evaluated again; see LONG_UNKNOWN.
-    """
+    """Return the state of a key that can be evaluated again; see LONG_UNKNOWN."""
     since = state.unknown_since
     known = replace(state, why_unknown="", unknown_since=None)
     if since is not None and now - since > LONG_UNKNOWN:

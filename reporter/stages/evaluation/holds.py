@@ -24,9 +24,7 @@ from reporter.stages.evaluation.clocks import (
 
 
 LONG_UNKNOWN = timedelta(seconds=30)
-"""
-The Unknown time after which an unfinished hold has at least the settle left.
-"""
+"""The Unknown time after which an unfinished hold has at least the settle left."""
 
 CRASH_SETTLE = timedelta(minutes=10)
 """
@@ -85,9 +83,7 @@ class HoldRules:
         return replace(clock, past_hold=True, found_at=clock.found_at or now + min(left, ZERO))
 
     def hold_left(self, clock: CauseClock, *, now: datetime) -> timedelta:
-        """
-        Return the rest of the hold; zero or less once it is over.
-        """
+        """Return the rest of the hold; zero or less once it is over."""
         left, created_at = self.hold(clock) - clock.time_in_kind, clock.trouble.object_created_at
         if clock.trouble.not_before is not None:
             left = max(left, clock.trouble.not_before - now)
@@ -139,9 +135,7 @@ class HoldRules:
         return clock
 
     def out_since(self, trouble: Trouble, *, now: datetime) -> datetime:
-        """
-        Return since when the component may be out, for a process that did not see it go out.
-        """
+        """Return since when the component may be out, for a process that did not see it go out."""
         since = trouble.since
         return since if since is not None and EARLIEST_TIME < since <= now else EARLIEST_TIME
 
@@ -182,9 +176,7 @@ class HoldRules:
         return replace(state, clocks=tuple(clocks))
 
     def resumed(self, clock: CauseClock, *, now: datetime) -> CauseClock:
-        """
-        Return the clock of an object that can be evaluated again; see LONG_UNKNOWN.
-        """
+        """Return the clock of an object that can be evaluated again; see LONG_UNKNOWN."""
         since = clock.stopped_since
         if since is None:
             return clock
@@ -199,9 +191,7 @@ class HoldRules:
         return replace(clock, time_in_kind=counted, past_hold=False)
 
     def deadlines(self, state: FindingState) -> Iterable[datetime]:
-        """
-        Yield the moments at which time alone changes the state.
-        """
+        """Yield the moments at which time alone changes the state."""
         for clock in state.clocks:
             if clock.stopped:
                 continue

@@ -1,6 +1,4 @@
-"""
-Keep the notes of verdicts: advice to the operator that is no trouble.
-"""
+"""Keep the notes of verdicts: advice to the operator that is no trouble."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,4 @@
-"""
-The state of a pass between two of its batches.
-"""
+"""The state of a pass between two of its batches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +12,7 @@ from reporter.stages.evaluation.remembered import NOTHING_REMEMBERED, Remembered
 
 
 class Batch(NamedTuple):
-    """
-    A few subjects and the verdicts of their probes.
-    """
+    """A few subjects and the verdicts of their probes."""
 
     subjects: Sequence[Subject]
     verdicts: Sequence[Verdict]

@@ -1,6 +1,4 @@
-"""
-Run the probes of a pass. What all subjects share is prepared once per pass.
-"""
+"""Run the probes of a pass. What all subjects share is prepared once per pass."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -74,9 +72,7 @@ class ProbeRun:
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
 
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
-        """
-        Return the reasons of the subjects' layers whose required kinds can be read.
-        """
+        """Return the reasons of the subjects' layers whose required kinds can be read."""
         return frozenset(
             prepared.entry.reason
             for about in {(subject.layer, subject.kind) for subject in subjects}
@@ -176,9 +172,7 @@ def prepare_probe_run(
     flags: Mapping[str, str],
     now: datetime,
 ) -> ProbeRun:
-    """
-    Build the probe run of one pass, with everything that does not depend on the subject.
-    """
+    """Build the probe run of one pass, with everything that does not depend on the subject."""
     tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
     for key in (*gate.finding_states, *gate.unknown_states):
         tracked[key.subject, key.reason].add(key)
@@ -202,9 +196,7 @@ def prepare_probe_run(
 
 @dataclass(frozen=True, slots=True)
 class _PassInput:
-    """
-    The input that all probes of a pass share.
-    """
+    """The input that all probes of a pass share."""
 
     snapshot: Snapshot
     undecodable: UndecodableIndex
@@ -243,9 +235,7 @@ def _prepare_probe(
 def _why_unknown(
     snapshot: Snapshot, kinds: Iterable[ResourceKind], *, now: datetime
 ) -> Mapping[str, str]:
-    """
-    Return why kinds cannot be read now, by resource, without those that can.
-    """
+    """Return why kinds cannot be read now, by resource, without those that can."""
     return {each.table: why for each in kinds if (why := snapshot.why_unknown(each, now=now))}
 
 

@@ -41,9 +41,7 @@ class Ranking:
         return (*announced, *self.orthogonal)
 
     def is_outranked(self, key: FindingKey) -> bool:
-        """
-        Return whether the primary finding is another one, of higher rank.
-        """
+        """Return whether the primary finding is another one, of higher rank."""
         if not self.primary or key in self.primary:
             return False
         return key in self.ranked[self.ranked.index(self.primary[0]) :]
@@ -58,9 +56,7 @@ class Ranking:
 
 
 class RankingInput(NamedTuple):
-    """
-    The findings of a pass at *as_of*, and which of them are suppressed or silenced.
-    """
+    """The findings of a pass at *as_of*, and which of them are suppressed or silenced."""
 
     finding_states: Mapping[FindingKey, FindingState]
     suppressed: Mapping[FindingKey, object]
@@ -68,9 +64,7 @@ class RankingInput(NamedTuple):
     as_of: datetime | None
 
     def changed_keys(self, before: "RankingInput", *, settle: timedelta) -> set[FindingKey]:
-        """
-        Return the keys that may rank otherwise than *before*.
-        """
+        """Return the keys that may rank otherwise than *before*."""
         changed = changed_keys(before.finding_states, self.finding_states)
         changed |= before.suppressed.keys() ^ self.suppressed.keys()
         changed |= before.silenced.keys() ^ self.silenced.keys()
@@ -130,18 +124,14 @@ def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
 def next_rank_deadline(
     finding_states: Mapping[FindingKey, FindingState], *, settle: timedelta, now: datetime
 ) -> datetime | None:
-    """
-    Return the next moment at which a finding has been Unknown for the settle.
-    """
+    """Return the next moment at which a finding has been Unknown for the settle."""
     unknown = [s.unknown_since for s in finding_states.values() if s.unknown_since is not None]
     moments = (since + settle for since in unknown)
     return min((moment for moment in moments if moment > now), default=None)
 
 
 def _is_long_unknown(state: FindingState, *, settle: timedelta, now: datetime | None) -> bool:
-    """
-    Return whether a finding has been Unknown for longer than a status is usually stale.
-    """
+    """Return whether a finding has been Unknown for longer than a status is usually stale."""
     since = state.unknown_since
     return since is not None and now is not None and now - since >= settle
 

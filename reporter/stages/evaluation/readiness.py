@@ -1,6 +1,4 @@
-"""
-Find the subjects that are not ready, whose Ready Event would not be true.
-"""
+"""Find the subjects that are not ready, whose Ready Event would not be true."""
 
 from collections.abc import Mapping
 

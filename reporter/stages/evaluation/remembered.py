@@ -51,9 +51,7 @@ class RememberedFinding:
 
     @property
     def out_at(self) -> datetime:
-        """
-        The moment at which it was out at the latest, if it is.
-        """
+        """The moment at which it was out at the latest, if it is."""
         return self.out_since or self.announced_at
 
 
@@ -117,9 +115,7 @@ class Remembered:
         return replace(self, groups=waiting.groups - unseen), left
 
     def of_subjects(self, subjects: Collection[Subject]) -> "Remembered":
-        """
-        Return the part about these subjects.
-        """
+        """Return the part about these subjects."""
         if not self.findings:
             return NOTHING_REMEMBERED
         wanted = frozenset(subjects)
@@ -147,9 +143,7 @@ def continue_findings(
     entry_of: Callable[[Reason], CatalogueEntry],
     delays: Delays,
 ) -> Gate:
-    """
-    Return the gate in which the remembered findings are in trouble as they were announced.
-    """
+    """Return the gate in which the remembered findings are in trouble as they were announced."""
     if not remembered.findings:
         return gate
     states, unknowns = dict(gate.finding_states), dict(gate.unknown_states)

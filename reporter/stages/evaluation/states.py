@@ -1,6 +1,4 @@
-"""
-The state of a key in one word, for logs, metrics and the status page.
-"""
+"""The state of a key in one word, for logs, metrics and the status page."""
 
 from collections.abc import Iterator
 from enum import StrEnum, unique
@@ -12,9 +10,7 @@ from reporter.stages.evaluation.evaluation import Evaluation
 
 @unique
 class ReasonState(StrEnum):
-    """
-    The state of a key. A key without a state is clear.
-    """
+    """The state of a key. A key without a state is clear."""
 
     HELD = "held"  # trouble that has not outlived its hold
     ANNOUNCED = "announced"  # the primary finding of its subject, or an orthogonal one
@@ -27,9 +23,7 @@ class ReasonState(StrEnum):
 
 
 def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
-    """
-    Return the state of a key that has a finding state.
-    """
+    """Return the state of a key that has a finding state."""
     state = evaluation.gate.finding_states[key]
     if state.why_unknown:
         return ReasonState.UNKNOWN
@@ -47,9 +41,7 @@ def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
 
 
 def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> ReasonState | None:
-    """
-    Return the state of a key, None if it is clear: only a leader calls a finding announced.
-    """
+    """Return the state of a key, None if it is clear: only a leader calls a finding announced."""
     if key in evaluation.gate.unknown_states:
         return ReasonState.UNKNOWN
     if key not in evaluation.gate.finding_states:
@@ -69,9 +61,7 @@ class StateTracker:
     def update(
         self, after: Evaluation, *, leading: bool
     ) -> Iterator[tuple[FindingKey, ReasonState | None]]:
-        """
-        Yield each key whose state may have changed, with its state now, None if it is clear.
-        """
+        """Yield each key whose state may have changed, with its state now, None if it is clear."""
         before, was_leading = self._evaluation, self._was_leading
         self._evaluation, self._was_leading = after, leading
         keys = (

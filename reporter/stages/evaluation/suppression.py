@@ -50,9 +50,7 @@ class Outage:
 
     @property
     def forgotten_at(self) -> datetime | None:
-        """
-        The moment at which its last Event is gone, so that nothing tells of it any more.
-        """
+        """The moment at which its last Event is gone, so that nothing tells of it any more."""
         return self.unknown_since and self.unknown_since + READ_BACK_WINDOW
 
     @property
@@ -76,9 +74,7 @@ class Suppressions:
     suppresses: Mapping[FindingKey, tuple[FindingKey, ...]] = field(default_factory=dict)
 
     def lifted(self, before: "Suppressions") -> frozenset[FindingKey]:
-        """
-        Return the keys that were suppressed and no longer are.
-        """
+        """Return the keys that were suppressed and no longer are."""
         return frozenset(before.suppressed_by.keys() - self.suppressed_by.keys())
 
     def with_outages(self, outages: Mapping[FindingKey, Outage]) -> "Suppressions":
@@ -98,9 +94,7 @@ class Suppressions:
 
 
 def _earlier(one: datetime, other: datetime) -> datetime:
-    """
-    Return the earlier one of the two that are known.
-    """
+    """Return the earlier one of the two that are known."""
     return min((each for each in (one, other) if each > EARLIEST_TIME), default=EARLIEST_TIME)
 
 
@@ -218,9 +212,7 @@ def _find_roots(
 
 
 def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) -> datetime | None:
-    """
-    Return the moment at which time alone lifts the next suppression.
-    """
+    """Return the moment at which time alone lifts the next suppression."""
     outages = suppressions.outages.values()
     moments = [
         outage.as_of + settle - outage.recovered_for
@@ -232,9 +224,7 @@ def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) 
 
 
 def suppressible_reasons(catalogue: Catalogue, mode: SuppressionMode) -> frozenset[Reason]:
-    """
-    Return the reasons that an upstream suppresses while it is out.
-    """
+    """Return the reasons that an upstream suppresses while it is out."""
     if mode is SuppressionMode.OFF:
         return frozenset()
     reasons = {row.target for row in catalogue.suppressions if row.enabled}
@@ -274,9 +264,7 @@ def _update_outages(
 
 
 def _current_outage(before: Outage | None, state: FindingState, *, now: datetime) -> Outage:
-    """
-    Return the outage of a source that is out, or was when it became Unknown.
-    """
+    """Return the outage of a source that is out, or was when it became Unknown."""
     since = [clock.out_since for clock in state.clocks if clock.out_since is not None]
     began_at = min(since if before is None else [*since, before.began_at], default=now)
     return Outage(

@@ -1,6 +1,4 @@
-"""
-The order in which subjects are evaluated when a pass may be cut: suppressing layers first.
-"""
+"""The order in which subjects are evaluated when a pass may be cut: suppressing layers first."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,3 +1,1 @@
-"""
-The fleet as a fold: pure, from the fleet before, the answers of a round and the time.
-"""
+"""The fleet as a fold: pure, from the fleet before, the answers of a round and the time."""

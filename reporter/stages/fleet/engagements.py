@@ -1,6 +1,4 @@
-"""
-The clusters that the hub answers for, as people ask for them.
-"""
+"""The clusters that the hub answers for, as people ask for them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -27,9 +25,7 @@ class Earlier(NamedTuple):
 
 
 class Engagement(NamedTuple):
-    """
-    One cluster that is answered for. *uid*: the UID that it must have; empty: any.
-    """
+    """One cluster that is answered for. *uid*: the UID that it must have; empty: any."""
 
     label: str
     uid: str = ""

@@ -84,9 +84,7 @@ def _take(
     now: float,
     rules: FleetRules,
 ) -> Fleet:
-    """
-    Return the fleet with the sightings of an answer, and with what of it is dropped.
-    """
+    """Return the fleet with the sightings of an answer, and with what of it is dropped."""
     engaged_labels = {each.label for each in engaged.values()}
     seen: dict[str, Sightings] = {
         label: sighting_rules.update(

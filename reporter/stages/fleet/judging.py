@@ -31,9 +31,7 @@ STANDS = Judgement(None)
 
 
 def find_labels(seen: Mapping[str, Sightings], rules: FleetRules, *, now: float) -> LabelsByUid:
-    """
-    Return the labels of all clusters that live.
-    """
+    """Return the labels of all clusters that live."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for label, sightings in seen.items():
         for each, sighting in sightings.items():
@@ -64,9 +62,7 @@ def judge(
     *,
     now: float,
 ) -> Judgement:
-    """
-    Return the state. *fleet*: with the times of the answers up to now.
-    """
+    """Return the state. *fleet*: with the times of the answers up to now."""
     if engagement.paused:
         return Judgement(State.UNKNOWN, FleetCode.PAUSED)
     living = {
@@ -124,9 +120,7 @@ def _why_unknown(
     *,
     now: float,
 ) -> FleetCode:
-    """
-    Say why nothing is known, without blaming a cluster for an engine that does not answer.
-    """
+    """Say why nothing is known, without blaming a cluster for an engine that does not answer."""
     if fleet.answered is None:
         return FleetCode.NOT_ASKED
     if not fleet.is_answering(now, rules.stale):

@@ -105,9 +105,7 @@ class SkewWindow(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """
-        Seconds by which the cluster's clock is ahead of the engine's; negative if behind.
-        """
+        """Seconds by which the cluster's clock is ahead of the engine's; negative if behind."""
         return -min(each for each in (self.smallest, self.before) if each is not None)
 
 

@@ -14,9 +14,7 @@ Seconds within which two times are the same: engines and other writers of JSON m
 """
 
 EARLIER_TIMES = 4
-"""
-The earlier times that are kept of a source: as many copies of an engine may answer in turn.
-"""
+"""The earlier times that are kept of a source: as many copies of an engine may answer in turn."""
 
 
 def update(

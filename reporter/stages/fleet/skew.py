@@ -1,14 +1,10 @@
-"""
-Estimate the skew of a cluster's clock, which is shown and decides nothing.
-"""
+"""Estimate the skew of a cluster's clock, which is shown and decides nothing."""
 
 from reporter.stages.fleet.records import SkewWindow
 
 
 SKEW_LIMIT = 60.0
-"""
-Seconds of skew from which on it is flagged.
-"""
+"""Seconds of skew from which on it is flagged."""
 
 WINDOW_SECONDS = 300.0
 

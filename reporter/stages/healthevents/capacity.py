@@ -14,9 +14,7 @@ from reporter.model.kinds.productionstack.health_event_writes import StoreLimit,
 
 
 class StorePlace(NamedTuple):
-    """
-    One object by name, and its node, "" for none.
-    """
+    """One object by name, and its node, "" for none."""
 
     name: str
     node: str
@@ -58,9 +56,7 @@ class Capacity:
         self._oldest_on_node = by_node
 
     def shrink(self) -> None:
-        """
-        Evict what is above the limits, as these may have been lowered.
-        """
+        """Evict what is above the limits, as these may have been lowered."""
         for node, number in self._on_node.items():
             excess = number - self._freed_on_node[node] - self._limits.per_node
             for _ in range(excess if node else 0):
@@ -69,9 +65,7 @@ class Capacity:
             self._evict(self._oldest)
 
     def take(self, node: str) -> Fit | StoreLimit:
-        """
-        Take a place for a new object; return the limit if nothing can be deleted for it.
-        """
+        """Take a place for a new object; return the limit if nothing can be deleted for it."""
         if node and self._on_node[node] >= self._limits.per_node:
             if not self._freed_on_node[node] and not self._evict(self._oldest_on_node[node]):
                 return StoreLimit.NODE

@@ -34,15 +34,11 @@ from reporter.stages.text.sanitize import truncate_bytes
 
 
 CEL_PROBE = "cel"
-"""
-The probe that calls each object that is not as wanted out, without knowing what it is for.
-"""
+"""The probe that calls each object that is not as wanted out, without knowing what it is for."""
 
 
 def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> HealthEventSpec:
-    """
-    Return the spec of a new object: the episode as its Event announces it now.
-    """
+    """Return the spec of a new object: the episode as its Event announces it now."""
     key, record = episode.key, episode.record
     entry, subject = context.catalogue[key.reason], key.subject
     message_input = _message_input(key, context)
@@ -81,9 +77,7 @@ def _is_fatal(entry: CatalogueEntry, troubles: Iterable[Trouble]) -> bool:
 
 
 def make_status_patch(patch: Patch, context: PublishContext) -> Json:
-    """
-    Return the merge patch of an object, for this very version of it.
-    """
+    """Return the merge patch of an object, for this very version of it."""
     found, episode = patch.found, patch.episode
     status = dict(patch.status)
     if episode is not None:

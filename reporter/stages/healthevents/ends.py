@@ -22,15 +22,11 @@ from reporter.stages.healthevents.wanted import episode_number
 
 
 EndFunc: TypeAlias = Callable[[HealthEvent], Resolution | None]
-"""
-Returns how the episode of an object has ended; None while that is not known.
-"""
+"""Returns how the episode of an object has ended; None while that is not known."""
 
 
 class Ends:
-    """
-    Finds the end of episodes, as of one moment.
-    """
+    """Finds the end of episodes, as of one moment."""
 
     def __init__(self, context: PublishContext) -> None:
         self._context = context

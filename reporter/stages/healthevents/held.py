@@ -1,6 +1,4 @@
-"""
-The writes to the objects that are there: each is kept, resolved or deleted.
-"""
+"""The writes to the objects that are there: each is kept, resolved or deleted."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,9 +16,7 @@ from reporter.stages.healthevents.writes import SILENCED, Json, Patch, PlanMemor
 
 
 PATCH_INTERVAL = timedelta(minutes=1)
-"""
-The least time between two patches of one object because of other causes or suffixes.
-"""
+"""The least time between two patches of one object because of other causes or suffixes."""
 
 DELETION_GRACE = timedelta(minutes=1)
 """
@@ -61,18 +57,14 @@ class HeldDraft:
         self._patched_at: dict[str, datetime] = {}
 
     def leave(self, found: HealthEvent) -> None:
-        """
-        Count an object that is being deleted as a place that will be free soon.
-        """
+        """Count an object that is being deleted as a place that will be free soon."""
         since = found.metadata.deletion_timestamp
         if since is not None and self._now < since + DELETION_GRACE:
             self.leaving.append(place_of(found))
             self.deadlines.append(since + DELETION_GRACE)
 
     def keep(self, found: HealthEvent, episode: WantedEpisode) -> None:
-        """
-        Write other causes, suffixes or silences of a running episode, at most once a minute.
-        """
+        """Write other causes, suffixes or silences of a running episode, at most once a minute."""
         name = found.metadata.name
         digest = episode.record.content_digest if self._has_course else ""
         last = self._memory.patched_at.get(name)
@@ -119,16 +111,12 @@ class HeldDraft:
         self.patches.append(Patch(found, ended))
 
     def remove(self, found: HealthEvent) -> None:
-        """
-        Delete an object.
-        """
+        """Delete an object."""
         self.expired.append(found)
         self.leaving.append(place_of(found))
 
     def expire(self, found: HealthEvent) -> None:
-        """
-        Delete an object whose episode has been over for the retention.
-        """
+        """Delete an object whose episode has been over for the retention."""
         resolved_at = parse_zoned_time(_status(found).get("resolvedTime"))
         if resolved_at is None:
             # Somebody else has resolved it.
@@ -154,9 +142,7 @@ def _status(found: HealthEvent) -> Json:
 
 
 def _silence_patch(found: HealthEvent, silence: Silence | None) -> Json:
-    """
-    Return what has to change so that the status shows this silence; empty if it does.
-    """
+    """Return what has to change so that the status shows this silence; empty if it does."""
     shown = _status(found).get(SILENCED)
     wanted = msgspec.to_builtins(silenced_by(silence)) if silence is not None else None
     if shown == wanted:

@@ -1,6 +1,4 @@
-"""
-The history that HealthEvents show: what was wrong, how long and how often.
-"""
+"""The history that HealthEvents show: what was wrong, how long and how often."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,9 +19,7 @@ from reporter.model.text.times import parse_zoned_time
 
 
 class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """
-    One episode. *ended*: None while it runs. *occurrences*: with other causes or suffixes.
-    """
+    """One episode. *ended*: None while it runs. *occurrences*: with other causes or suffixes."""
 
     name: str
     namespace: str
@@ -43,9 +39,7 @@ class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
 
 
 class PastReason(Struct, frozen=True):
-    """
-    The episodes of one reason about one subject, on one node if it is bound to one.
-    """
+    """The episodes of one reason about one subject, on one node if it is bound to one."""
 
     episodes: tuple[PastEpisode, ...]
 
@@ -94,9 +88,7 @@ def _may_be_about(subject: Subject, name: str) -> bool:
 
 
 def group_episodes(episodes: Iterable[PastEpisode]) -> list[PastReason]:
-    """
-    Return the episodes by reason, subject and node; the order is that of the last of each.
-    """
+    """Return the episodes by reason, subject and node; the order is that of the last of each."""
     groups: dict[tuple[str, str, str, str], list[PastEpisode]] = {}
     for each in episodes:
         groups.setdefault((each.layer, each.subject, each.reason, each.node), []).append(each)

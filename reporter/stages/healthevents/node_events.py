@@ -31,9 +31,7 @@ from reporter.stages.text.sanitize import truncate_bytes
 
 
 RECOVERY_OF, RESOLUTION = "recoveryOf", "resolution"
-"""
-Entries of the metadata of a recovery: the name of the fault, and how the episode has ended.
-"""
+"""Entries of the metadata of a recovery: the name of the fault, and how the episode has ended."""
 
 MAX_RECOVERY_TEXT = 1024
 SCHEMA_VERSION = 1
@@ -61,9 +59,7 @@ class NodeEpisodes(NamedTuple):
 
     @property
     def unfit(self) -> frozenset[str]:
-        """
-        The episodes of which some object may trigger remediation.
-        """
+        """The episodes of which some object may trigger remediation."""
         found = self.by_name.items()
         return frozenset(
             name for name, each in found if not all(o.spec.triggers_nothing for o in each.objects)
@@ -71,9 +67,7 @@ class NodeEpisodes(NamedTuple):
 
 
 def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
-    """
-    Return the object of an episode on a node.
-    """
+    """Return the object of an episode on a node."""
     facts = {
         "layer": spec.layer.value,
         "subject": spec.subject,
@@ -201,9 +195,7 @@ def _with_recovery(
 
 
 def _read(spec: NodeHealthEventSpec) -> HealthEventSpec | None:
-    """
-    Return the spec as this program's own kind has it; None if it was not made from one.
-    """
+    """Return the spec as this program's own kind has it; None if it was not made from one."""
     facts = spec.metadata
     try:
         layer = Layer(facts["layer"])

@@ -61,9 +61,7 @@ class Plan:
 
 
 def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
-    """
-    Return what to write. *memory*: of the plan before; empty for a new leader.
-    """
+    """Return what to write. *memory*: of the plan before; empty for a new leader."""
     wanted = given.wanted
     draft = HeldDraft(
         given.limits,
@@ -90,9 +88,7 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
 
 
 def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
-    """
-    Add the new objects that have a place, and delete what has to make capacity for others.
-    """
+    """Add the new objects that have a place, and delete what has to make capacity for others."""
     held, places = given.held, tuple(given.places)
     capacity = Capacity(
         given.limits,
@@ -123,9 +119,7 @@ def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
 
 
 def _seen_wanted(given: PlanInput, memory: PlanMemory) -> frozenset[str]:
-    """
-    Return the objects that are wanted, and those that were and are still there.
-    """
+    """Return the objects that are wanted, and those that were and are still there."""
     wanted, held = given.wanted, given.held.items()
     now = {name for name, found in held if wanted.episode_of(name, found.spec) is not None}
     return frozenset(wanted.names.keys() | now | (memory.wanted & given.held.keys()))

@@ -1,6 +1,4 @@
-"""
-Continue episodes from their HealthEvents, where the Events are gone.
-"""
+"""Continue episodes from their HealthEvents, where the Events are gone."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

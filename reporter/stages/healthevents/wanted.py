@@ -1,6 +1,4 @@
-"""
-The objects that the running episodes are to have, one for each, or for each of its nodes.
-"""
+"""The objects that the running episodes are to have, one for each, or for each of its nodes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,14 +16,10 @@ from reporter.stages.evaluation.clocks import FindingState
 
 
 EpisodeId: TypeAlias = tuple[str, str, str, str, int]
-"""
-Layer, subject, reason, item and beginning, as an object has them.
-"""
+"""Layer, subject, reason, item and beginning, as an object has them."""
 
 NameFunc: TypeAlias = Callable[[EventRecord, str], str]
-"""
-Returns the name of the object of an Event and a node; "" if none is kept.
-"""
+"""Returns the name of the object of an Event and a node; "" if none is kept."""
 
 _UNRANKED = 10_000
 
@@ -50,9 +44,7 @@ class WantedEpisode(NamedTuple):
 
     @property
     def has_suffix(self) -> bool:
-        """
-        Report that the Event names other reasons.
-        """
+        """Report that the Event names other reasons."""
         message = self.record.message
         return " (also: " in message or " (suppressing downstream reasons: " in message
 
@@ -73,9 +65,7 @@ class WantedObjects:
                 self.names[name] = (node, each)
 
     def episode_of(self, name: str, spec: HealthEventSpec) -> WantedEpisode | None:
-        """
-        Return the episode that wants an object; None if none does.
-        """
+        """Return the episode that wants an object; None if none does."""
         found = self.names.get(name)
         if found is not None:
             return found[1]
@@ -84,9 +74,7 @@ class WantedObjects:
 
 
 class _Cached(NamedTuple):
-    """
-    A wanted episode with the values that it was made from; they are compared by identity.
-    """
+    """A wanted episode with the values that it was made from; they are compared by identity."""
 
     episode: Episode
     basis: FindingState | EventGroup | None
@@ -137,9 +125,7 @@ class WantedCache:
 
 
 def episode_number(record: EventRecord) -> int:
-    """
-    Return the beginning of an episode as its Event's label has it.
-    """
+    """Return the beginning of an episode as its Event's label has it."""
     return int(record.episode_start.timestamp())
 
 
@@ -155,9 +141,7 @@ def nodes_in_trouble(key: FindingKey, context: PublishContext) -> set[str]:
 
 
 def _basis(key: FindingKey, context: PublishContext) -> FindingState | EventGroup | None:
-    """
-    Return what the nodes of an episode depend on.
-    """
+    """Return what the nodes of an episode depend on."""
     group = context.announcement_state.groups.get(key)
     return group or context.evaluation.gate.finding_states.get(key)
 

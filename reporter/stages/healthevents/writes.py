@@ -1,6 +1,4 @@
-"""
-The writes of a plan, and what a leader remembers from plan to plan.
-"""
+"""The writes of a plan, and what a leader remembers from plan to plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,15 +13,11 @@ from reporter.stages.healthevents.wanted import WantedEpisode
 Json: TypeAlias = dict[str, Any]
 
 SILENCED = "silenced"
-"""
-The field of a status with the silence of its episode.
-"""
+"""The field of a status with the silence of its episode."""
 
 
 class Create(NamedTuple):
-    """
-    An object to create. *node*: "" for trouble that is bound to none.
-    """
+    """An object to create. *node*: "" for trouble that is bound to none."""
 
     name: str
     node: str
@@ -41,9 +35,7 @@ class Patch(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """
-    A wanted object that has no place.
-    """
+    """A wanted object that has no place."""
 
     name: str
     limit: StoreLimit

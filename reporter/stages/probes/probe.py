@@ -1,6 +1,4 @@
-"""
-The interface of a probe.
-"""
+"""The interface of a probe."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,9 +15,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The parameters of a probe that takes none.
-    """
+    """The parameters of a probe that takes none."""
 
 
 class ProbeRequest(Struct, frozen=True, gc=False):

@@ -1,6 +1,4 @@
-"""
-The spec of every probe, by its name.
-"""
+"""The spec of every probe, by its name."""
 
 from collections.abc import Mapping
 

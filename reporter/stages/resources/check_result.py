@@ -1,6 +1,4 @@
-"""
-The results of the checks of one subject, and their sum: the verdict.
-"""
+"""The results of the checks of one subject, and their sum: the verdict."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -89,9 +87,7 @@ def open_objects(inconclusive: Iterable[Inconclusive]) -> frozenset[ObjectRef]:
 
 
 def partial_notes(why: str) -> tuple[str, ...]:
-    """
-    Return the note of a verdict that does not cover all objects; *why* is empty if it does.
-    """
+    """Return the note of a verdict that does not cover all objects; *why* is empty if it does."""
     return (f"evaluated in part: {why}",) if why else ()
 
 
@@ -110,9 +106,7 @@ def first_trouble(*results: CheckResult | None) -> CheckResult | None:
 
 
 def involved_namespace(snapshot: Snapshot, name: str) -> InvolvedObject:
-    """
-    Return a namespace as involvedObject, with its last known uid if it was deleted.
-    """
+    """Return a namespace as involvedObject, with its last known uid if it was deleted."""
     namespace = snapshot.peek(NAMESPACES, Namespace, "", name)
     if namespace is not None:
         uid = namespace.metadata.uid

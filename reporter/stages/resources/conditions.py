@@ -59,9 +59,7 @@ def check_observed_generation(
 def check_observed_generations(
     conditions: Iterable[Condition | None], meta: Metadata, kind: str
 ) -> Inconclusive | None:
-    """
-    Return an inconclusive result for the first condition that describes an older spec.
-    """
+    """Return an inconclusive result for the first condition that describes an older spec."""
     for condition in conditions:
         stale = check_observed_generation(condition, meta, kind)
         if stale is not None:
@@ -70,16 +68,12 @@ def check_observed_generations(
 
 
 def reason_text(condition: Condition, default: str = "no reason given") -> str:
-    """
-    Return the reason of a condition, fit for a message.
-    """
+    """Return the reason of a condition, fit for a message."""
     return truncate_bytes(sanitize(condition.reason or ""), MAX_REASON_BYTES) or default
 
 
 def describe_condition(condition: Condition) -> str:
-    """
-    Return a condition as ``Type=Status (Reason)``.
-    """
+    """Return a condition as ``Type=Status (Reason)``."""
     # Kept for each finding: one text for all of an outage.
     status = truncate_bytes(sanitize(condition.status), MAX_REASON_BYTES)
     return intern(f"{condition.type}={status} ({reason_text(condition)})")

@@ -17,9 +17,7 @@ from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory
 
 REMAINING_SECONDS_METRIC = "kaito_model_download_remaining_seconds"
 ENGINE_METRIC_PREFIX = "vllm:"
-"""
-The prefix of vLLM's own metric families, which appear once the model is loaded.
-"""
+"""The prefix of vLLM's own metric families, which appear once the model is loaded."""
 
 MEGABYTE = 1e6
 
@@ -44,17 +42,13 @@ class DownloadRules:
 
     @property
     def max_gap(self) -> timedelta:
-        """
-        The longest distance of two samples between which the download counts as observed.
-        """
+        """The longest distance of two samples between which the download counts as observed."""
         return 2 * self.scrape_interval + SCRAPE_TOLERANCE
 
 
 @unique
 class DownloadState(StrEnum):
-    """
-    The state of a download by its scrape history.
-    """
+    """The state of a download by its scrape history."""
 
     NOT_SCRAPED = "unread"  # no page was read in this run
     NO_METRIC = "absent"  # the page lacks the speed
@@ -107,9 +101,7 @@ class Download:
 
 
 def evaluate_download(history: ScrapeHistory, rules: DownloadRules) -> Download:
-    """
-    Evaluate the pages that were read, whether or not the last attempt succeeded.
-    """
+    """Evaluate the pages that were read, whether or not the last attempt succeeded."""
     if not history.scrapes:
         return Download(DownloadState.NOT_SCRAPED)
     newest, started_at = history.scrapes[-1], _download_started_at(history, rules)
@@ -132,9 +124,7 @@ def _download_state(
     *,
     started_at: datetime | None,
 ) -> DownloadState:
-    """
-    *slow*: the uninterrupted slow scrapes up to the newest one, newest first.
-    """
+    """*slow*: the uninterrupted slow scrapes up to the newest one, newest first."""
     newest = history.scrapes[-1]
     if _is_finished(newest):
         return DownloadState.FINISHED
@@ -170,9 +160,7 @@ def _slow_scrapes(
 def _was_fast_before(
     history: ScrapeHistory, slow: list[ScrapedMetrics], rules: DownloadRules
 ) -> bool:
-    """
-    Return whether a scrape directly precedes the slow ones; it was not slow then.
-    """
+    """Return whether a scrape directly precedes the slow ones; it was not slow then."""
     before = [
         scrape.scraped_at for scrape in history.scrapes if scrape.scraped_at < slow[-1].scraped_at
     ]
@@ -180,9 +168,7 @@ def _was_fast_before(
 
 
 def _download_started_at(history: ScrapeHistory, rules: DownloadRules) -> datetime | None:
-    """
-    Return when the first byte arrived, or the remaining time was first known.
-    """
+    """Return when the first byte arrived, or the remaining time was first known."""
     moments = [
         history.first_positive[name]
         for name in (rules.speed_metric, REMAINING_SECONDS_METRIC)
@@ -192,9 +178,7 @@ def _download_started_at(history: ScrapeHistory, rules: DownloadRules) -> dateti
 
 
 def _reported_speed(scrape: ScrapedMetrics, rules: DownloadRules) -> float | None:
-    """
-    Return None if the speed is missing or negative.
-    """
+    """Return None if the speed is missing or negative."""
     speed = scrape.max_value(rules.speed_metric)
     return speed if speed is not None and speed >= 0 else None
 

@@ -1,6 +1,4 @@
-"""
-The existence of objects: being deleted, deleted while the reporter watched, or never seen.
-"""
+"""The existence of objects: being deleted, deleted while the reporter watched, or never seen."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,3 +1,1 @@
-"""
-The roll-up status: from an Evaluation and its snapshot to one answer for each subject.
-"""
+"""The roll-up status: from an Evaluation and its snapshot to one answer for each subject."""

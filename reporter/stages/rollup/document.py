@@ -1,6 +1,4 @@
-"""
-Render the roll-up as published: texts, ages and sums, of as much of it as was asked for.
-"""
+"""Render the roll-up as published: texts, ages and sums, of as much of it as was asked for."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
@@ -44,9 +42,7 @@ ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 
 
 class StatusView:
-    """
-    The roll-up at one moment, with *now* for ages. Rendering it changes nothing.
-    """
+    """The roll-up at one moment, with *now* for ages. Rendering it changes nothing."""
 
     def __init__(
         self, rollup: RollUp, rules: RollUpRules, *, now: datetime, mode: Mode = Mode.WATCHING
@@ -56,9 +52,7 @@ class StatusView:
     def document(
         self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
     ) -> StatusDocument:
-        """
-        Return a document with these parts.
-        """
+        """Return a document with these parts."""
         return StatusDocument(
             schema=SCHEMA_VERSION,
             mode=self._mode,
@@ -126,9 +120,7 @@ class StatusView:
         return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
 
     def namespace_summary(self, name: str) -> NamespaceStatus | None:
-        """
-        Return one namespace without its InferenceSets.
-        """
+        """Return one namespace without its InferenceSets."""
         record = self.rollup.namespaces.get(name)
         if record is None:
             return self._unlisted_namespace(name)
@@ -151,18 +143,14 @@ class StatusView:
     def inference_sets(
         self, namespace: str, states: Collection[State] = ANY_STATE
     ) -> Iterator[InferenceSetStatus]:
-        """
-        Yield the InferenceSets of a namespace in one of the states, by name.
-        """
+        """Yield the InferenceSets of a namespace in one of the states, by name."""
         record = self.rollup.namespaces.get(namespace)
         for name, each in sorted(record.sets.items()) if record is not None else ():
             if each.standing.state in states:
                 yield self._inference_set(name, each)
 
     def inference_set(self, namespace: str, name: str) -> InferenceSetStatus | None:
-        """
-        Return one InferenceSet; None if it is not there, Unknown while that cannot be known.
-        """
+        """Return one InferenceSet; None if it is not there, Unknown while that cannot be known."""
         record = self.rollup.namespaces.get(namespace)
         if record is not None and name in record.sets:
             return self._inference_set(name, record.sets[name])
@@ -186,9 +174,7 @@ class StatusView:
         return unlisted_blocking(self.rollup, whole, why, now=self._now)
 
     def _why_unlisted(self, whole: Subject) -> str:
-        """
-        Return why subjects may exist that are not known; empty if all are known.
-        """
+        """Return why subjects may exist that are not known; empty if all are known."""
         if self.rollup.cluster is None:
             return NOT_STARTED
         return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
@@ -253,9 +239,7 @@ class StatusView:
         )
 
     def _texts(self, blocker: Blocker) -> tuple[str, str]:
-        """
-        Return what is wrong and what to do, as in the Event, without its suffixes.
-        """
+        """Return what is wrong and what to do, as in the Event, without its suffixes."""
         if blocker.key is None or blocker.why:
             return blocker.why, ""
         if not blocker.troubles:

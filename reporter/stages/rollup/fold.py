@@ -1,6 +1,4 @@
-"""
-Fold one pass into the roll-up: only what it touched is rolled up again.
-"""
+"""Fold one pass into the roll-up: only what it touched is rolled up again."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
@@ -31,15 +29,11 @@ from reporter.stages.rollup.touched import Touched, find_touched, route_outages
 
 
 SETS_PER_BATCH = 200
-"""
-InferenceSets that are rolled up without a pause: some milliseconds.
-"""
+"""InferenceSets that are rolled up without a pause: some milliseconds."""
 
 
 def fold(before: RollUp, given: RollUpInput, rules: RollUpRules) -> RollUp:
-    """
-    Return the roll-up after this pass.
-    """
+    """Return the roll-up after this pass."""
     steps = fold_steps(before, given, rules)
     while True:
         try:
@@ -52,9 +46,7 @@ def fold(before: RollUp, given: RollUpInput, rules: RollUpRules) -> RollUp:
 def fold_steps(
     before: RollUp, given: RollUpInput, rules: RollUpRules
 ) -> Generator[None, None, RollUp]:
-    """
-    Return the roll-up after this pass. Yields where other tasks may run.
-    """
+    """Return the roll-up after this pass. Yields where other tasks may run."""
     if given.has_other_rules:
         before = without_causes(before)
     touched = find_touched(before, given, rules)
@@ -67,9 +59,7 @@ def fold_steps(
 
 
 class _Draft:
-    """
-    The parts of the next roll-up.
-    """
+    """The parts of the next roll-up."""
 
     def __init__(
         self, before: RollUp, given: RollUpInput, rules: RollUpRules, touched: Touched
@@ -264,9 +254,7 @@ def _describe_components(
 def _is_spare(
     component: ComponentStatus, components: tuple[ComponentStatus, ...], rules: RollUpRules
 ) -> bool:
-    """
-    Return whether another revision of the component works, which suffices.
-    """
+    """Return whether another revision of the component works, which suffices."""
     return rules.has_revisions(Reason(component.reason)) and any(
         each.reason == component.reason and each.state is State.CURRENT for each in components
     )

@@ -132,16 +132,12 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def why_unreachable(self) -> str:
-        """
-        The reason for which it is not available; empty if it may be, or nothing is known.
-        """
+        """The reason for which it is not available; empty if it may be, or nothing is known."""
         return self.unreachable if self.available is False else ""
 
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):
-    """
-    The properties that blockers of a namespace have in common, ordered by importance.
-    """
+    """The properties that blockers of a namespace have in common, ordered by importance."""
 
     milder_than_failed: int
     is_settling: bool
@@ -177,9 +173,7 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def replicas(self) -> Replicas | None:
-        """
-        The sums over the InferenceSets; None where one of them does not report.
-        """
+        """The sums over the InferenceSets; None where one of them does not report."""
         if self.desired_unreported:
             return None
         return Replicas(
@@ -190,16 +184,12 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[State, int]:
-    """
-    Return the counts without the zeros that are not known, as there may be more subjects.
-    """
+    """Return the counts without the zeros that are not known, as there may be more subjects."""
     return counts if has_all else {state: number for state, number in counts.items() if number}
 
 
 Group = Mapping[str, Blocker]
-"""
-Blockers by name of the subject; "" is the harness.
-"""
+"""Blockers by name of the subject; "" is the harness."""
 
 NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
 NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
@@ -232,9 +222,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> Mapping[State, int]:
-        """
-        The number of sets by state, as far as it is known.
-        """
+        """The number of sets by state, as far as it is known."""
         return counts_as_known(self.totals.by_state, has_all=not self.unlisted)
 
     @property
@@ -297,9 +285,7 @@ class RollUp:
 
     @property
     def known_set_counts(self) -> Mapping[State, int]:
-        """
-        The number of InferenceSets by state, as far as it is known.
-        """
+        """The number of InferenceSets by state, as far as it is known."""
         return counts_as_known(self.set_counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
 
     @property

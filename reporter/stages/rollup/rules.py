@@ -1,6 +1,4 @@
-"""
-The rules of the roll-up that do not change while a process runs, and the input of one fold.
-"""
+"""The rules of the roll-up that do not change while a process runs, and the input of one fold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,9 +25,7 @@ Time that something may be Unknown, or in progress without trouble, unless its e
 
 ROUTE_PROBE = "route"
 SERVING_PROBES = frozenset({ROUTE_PROBE, "engine-stalled"})
-"""
-The probes whose trouble makes an InferenceSet unavailable although its replicas are ready.
-"""
+"""The probes whose trouble makes an InferenceSet unavailable although its replicas are ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +44,7 @@ class RollUpRules:
         return self.catalogue[key.reason]
 
     def named_subject(self, namespace: str, name: str) -> Subject:
-        """
-        Return the subject of this name, in the layer that makes subjects of its kind.
-        """
+        """Return the subject of this name, in the layer that makes subjects of its kind."""
         subject = Subject(Layer.MODELDEPLOYMENT, namespace, name)
         harness = Subject(Layer.MODELHARNESS, namespace, name)
         is_harness = bool(subject.kind) and bool(
@@ -59,9 +53,7 @@ class RollUpRules:
         return harness if is_harness else subject
 
     def reads_pages(self, key: FindingKey) -> bool:
-        """
-        Return whether the reason is evaluated from metrics pages.
-        """
+        """Return whether the reason is evaluated from metrics pages."""
         spec = SPECS.get(self.entry(key).probe)
         return spec is not None and spec.scrape is not None
 
@@ -85,9 +77,7 @@ class RollUpRules:
 
     @property
     def route_reasons(self) -> frozenset[Reason]:
-        """
-        The reasons without a finding of which the route of an InferenceSet works.
-        """
+        """The reasons without a finding of which the route of an InferenceSet works."""
         entries = self.catalogue.entries.values()
         return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
 
@@ -100,15 +90,11 @@ class RollUpRules:
         return self.flags.get("revision-label", "")
 
     def finding_window(self, key: FindingKey) -> timedelta:
-        """
-        Return how long a normal start or change may take.
-        """
+        """Return how long a normal start or change may take."""
         return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
 
     def quiet_window(self, layer: Layer, key: FindingKey | None = None) -> timedelta:
-        """
-        Return how long something may be Unknown or in progress without trouble.
-        """
+        """Return how long something may be Unknown or in progress without trouble."""
         window = self.entry(key).window if key is not None else None
         return LAYER_WINDOWS[layer] if window is None else window
 

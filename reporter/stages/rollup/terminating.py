@@ -1,6 +1,4 @@
-"""
-The subjects that are being deleted: they are evaluated no longer, but still there.
-"""
+"""The subjects that are being deleted: they are evaluated no longer, but still there."""
 
 from reporter.model.catalogue.subject_definitions import (
     TERMINATING,
@@ -14,9 +12,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def find_terminating(snapshot: Snapshot) -> frozenset[Subject]:
-    """
-    Return the subjects whose objects are being deleted, with all of such a namespace.
-    """
+    """Return the subjects whose objects are being deleted, with all of such a namespace."""
     if NAMESPACES.table not in snapshot.tables:
         return frozenset()
     ending = {each.metadata.name for each in snapshot.all(NAMESPACES) if TERMINATING.are_on(each)}
@@ -34,9 +30,7 @@ def find_terminating(snapshot: Snapshot) -> frozenset[Subject]:
 
 
 def _was_in_scope(snapshot: Snapshot, rule: SubjectDefinition, subject: Subject) -> bool:
-    """
-    Return whether the namespace counted for the rule before anything of it was deleted.
-    """
+    """Return whether the namespace counted for the rule before anything of it was deleted."""
     if rule.scope is NamespaceScope.ALL:
         return True
     namespace = snapshot.peek(NAMESPACES, Namespace, "", subject.namespace)

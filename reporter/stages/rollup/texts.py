@@ -1,6 +1,4 @@
-"""
-Render what is wrong and what to do, as in the Event of a finding, without its suffixes.
-"""
+"""Render what is wrong and what to do, as in the Event of a finding, without its suffixes."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -22,9 +20,7 @@ from reporter.stages.rollup.rules import RollUpRules
 def render_texts(
     key: FindingKey, troubles: Iterable[Trouble], rules: RollUpRules
 ) -> tuple[str, str]:
-    """
-    Return the message and the remedy, which has a key of its own, of at least one trouble.
-    """
+    """Return the message and the remedy, which has a key of its own, of at least one trouble."""
     reported = tuple(ReportedTrouble(each, ZERO) for each in troubles)
     first = min(reported, key=lambda each: _order(each.trouble))
     entry = rules.entry(key)

@@ -1,6 +1,4 @@
-"""
-The subjects whose roll-up may have changed in a pass.
-"""
+"""The subjects whose roll-up may have changed in a pass."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -35,9 +33,7 @@ class Touched(NamedTuple):
 
 
 def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touched:
-    """
-    Return the subjects to roll up: those looked at, and those that depend on what changed.
-    """
+    """Return the subjects to roll up: those looked at, and those that depend on what changed."""
     known, known_before = given.evaluation.known_subjects, before.evaluation.known_subjects
     terminating = before.terminating
     if _may_end(before, given):
@@ -67,9 +63,7 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
 
 
 def _may_end(before: RollUp, given: RollUpInput) -> bool:
-    """
-    Return whether subjects may have begun or ended to be deleted.
-    """
+    """Return whether subjects may have begun or ended to be deleted."""
     known = given.evaluation.known_subjects
     # Each beginning and end changes the known subjects; a full pass looks in any case.
     return (
@@ -97,9 +91,7 @@ def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) ->
 
 
 def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
-    """
-    Return the keys with another value, or that exist in one mapping only.
-    """
+    """Return the keys with another value, or that exist in one mapping only."""
     if before is after:
         return set()
     changed = {key for key, value in after.items() if before.get(key) != value}
@@ -109,9 +101,7 @@ def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
 def _with_dependents(
     keys: set[FindingKey], before: Suppressions, after: Suppressions
 ) -> set[FindingKey]:
-    """
-    Return the keys whose suppression changed, and those that point at any changed key.
-    """
+    """Return the keys whose suppression changed, and those that point at any changed key."""
     found = different_keys(before.suppressed_by, after.suppressed_by)
     sources = {key for each in after.suppressed_by.values() for key in each}
     changed = (keys | found | _changed_outages(before, after)) & sources
@@ -137,9 +127,7 @@ def _changed_outages(before: Suppressions, after: Suppressions) -> set[FindingKe
 
 
 def _cut_off_subjects(old: Evaluation, new: Evaluation, rules: RollUpRules) -> Iterator[Subject]:
-    """
-    Yield the InferenceSets whose routes begin or cease to depend on something that is out.
-    """
+    """Yield the InferenceSets whose routes begin or cease to depend on something that is out."""
     before = route_outages(old, rules)
     after = route_outages(new, rules)
     if before == after:
@@ -151,9 +139,7 @@ def _cut_off_subjects(old: Evaluation, new: Evaluation, rules: RollUpRules) -> I
 
 
 def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[FindingKey]:
-    """
-    Return the findings that are out, and on which every route of their namespace depends.
-    """
+    """Return the findings that are out, and on which every route of their namespace depends."""
     outages = evaluation.suppressions.outages
     if not outages:
         return frozenset()

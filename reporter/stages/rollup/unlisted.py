@@ -1,6 +1,4 @@
-"""
-Subjects that may exist although they are not known, as what makes them cannot be listed.
-"""
+"""Subjects that may exist although they are not known, as what makes them cannot be listed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,9 +14,7 @@ from reporter.stages.snapshot.unknown_layers import placeholder, unlisted_in_nam
 
 
 def unlisted_namespaces(unknown: Mapping[Subject, str]) -> Subject:
-    """
-    Return what would make a namespace known that is not: harnesses, or subjects of a pack.
-    """
+    """Return what would make a namespace known that is not: harnesses, or subjects of a pack."""
     harness = placeholder(Layer.MODELHARNESS)
     of_packs = {each: why for each, why in unknown.items() if each.kind}
     return harness if harness in unknown else unlisted_in_namespaces(of_packs) or harness

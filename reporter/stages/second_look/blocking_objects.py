@@ -28,9 +28,7 @@ from reporter.stages.rollup.records import (
 
 
 def find_blocking_objects(rollup: RollUp) -> Iterator[ObjectRef]:
-    """
-    Yield the object that blocks each subject which is InProgress, or Failed and transient.
-    """
+    """Yield the object that blocks each subject which is InProgress, or Failed and transient."""
     if rollup.cluster is not None:
         yield from _of_cluster(rollup.cluster)
     for name, record in rollup.namespaces.items():

@@ -1,6 +1,4 @@
-"""
-The cached objects that a second look compares with what the API server has.
-"""
+"""The cached objects that a second look compares with what the API server has."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,9 +16,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 @unique
 class Undecodable(Enum):
-    """
-    The content of an object that cannot be decoded.
-    """
+    """The content of an object that cannot be decoded."""
 
     UNDECODABLE = "undecodable"
 
@@ -36,9 +32,7 @@ in nothing that is read makes no difference.
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """
-    An object as the API server has it, at a resourceVersion of its kind.
-    """
+    """An object as the API server has it, at a resourceVersion of its kind."""
 
     content: Content
     version: str = ""
@@ -46,9 +40,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class WatchProgress:
-    """
-    The resourceVersion up to which a watch has delivered, and when its last event arrived.
-    """
+    """The resourceVersion up to which a watch has delivered, and when its last event arrived."""
 
     version: str = ""
     last_event: datetime | None = None
@@ -67,9 +59,7 @@ class WatchProgress:
 
 
 class Cache:
-    """
-    The watched objects at one moment.
-    """
+    """The watched objects at one moment."""
 
     def __init__(self, kinds: Iterable[ResourceKind], snapshot: Snapshot) -> None:
         self._kinds: defaultdict[str, list[ResourceKind]] = defaultdict(list)

@@ -20,9 +20,7 @@ from reporter.stages.second_look.contents import Cache, Content, Reading, WatchP
 MINUTE = timedelta(minutes=1)
 LOOKS_PER_MINUTE = 30
 CONFIRM_AFTER = timedelta(seconds=1)
-"""
-Time that the event of a difference may take to arrive.
-"""
+"""Time that the event of a difference may take to arrive."""
 
 SPACING = (MINUTE + CONFIRM_AFTER) / LOOKS_PER_MINUTE + timedelta.resolution
 """
@@ -31,9 +29,7 @@ than the budget's share: no minute has more looks than LOOKS_PER_MINUTE.
 """
 
 RELIST_INTERVAL = MINUTE
-"""
-The least time between two lists of a kind that were asked for here.
-"""
+"""The least time between two lists of a kind that were asked for here."""
 
 
 class Tracked(Struct, frozen=True, gc=False):
@@ -95,9 +91,7 @@ class LookState:
 def track(
     before: LookState, blocking: Iterable[ObjectRef], cache: Cache, *, now: datetime
 ) -> LookState:
-    """
-    Return the state with the objects that are waited for now, as the cache has them.
-    """
+    """Return the state with the objects that are waited for now, as the cache has them."""
     tracked = {}
     for ref in blocking:
         kind = cache.kind_of(ref)
@@ -126,9 +120,7 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
 
 
 def track_nothing(before: LookState) -> LookState:
-    """
-    Return the state while nothing is waited for.
-    """
+    """Return the state while nothing is waited for."""
     return replace(before, tracked={}, doubts={})
 
 
@@ -166,9 +158,7 @@ def _next_ordinary(state: LookState, slot: datetime) -> ScheduledLook | None:
 
 
 def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
-    """
-    Return the state once an object is being looked at, whatever comes of it.
-    """
+    """Return the state once an object is being looked at, whatever comes of it."""
     before = state.tracked[ref]
     tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born)}
     doubts = dict(state.doubts)
@@ -212,9 +202,7 @@ def finish_look(
 def _confirm_again_at(
     state: LookState, ref: ObjectRef, doubt: Doubt, watch: WatchProgress, *, now: datetime
 ) -> datetime | None:
-    """
-    Return when to look once more before the kind is listed anew; None if it is listed now.
-    """
+    """Return when to look once more before the kind is listed anew; None if it is listed now."""
     if watch.is_behind(doubt.version, doubt.seen):
         return now + CONFIRM_AFTER
     listed = state.relisted.get(ref.resource)

@@ -1,3 +1,1 @@
-"""
-The silences in effect: read from objects and from the file, checked, matched with findings.
-"""
+"""The silences in effect: read from objects and from the file, checked, matched with findings."""

@@ -1,6 +1,4 @@
-"""
-Check a silence: one with a doubtful part silences nothing.
-"""
+"""Check a silence: one with a doubtful part silences nothing."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -26,9 +24,7 @@ may not contain a colon, a time in the basic format of ISO 8601.
 """
 
 MAX_QUOTED = 200
-"""
-The most bytes that are shown of a text that somebody wrote into a silence.
-"""
+"""The most bytes that are shown of a text that somebody wrote into a silence."""
 
 MAX_SHOWN_UNTIL = 40
 UNTIL_HELP = "such as 2026-12-01T00:00:00Z, 2026-12-01, or 20261201T000000Z in a label"
@@ -49,9 +45,7 @@ def check_silence(
 
 
 def check_text(text: SilenceText, catalogue: Catalogue) -> Silence:
-    """
-    Return the silence as active or malformed, from its text alone.
-    """
+    """Return the silence as active or malformed, from its text alone."""
     until = parse_until(text.until)
     problem = text.problem or next(_problems(text, catalogue, until), "")
     reasons = frozenset(Reason(each) for each in text.reasons if each != ALL_REASONS)
@@ -76,9 +70,7 @@ def with_state(
     idle: Collection[Reason],
     now: datetime,
 ) -> Silence:
-    """
-    Return a silence that is not malformed with its state at this moment.
-    """
+    """Return a silence that is not malformed with its state at this moment."""
     if silence.until is None:
         return silence
     if silence.until <= now:
@@ -88,9 +80,7 @@ def with_state(
 
 
 def parse_until(text: str) -> datetime | None:
-    """
-    Return the moment in UTC; None for a text of any other form.
-    """
+    """Return the moment in UTC; None for a text of any other form."""
     return parse_time(text) if UNTIL.fullmatch(text) else None
 
 
@@ -173,7 +163,5 @@ def _why_unmatched(
 
 
 def quoted(text: str) -> str:
-    """
-    Return a text that somebody wrote into a silence, sanitized and shortened.
-    """
+    """Return a text that somebody wrote into a silence, sanitized and shortened."""
     return truncate_bytes(sanitize(text), MAX_QUOTED)

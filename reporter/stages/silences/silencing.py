@@ -31,9 +31,7 @@ def silence_findings(  # noqa: PLR0913
     idle: Collection[Reason],
     now: datetime,
 ) -> Silences:
-    """
-    Return the silences that are written, with the keys that they silence at this moment.
-    """
+    """Return the silences that are written, with the keys that they silence at this moment."""
     checked = {
         text: before.checked.get(text) or check_text(text, catalogue)
         for text in written_silences(snapshot)
@@ -55,9 +53,7 @@ def silence_findings(  # noqa: PLR0913
 def match_silences(
     active: Collection[Silence], keys: Iterable[FindingKey]
 ) -> Mapping[FindingKey, Silence]:
-    """
-    Return the keys that are silenced, each with the silence that lasts longest.
-    """
+    """Return the keys that are silenced, each with the silence that lasts longest."""
     by_place: defaultdict[tuple[str, str], list[Silence]] = defaultdict(list)
     for each in sorted(active, key=_until, reverse=True):
         by_place[each.namespace, each.inferenceset].append(each)

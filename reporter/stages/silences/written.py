@@ -1,6 +1,4 @@
-"""
-Find the silences that are written: in the file, and on namespaces and InferenceSets.
-"""
+"""Find the silences that are written: in the file, and on namespaces and InferenceSets."""
 
 from collections.abc import Iterator
 
@@ -23,9 +21,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 SEPARATOR, LABEL_SEPARATOR = ",", "."
-"""
-The characters between reasons: the value of a label may not contain the first.
-"""
+"""The characters between reasons: the value of a label may not contain the first."""
 
 BOTH_FORMS = (
     "is written in labels and in annotations ({fields}); remove one of them, so that it is plain"
@@ -36,9 +32,7 @@ NOT_DECODED = "the newest version of the object cannot be decoded, so it may be 
 
 
 def written_silences(snapshot: Snapshot) -> Iterator[SilenceText]:
-    """
-    Yield the silences that are written, valid or not.
-    """
+    """Yield the silences that are written, valid or not."""
     file = snapshot.silence_file
     if file.problem:
         yield SilenceText(file.path, problem=file.problem)

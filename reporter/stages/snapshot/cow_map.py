@@ -17,9 +17,7 @@ SHARDS = 256
 
 
 class FrozenMap(Generic[K, V]):
-    """
-    An immutable view of a CowMap.
-    """
+    """An immutable view of a CowMap."""
 
     __slots__ = ("_derived", "shards")
 
@@ -55,23 +53,17 @@ class FrozenMap(Generic[K, V]):
         return sum(map(len, self.shards))
 
     def is_same(self, other: "FrozenMap[K, V]") -> bool:
-        """
-        Return whether no shard was written between the two views.
-        """
+        """Return whether no shard was written between the two views."""
         return all(a is b for a, b in zip(self.shards, other.shards, strict=True))
 
 
 def empty_map() -> FrozenMap[Any, Any]:
-    """
-    Return the view of an empty map.
-    """
+    """Return the view of an empty map."""
     return FrozenMap(({},) * SHARDS)
 
 
 class CowMap(Generic[K, V]):
-    """
-    A mutable map with one writer.
-    """
+    """A mutable map with one writer."""
 
     __slots__ = ("_frozen", "_own", "shards")
 
@@ -81,9 +73,7 @@ class CowMap(Generic[K, V]):
         self._frozen: FrozenMap[K, V] | None = None
 
     def freeze(self) -> FrozenMap[K, V]:
-        """
-        Return an immutable view; the same one until the next write.
-        """
+        """Return an immutable view; the same one until the next write."""
         if self._frozen is None:
             self._own = [False] * SHARDS
             self._frozen = FrozenMap(tuple(self.shards))

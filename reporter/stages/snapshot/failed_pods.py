@@ -31,9 +31,7 @@ class FailedPods(Struct, frozen=True, gc=False):
 
     @classmethod
     def ending_with(cls, pod: Pod, count: int) -> "FailedPods":
-        """
-        Return the failures of which this pod's is the last.
-        """
+        """Return the failures of which this pod's is the last."""
         status = pod.status
         return cls(
             count=count,
@@ -46,9 +44,7 @@ class FailedPods(Struct, frozen=True, gc=False):
 
 
 def is_taken(pod: Pod) -> bool:
-    """
-    Return whether the kubelet has taken a pod: only then does it report containers.
-    """
+    """Return whether the kubelet has taken a pod: only then does it report containers."""
     return bool(pod.status.container_statuses or pod.status.init_container_statuses)
 
 
@@ -65,8 +61,6 @@ def track_failures(before: FailedPods | None, pod: Pod) -> FailedPods | None:
 
 
 def is_replaced_by_name(pod: Pod) -> bool:
-    """
-    Return whether a pod's successor has its name; pods of other controllers get new names.
-    """
+    """Return whether a pod's successor has its name; pods of other controllers get new names."""
     owners = pod.metadata.owner_references or ()
     return any(each.controller and each.kind == STATEFUL_SET for each in owners)

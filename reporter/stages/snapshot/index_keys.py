@@ -1,6 +1,4 @@
-"""
-The index of each table: the keys of its kind, and those that scraping needs.
-"""
+"""The index of each table: the keys of its kind, and those that scraping needs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,16 +9,12 @@ from reporter.stages.snapshot.loading import has_page, is_loading
 
 
 def loading_pods_key(namespace: str) -> str:
-    """
-    Return the key of the pods of a namespace that may be loading a model.
-    """
+    """Return the key of the pods of a namespace that may be loading a model."""
     return f"loading={namespace}"
 
 
 def index_func(kind: ResourceKind) -> Callable[[Any], tuple[str, ...]]:
-    """
-    Return the function that gives the keys under which an object of this kind is found.
-    """
+    """Return the function that gives the keys under which an object of this kind is found."""
     return _pod_keys if kind.table == PODS.resource else kind.index_keys
 
 

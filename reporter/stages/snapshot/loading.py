@@ -1,6 +1,4 @@
-"""
-Select the model pods that serve a metrics page, while they load their model and afterwards.
-"""
+"""Select the model pods that serve a metrics page, while they load their model and afterwards."""
 
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
@@ -15,9 +13,7 @@ TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
 
 def is_loading(pod: ApiObject) -> bool:
-    """
-    Return whether this is a model pod with a running container that is not Ready yet.
-    """
+    """Return whether this is a model pod with a running container that is not Ready yet."""
     # Most pods are Ready, so that is checked first.
     if not isinstance(pod, Pod) or pod.is_ready or not _is_model_server(pod):
         return False
@@ -26,9 +22,7 @@ def is_loading(pod: ApiObject) -> bool:
 
 
 def is_serving(pod: ApiObject) -> bool:
-    """
-    Return whether this is a model pod that is Ready.
-    """
+    """Return whether this is a model pod that is Ready."""
     return isinstance(pod, Pod) and pod.is_ready and _is_model_server(pod)
 
 

@@ -62,9 +62,7 @@ class CheckedSnapshot(Snapshot):
         return Snapshot.by_index(self, kind, type_, key)
 
     def take_gaps(self) -> frozenset[Gap]:
-        """
-        Return the gaps since the last call; none if every result was complete.
-        """
+        """Return the gaps since the last call; none if every result was complete."""
         gaps = frozenset(self.gaps)
         self.gaps.clear()
         return gaps
@@ -85,9 +83,7 @@ def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
 
 
 def has_no_version(snapshot: Snapshot, kind: ResourceKind, ref: ObjectRef) -> bool:
-    """
-    Return whether no version of an undecodable object was ever decoded.
-    """
+    """Return whether no version of an undecodable object was ever decoded."""
     table = snapshot.tables.get(kind.table)
     return table is not None and table.objects.get((ref.namespace, ref.name)) is None
 

@@ -22,9 +22,7 @@ from reporter.model.text.times import EARLIEST_TIME
 
 
 MAX_RESTARTS = 10
-"""
-The number of restarts that are remembered of a container.
-"""
+"""The number of restarts that are remembered of a container."""
 
 
 class ContainerRestarts(Struct, frozen=True, gc=False):
@@ -43,9 +41,7 @@ class ContainerRestarts(Struct, frozen=True, gc=False):
 
 
 class RestartHistory(Struct, frozen=True):
-    """
-    The restarts of the pod *uid*, by container.
-    """
+    """The restarts of the pod *uid*, by container."""
 
     uid: str
     by_container: Mapping[str, ContainerRestarts]

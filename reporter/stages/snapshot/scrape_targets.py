@@ -1,6 +1,4 @@
-"""
-Find the metrics pages to read: those of pods that a scrape selects, in workload namespaces.
-"""
+"""Find the metrics pages to read: those of pods that a scrape selects, in workload namespaces."""
 
 from collections.abc import Callable, Collection, Iterator
 
@@ -16,25 +14,17 @@ from reporter.stages.snapshot.subjects import is_workload_namespace
 LOADING = PodSelector(
     lambda pod: has_page(pod) and is_loading(pod), loading_pods_key, only_loading=True
 )
-"""
-Model pods that run and are not Ready yet.
-"""
+"""Model pods that run and are not Ready yet."""
 
 READY = PodSelector(lambda pod: has_page(pod) and is_serving(pod))
-"""
-Model pods that are Ready.
-"""
+"""Model pods that are Ready."""
 
 SCAN_BATCH = 500
-"""
-Pods examined between two pauses, about a millisecond of work.
-"""
+"""Pods examined between two pauses, about a millisecond of work."""
 
 
 class TargetFinder:
-    """
-    Finds the pages of all scrapes in the newest snapshot.
-    """
+    """Finds the pages of all scrapes in the newest snapshot."""
 
     def __init__(self, scrapes: Collection[Scrape], snapshot: Callable[[], Snapshot]) -> None:
         self._scrapes, self._snapshot = tuple(scrapes), snapshot

@@ -1,6 +1,4 @@
-"""
-The input of a pass: every stored object and the state of its watch, at one moment.
-"""
+"""The input of a pass: every stored object and the state of its watch, at one moment."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -135,9 +133,7 @@ class Snapshot:
         return found if isinstance(found, type_) else None
 
     def peek(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
-        """
-        Return an object on which no verdict depends.
-        """
+        """Return an object on which no verdict depends."""
         return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
@@ -163,9 +159,7 @@ class Snapshot:
         return found.history if found is not None else None
 
     def scrape_gist(self, pod: Pod, history_name: str, gist: Gist) -> object:
-        """
-        Return a gist of what was read in the pod's current run; None before any attempt.
-        """
+        """Return a gist of what was read in the pod's current run; None before any attempt."""
         found = self._kept_history(pod, history_name)
         return found.gists.get(gist) if found is not None else None
 
@@ -190,9 +184,7 @@ class Snapshot:
         return table is not None and isinstance(table.watch_state, Watching | WatchLost)
 
     def why_unknown(self, kind: ResourceKind, *, now: datetime) -> str:
-        """
-        Return why the stored objects of this kind must not be evaluated, "" if they may.
-        """
+        """Return why the stored objects of this kind must not be evaluated, "" if they may."""
         match self.tables[kind.table].watch_state:
             case Watching() | NotServed():
                 return ""
@@ -213,9 +205,7 @@ class Snapshot:
         return f"{kind.group_resource} not listed yet" + (f": {state.why}" if state.why else "")
 
     def unknown_moments(self) -> Iterator[datetime]:
-        """
-        Yield when each kind without a watch becomes unknown if its watch does not reopen.
-        """
+        """Yield when each kind without a watch becomes unknown if its watch does not reopen."""
         for table in self.tables.values():
             if isinstance(table.watch_state, WatchLost):
                 yield table.watch_state.since + WATCH_LOSS_TOLERANCE

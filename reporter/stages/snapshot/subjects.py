@@ -49,43 +49,31 @@ class Subjects:
 
     @cached_property
     def unknown_layers(self) -> Mapping[Layer, str]:
-        """
-        The reasons why the plain subjects of a layer are not all known, by layer.
-        """
+        """The reasons why the plain subjects of a layer are not all known, by layer."""
         return {each.layer: why for each, why in self.unknown.items() if not each.kind}
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
-        """
-        The namespaces that a subject of any kind is or is in, as far as they are known.
-        """
+        """The namespaces that a subject of any kind is or is in, as far as they are known."""
         return frozenset(each.namespace for each in self.all)
 
     def may_include(self, subject: Subject) -> bool:
-        """
-        Return whether the subject exists, as far as is known.
-        """
+        """Return whether the subject exists, as far as is known."""
         return subject in self.all or self.is_unseen(subject)
 
     def why_not_all_known(self, subject: Subject) -> str:
-        """
-        Return why there may be more subjects of this layer and kind than are known.
-        """
+        """Return why there may be more subjects of this layer and kind than are known."""
         if not self.unknown:
             return ""
         return self.unknown.get(Subject(subject.layer, "", subject.all_of_kind.name), "")
 
     def is_unseen(self, subject: Subject) -> bool:
-        """
-        Return whether the subject may exist although it is not known.
-        """
+        """Return whether the subject may exist although it is not known."""
         return bool(self.why_not_all_known(subject)) and subject not in self.all
 
 
 def refresh_subjects(snapshot: Snapshot, before: Subjects, *, now: datetime) -> Subjects:
-    """
-    Return the subjects of the snapshot; *before* itself if they are the same.
-    """
+    """Return the subjects of the snapshot; *before* itself if they are the same."""
     tokens = tuple(
         snapshot.tables[kind.table].subjects_token
         for kind in snapshot.subject_definitions.kinds
@@ -122,9 +110,7 @@ def find_subjects(snapshot: Snapshot) -> frozenset[Subject]:
 
 
 class _Everywhere:
-    """
-    All namespaces but those that are being deleted.
-    """
+    """All namespaces but those that are being deleted."""
 
     def __init__(self, terminating: frozenset[str]) -> None:
         self._terminating = terminating
@@ -174,9 +160,7 @@ def _never_decoded(snapshot: Snapshot, rule: SubjectDefinition) -> Iterator[ApiO
 
 
 def why_undecodable_subject(snapshot: Snapshot, subject: Subject) -> str:
-    """
-    Return why only the name of a subject is known; empty if more is known.
-    """
+    """Return why only the name of a subject is known; empty if more is known."""
     if not snapshot.undecodable or not subject.namespace:
         return ""
     rule = snapshot.subject_definitions.find(subject.layer, subject.kind)
@@ -215,9 +199,7 @@ def _named_by_labels(
 
 
 def is_workload_namespace(snapshot: Snapshot, namespace: ApiObject) -> bool:
-    """
-    Return whether the namespace itself is a subject, and is not being deleted.
-    """
+    """Return whether the namespace itself is a subject, and is not being deleted."""
     rules = snapshot.subject_definitions
     return isinstance(namespace, Namespace) and rules.is_workload_namespace(namespace)
 
@@ -250,8 +232,6 @@ def _stands_for_many(unnamed: Subject) -> bool:
 
 
 def _groups_of(subject: Subject) -> tuple[tuple[Layer, str, str], ...]:
-    """
-    Return layer, namespace and kind of the unnamed subjects that stand for this one.
-    """
+    """Return layer, namespace and kind of the unnamed subjects that stand for this one."""
     layer, namespace, kind = subject.layer, subject.namespace, subject.kind
     return ((layer, namespace, ""), (layer, namespace, kind), (layer, "", kind))

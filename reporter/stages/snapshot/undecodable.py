@@ -17,9 +17,7 @@ from reporter.stages.snapshot.index_keys import index_func
 
 ANY_KEY = ""
 MAX_OBJECTS = 8
-"""
-Objects that are named for one key. More of them make no verdict more Unknown.
-"""
+"""Objects that are named for one key. More of them make no verdict more Unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 def placeholder(layer: Layer) -> Subject:
-    """
-    Return the placeholder of the layer's plain subjects.
-    """
+    """Return the placeholder of the layer's plain subjects."""
     return Subject(layer)
 
 
@@ -43,9 +41,7 @@ def _why_unknown(snapshot: Snapshot, kinds: tuple[ResourceKind, ...], *, now: da
 
 
 def _why_unnamed(snapshot: Snapshot, rule: SubjectDefinition) -> str:
-    """
-    Return which object makes a subject that only its undecodable labels name.
-    """
+    """Return which object makes a subject that only its undecodable labels name."""
     if not snapshot.undecodable or not rule.is_named_by_labels:
         return ""
     unnamed = (

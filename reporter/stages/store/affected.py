@@ -1,6 +1,4 @@
-"""
-The subjects to evaluate again after one object has changed.
-"""
+"""The subjects to evaluate again after one object has changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,9 +15,7 @@ def affected_subjects(
     old: ApiObject | None,
     new: ApiObject | None,
 ) -> Iterator[Iterable[Subject]]:
-    """
-    Yield the subjects whose probes may read the object, as it was or as it is.
-    """
+    """Yield the subjects whose probes may read the object, as it was or as it is."""
     has_same_identity = has_same_subjects = False
     if old is not None and new is not None:
         has_same_identity = _has_same_identity(old, new)
@@ -42,9 +38,7 @@ def _has_same_identity(old: ApiObject, new: ApiObject) -> bool:
 
 
 def _has_same_references(old: ApiObject, new: ApiObject) -> bool:
-    """
-    Compare what `ResourceKind.affects` and `referrers` may read besides name and labels.
-    """
+    """Compare what `ResourceKind.affects` and `referrers` may read besides name and labels."""
     return old.metadata.owner_references == new.metadata.owner_references and (
         getattr(old, "spec", None) == getattr(new, "spec", None)
     )

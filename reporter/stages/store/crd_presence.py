@@ -21,24 +21,18 @@ LOSS_CONFIRMED_AFTER = timedelta(seconds=10)
 
 
 class CRDPresences:
-    """
-    The presence of each tracked resource, by ``resource.group``.
-    """
+    """The presence of each tracked resource, by ``resource.group``."""
 
     def __init__(self, crds: Iterable[str]) -> None:
         self.by_resource: Mapping[str, CRDPresence] = {crd: CRDPresence() for crd in crds}
 
     def set_resources(self, crds: Iterable[str]) -> None:
-        """
-        Track these resources alone. What is known of one that is tracked already is kept.
-        """
+        """Track these resources alone. What is known of one that is tracked already is kept."""
         known = self.by_resource
         self.by_resource = {crd: known.get(crd, CRDPresence()) for crd in crds}
 
     def remember_served(self, served: Container[str]) -> None:
-        """
-        Remember of CRDs that a predecessor of this process saw them served.
-        """
+        """Remember of CRDs that a predecessor of this process saw them served."""
         self.by_resource = {
             crd: replace(each, ever_served=each.ever_served | {FORGOTTEN_VERSION})
             if crd in served
@@ -47,9 +41,7 @@ class CRDPresences:
         }
 
     def record(self, result: DiscoveryResult | None, why: str, *, now: datetime) -> bool:
-        """
-        Update every presence and return whether any changed; None is a failure, with *why*.
-        """
+        """Update every presence and return whether any changed; None is a failure, with *why*."""
         before = self.by_resource
         self.by_resource = {
             crd: mark_discovery_failed(each, why)
@@ -76,9 +68,7 @@ class CRDPresences:
 def update_presence(
     before: CRDPresence, result: DiscoveryResult, crd: str, *, now: datetime
 ) -> CRDPresence:
-    """
-    Return the presence of *crd* (``resource.group``) after one more discovery.
-    """
+    """Return the presence of *crd* (``resource.group``) after one more discovery."""
     if crd.partition(".")[2] in result.failed_groups:
         return replace(before, why_unknown="discovery of its API group failed")
     versions = result.served_versions.get(crd, ())
@@ -107,7 +97,5 @@ def update_presence(
 
 
 def mark_discovery_failed(before: CRDPresence, why: str) -> CRDPresence:
-    """
-    Return the presence after a discovery that failed as a whole.
-    """
+    """Return the presence after a discovery that failed as a whole."""
     return replace(before, why_unknown=why)

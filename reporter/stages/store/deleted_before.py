@@ -1,6 +1,4 @@
-"""
-The deletions of what a predecessor of this process saw.
-"""
+"""The deletions of what a predecessor of this process saw."""
 
 from collections.abc import Collection, Mapping
 

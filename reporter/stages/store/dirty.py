@@ -1,6 +1,4 @@
-"""
-The subjects whose objects have changed since they were last taken.
-"""
+"""The subjects whose objects have changed since they were last taken."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,9 +11,7 @@ class DirtySubjects:
         self._on_change: Callable[[], None] = lambda: None
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* after each change from now on; it must be quick.
-        """
+        """Call *on_change* after each change from now on; it must be quick."""
         self._on_change = on_change
 
     def mark(self, *subjects: Iterable[Subject]) -> None:
@@ -24,9 +20,7 @@ class DirtySubjects:
         self._on_change()
 
     def take(self) -> frozenset[Subject]:
-        """
-        Return the subjects that were marked since the last call.
-        """
+        """Return the subjects that were marked since the last call."""
         taken = frozenset(self._subjects)
         self._subjects.clear()
         return taken

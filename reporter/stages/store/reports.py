@@ -1,6 +1,4 @@
-"""
-Facts that parts of this process report, and that are no objects of the cluster.
-"""
+"""Facts that parts of this process report, and that are no objects of the cluster."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -22,17 +20,13 @@ class Reports:
         self.silence_file = NO_SILENCE_FILE
 
     def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
-        """
-        Record how many episodes have no place among the HealthEvents, by the limit.
-        """
+        """Record how many episodes have no place among the HealthEvents, by the limit."""
         if rejected != self.rejected:
             self.rejected = rejected
             self._mark_dirty((CLUSTER_SUBJECT,))
 
     def record_silence_file(self, file: SilenceFile) -> None:
-        """
-        Record the file of silences as it was read. Every pass matches all findings with it.
-        """
+        """Record the file of silences as it was read. Every pass matches all findings with it."""
         if file != self.silence_file:
             self.silence_file = file
             self._mark_dirty((CLUSTER_SUBJECT,))

@@ -1,6 +1,4 @@
-"""
-The scrape histories of all pods: written by the scraper, read by passes through a snapshot.
-"""
+"""The scrape histories of all pods: written by the scraper, read by passes through a snapshot."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,9 +17,7 @@ from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 
 HistoryKey: TypeAlias = tuple[str, str, str]
-"""
-Namespace and name of the pod, and the name of the history.
-"""
+"""Namespace and name of the pod, and the name of the history."""
 
 
 class SampleStore:
@@ -37,9 +33,7 @@ class SampleStore:
         self._last_read_at: datetime | None = None
 
     def set_scrapes(self, scrapes: Mapping[str, Scrape]) -> None:
-        """
-        Keep the histories of scrapes that stay the same object, and forget the others.
-        """
+        """Keep the histories of scrapes that stay the same object, and forget the others."""
         changed = {name for name, each in self._scrapes.items() if scrapes.get(name) is not each}
         for key in tuple(self._histories.keys()):
             if key[2] in changed:
@@ -71,9 +65,7 @@ class SampleStore:
         return self._set_history(pod, history_name, history)
 
     def _is_current(self, pod: Pod, history_name: str, now: Pod | None) -> bool:
-        """
-        Return whether the pod has not restarted since, and the scrape still selects it.
-        """
+        """Return whether the pod has not restarted since, and the scrape still selects it."""
         return (
             now is not None
             and history_name in self._scrapes
@@ -85,9 +77,7 @@ class SampleStore:
         return self._scrapes[history_name].pods.matches(pod)
 
     def forget_if_outdated(self, pod: Pod) -> None:
-        """
-        Forget the histories of earlier runs, and of scrapes that no longer select this pod.
-        """
+        """Forget the histories of earlier runs, and of scrapes that no longer select this pod."""
         for history_name in self._scrapes:
             kept = self._histories.get(_history_key(pod, history_name))
             if kept is not None and (

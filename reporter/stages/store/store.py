@@ -32,9 +32,7 @@ from reporter.stages.store.watch_states import WatchStates
 
 
 BATCH_SIZE = 500
-"""
-The number of objects of a list that are stored at a time: some ten milliseconds.
-"""
+"""The number of objects of a list that are stored at a time: some ten milliseconds."""
 
 
 class Store:
@@ -127,9 +125,7 @@ class Store:
             self.mark_undecodable(kind, namespace, name, stub)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
-        """
-        Store a new or changed object.
-        """
+        """Store a new or changed object."""
         name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.table]
         old = table.objects.get(name)
@@ -161,9 +157,7 @@ class Store:
             self.upsert(kind, each)
 
     def _prepare_upsert(self, kind: ResourceKind, old: ApiObject | None, new: ApiObject) -> None:
-        """
-        Update all but the table of the kind.
-        """
+        """Update all but the table of the kind."""
         table = self._tables[kind.table]
         if table.deleted_uids or self._undecodable:
             ref = ObjectRef(kind.watch_name, new.metadata.namespace, new.metadata.name)
@@ -175,9 +169,7 @@ class Store:
             self.samples.forget_if_outdated(new)
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        """
-        Remove an object; do nothing if it is not known.
-        """
+        """Remove an object; do nothing if it is not known."""
         table = self._tables[kind.table]
         old = table.delete((namespace, name))
         ref = ObjectRef(kind.watch_name, namespace, name)
@@ -192,9 +184,7 @@ class Store:
         self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=None))
 
     def _is_absent(self, kind: ResourceKind, name: NamespacedName) -> bool:
-        """
-        Return whether it is certain that there is no such object.
-        """
+        """Return whether it is certain that there is no such object."""
         is_watched = isinstance(self._watch_states.of(kind), Watching)
         return is_watched and find_object(self._tables, kind, name) is None
 
@@ -224,9 +214,7 @@ class Store:
     def record_discovery(
         self, result: DiscoveryResult | None, why: str = "", *, now: datetime
     ) -> None:
-        """
-        Update the presence of CRDs; *result* is None if discovery failed, with *why*.
-        """
+        """Update the presence of CRDs; *result* is None if discovery failed, with *why*."""
         changed = self._presences.record(result, why, now=now)
         if result is not None:
             changed |= self._watch_states.record_discovery(result)
@@ -236,9 +224,7 @@ class Store:
             self._mark_dirty(ALL_LAYERS)
 
     def _forget_all(self, kind: ResourceKind) -> bool:
-        """
-        Forget the objects of a kind that is gone; return whether there were any.
-        """
+        """Forget the objects of a kind that is gone; return whether there were any."""
         if not self._undecodable.forget_all(kind) and not len(self._tables[kind.table].objects):
             return False
         self._tables |= prepare_tables((kind,), self._definitions)()
@@ -263,9 +249,7 @@ class Store:
         return found if isinstance(found, Pod) else None
 
     def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None:
-        """
-        Add samples to a history of the pod; *pod* is as it was before the request.
-        """
+        """Add samples to a history of the pod; *pod* is as it was before the request."""
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         if self.samples.record_scrape(pod, history_name, scrape, now=now):
             self._mark_dirty(PODS.affects(pod))

@@ -1,6 +1,4 @@
-"""
-The objects of one kind by name and by index key, and the UIDs of deleted ones.
-"""
+"""The objects of one kind by name and by index key, and the UIDs of deleted ones."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -48,9 +46,7 @@ class Table:
         self._index_func, self._subject_identity = index_func(kind), subject_identity
 
     def upsert(self, name: NamespacedName, new: ApiObject) -> bool:
-        """
-        Store an object; return whether any field that is read has changed.
-        """
+        """Store an object; return whether any field that is read has changed."""
         old = self.objects.get(name)
         if old == new:
             return False
@@ -105,9 +101,7 @@ class Table:
         self._subject_identity, self.subjects_token = identity, object()
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
-        """
-        Remove an object and return it, None if there was none.
-        """
+        """Remove an object and return it, None if there was none."""
         old = self.objects.pop(name)
         if self.was_current.get(name) is not None:
             self.was_current.pop(name)
@@ -155,9 +149,7 @@ class Table:
                 self.index.pop(key)
 
     def snapshot(self, watch_state: WatchState) -> TableSnapshot:
-        """
-        Return an immutable view. *watch_state*: the state as far as it is confirmed.
-        """
+        """Return an immutable view. *watch_state*: the state as far as it is confirmed."""
         return TableSnapshot(
             self.objects.freeze(),
             self.index.freeze(),
@@ -206,9 +198,7 @@ def prepare_tables(
 def find_object(
     tables: Mapping[str, Table], kind: ResourceKind, name: NamespacedName
 ) -> ApiObject | None:
-    """
-    Return an object; None also for one of a kind that is not watched.
-    """
+    """Return an object; None also for one of a kind that is not watched."""
     table = tables.get(kind.table)
     return table.objects.get(name) if table is not None else None
 

@@ -1,6 +1,4 @@
-"""
-The objects whose newest version could not be decoded.
-"""
+"""The objects whose newest version could not be decoded."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -14,9 +12,7 @@ NO_STUBS: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
 
 class UndecodableObjects:
-    """
-    Their stubs: the objects with their metadata alone, None where even that is not known.
-    """
+    """Their stubs: the objects with their metadata alone, None where even that is not known."""
 
     def __init__(self) -> None:
         self._stubs: dict[ObjectRef, ApiObject | None] = {}
@@ -25,25 +21,19 @@ class UndecodableObjects:
         return bool(self._stubs)
 
     def mark(self, ref: ObjectRef, stub: ApiObject | None) -> bool:
-        """
-        Return whether the object or its stub is new.
-        """
+        """Return whether the object or its stub is new."""
         is_known = ref in self._stubs and self._stubs[ref] == stub
         self._stubs[ref] = stub
         return not is_known
 
     def forget(self, ref: ObjectRef) -> bool:
-        """
-        Return whether the object was undecodable.
-        """
+        """Return whether the object was undecodable."""
         was_undecodable = ref in self._stubs
         self._stubs.pop(ref, None)
         return was_undecodable
 
     def forget_all(self, kind: ResourceKind) -> bool:
-        """
-        Return whether any object of the kind was undecodable.
-        """
+        """Return whether any object of the kind was undecodable."""
         names = self.names_of(kind)
         for name in names:
             self.forget(ObjectRef(kind.watch_name, *name))

@@ -1,6 +1,4 @@
-"""
-The state of each kind's watch, as far as discovery confirms it.
-"""
+"""The state of each kind's watch, as far as discovery confirms it."""
 
 from collections.abc import Iterable, Mapping
 
@@ -30,16 +28,12 @@ class WatchStates:
         self._contradicted: frozenset[ResourceKind] = frozenset()
 
     def set_kinds(self, kinds: Iterable[ResourceKind]) -> None:
-        """
-        Keep the states of these kinds alone. Those that are new were not listed yet.
-        """
+        """Keep the states of these kinds alone. Those that are new were not listed yet."""
         self._states = {kind: self._states.get(kind, NotSynced()) for kind in kinds}
         self._contradicted &= self._states.keys()
 
     def set(self, kind: ResourceKind, state: WatchState) -> bool:
-        """
-        Set the state that a reflector reports and return whether it is another one.
-        """
+        """Set the state that a reflector reports and return whether it is another one."""
         if self._states[kind] == state:
             return False
         self._states[kind] = state
@@ -47,9 +41,7 @@ class WatchStates:
         return True
 
     def record_discovery(self, result: DiscoveryResult) -> bool:
-        """
-        Compare losses with a discovery and return whether that changes anything.
-        """
+        """Compare losses with a discovery and return whether that changes anything."""
         before, self._contradicted = (
             self._contradicted,
             frozenset(

@@ -15,9 +15,7 @@ from reporter.model.observations import NotServed, NotSynced, WatchState
 BATCH_SIZE = 500
 
 RECENTLY_DELETED = 1000
-"""
-The deleted objects that are remembered: far more than are created at the same time.
-"""
+"""The deleted objects that are remembered: far more than are created at the same time."""
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -43,9 +41,7 @@ class WrittenObjectStore(Generic[T]):
         self._on_change: Callable[[], None] = lambda: None
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* as well after each change from now on; it must be quick.
-        """
+        """Call *on_change* as well after each change from now on; it must be quick."""
         earlier = self._on_change
 
         def call_all() -> None:
@@ -70,9 +66,7 @@ class WrittenObjectStore(Generic[T]):
 
     @property
     def undecodable(self) -> frozenset[NamespacedName]:
-        """
-        The objects whose newest version could not be decoded.
-        """
+        """The objects whose newest version could not be decoded."""
         return frozenset(self._undecodable)
 
     @property
@@ -90,9 +84,7 @@ class WrittenObjectStore(Generic[T]):
         objects: Iterable[ApiObject],
         unread: Mapping[NamespacedName, ApiObject | None],
     ) -> Iterator[None]:
-        """
-        Store a complete list, yielding after each batch so that other tasks can run.
-        """
+        """Store a complete list, yielding after each batch so that other tasks can run."""
         deleted = self._objects.keys() - unread.keys()
         if self._undecodable != unread.keys():
             self._undecodable = set(unread)
@@ -125,9 +117,7 @@ class WrittenObjectStore(Generic[T]):
     def mark_undecodable(
         self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
     ) -> None:
-        """
-        Mark an object whose newest version could not be decoded; nothing is written to it.
-        """
+        """Mark an object whose newest version could not be decoded; nothing is written to it."""
         self._undecodable.add((namespace, name))
         self._changed()
 
@@ -157,9 +147,7 @@ class WrittenObjectStore(Generic[T]):
             self._changed()
 
     def _read_again(self, name: NamespacedName) -> bool:
-        """
-        Unmark an object; returns whether its newest version could not be decoded until now.
-        """
+        """Unmark an object; returns whether its newest version could not be decoded until now."""
         if name not in self._undecodable:
             return False
         self._undecodable.remove(name)

@@ -1,21 +1,15 @@
-"""
-Phrases that messages share: short lists and ages.
-"""
+"""Phrases that messages share: short lists and ages."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 
 MAX_LISTED = 3
-"""
-The number of names shown of a long list.
-"""
+"""The number of names shown of a long list."""
 
 
 def abbreviate_list(names: Sequence[str], limit: int = MAX_LISTED) -> str:
-    """
-    Return at most *limit* names, sorted, and the number of the others.
-    """
+    """Return at most *limit* names, sorted, and the number of the others."""
     ordered = sorted(names)
     if len(ordered) <= limit:
         return ", ".join(ordered)
@@ -23,9 +17,7 @@ def abbreviate_list(names: Sequence[str], limit: int = MAX_LISTED) -> str:
 
 
 def common_beginning(sentences: Sequence[str]) -> str:
-    """
-    Return what all sentences begin with, up to a colon; empty if they share nothing.
-    """
+    """Return what all sentences begin with, up to a colon; empty if they share nothing."""
     first, last = min(sentences), max(sentences)
     # The first and the last in order differ as early as any two.
     pairs = enumerate(zip(first, last, strict=False))

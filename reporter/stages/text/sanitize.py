@@ -29,15 +29,11 @@ _TIME = re.compile(
 )
 
 MAX_INPUT_CHARACTERS = 8192
-"""
-The characters that are read: more than any message has room for, and a bound of the cost.
-"""
+"""The characters that are read: more than any message has room for, and a bound of the cost."""
 
 
 def sanitize(text: str) -> str:
-    """
-    Return one line without URLs, times, secrets, control characters and escape sequences.
-    """
+    """Return one line without URLs, times, secrets, control characters and escape sequences."""
     text = _ESCAPES.sub("", text[:MAX_INPUT_CHARACTERS])
     text = _INVISIBLE.sub("", _CONTROL_CHARACTERS.sub(" ", text))
     text = redact(_URL.sub("", text))
@@ -50,9 +46,7 @@ def sanitize(text: str) -> str:
 
 
 def truncate_bytes(text: str, limit: int) -> str:
-    """
-    Return at most *limit* bytes of UTF-8, cut between characters, with an ellipsis if cut.
-    """
+    """Return at most *limit* bytes of UTF-8, cut between characters, with an ellipsis if cut."""
     raw = text.encode()
     if len(raw) <= limit:
         return text

@@ -1,3 +1,1 @@
-"""
-The notation of a story's file: its keys, durations, numbered objects and expectations.
-"""
+"""The notation of a story's file: its keys, durations, numbered objects and expectations."""

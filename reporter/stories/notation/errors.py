@@ -1,6 +1,4 @@
-"""
-The error of a story that cannot be replayed.
-"""
+"""The error of a story that cannot be replayed."""
 
 
 class StoryError(ValueError):

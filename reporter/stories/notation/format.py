@@ -53,9 +53,7 @@ Silences: TypeAlias = Annotated[
 
 
 class DiscoveryNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The answer of discovery. Without any key it answers well.
-    """
+    """The answer of discovery. Without any key it answers well."""
 
     failing: Annotated[str, Meta(description="Why it fails as a whole.")] = ""
     stale: Annotated[list[str], Meta(description="The API groups that it cannot list.")] = field(
@@ -64,9 +62,7 @@ class DiscoveryNotation(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class Given(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The differences of the stack from the healthy one.
-    """
+    """The differences of the stack from the healthy one."""
 
     change: ObjectChanges = field(default_factory=dict)
     pages: PageChanges = field(default_factory=dict)
@@ -80,9 +76,7 @@ class Given(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class Step(Given, frozen=True, kw_only=True):
-    """
-    A moment of the story, and what changes then.
-    """
+    """A moment of the story, and what changes then."""
 
     at: Annotated[Moment, Meta(description="Since the start of the process.")]
     what: Annotated[str, Meta(description="What happens, in words.")] = ""

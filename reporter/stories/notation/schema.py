@@ -26,15 +26,11 @@ NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
     "Pod": PodNotation,
     "Workspace": WorkspaceNotation,
 }
-"""
-The words of each kind that has some. Others are described by the fields of the API.
-"""
+"""The words of each kind that has some. Others are described by the fields of the API."""
 
 
 def render_story_schema() -> str:
-    """
-    Return the text of the schema's file.
-    """
+    """Return the text of the schema's file."""
     types = (Story, *NOTATIONS.values())
     (story, *kinds), definitions = msgspec.json.schema_components(
         types, ref_template="#/$defs/{name}"

@@ -1,6 +1,4 @@
-"""
-The notation of a story for durations, times, numbered objects and changes.
-"""
+"""The notation of a story for durations, times, numbered objects and changes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,9 +16,7 @@ The longest duration of a story. Discovery runs twice a minute, so a week has tw
 RELATIVE_TIME = re.compile(r"now|(\S+) ago")
 NUMBERED = re.compile(r"\{(\d{1,9})\.\.(\d{1,9})\}", re.ASCII)
 MAX_NUMBERED = 10_000
-"""
-The number of objects that one name may stand for.
-"""
+"""The number of objects that one name may stand for."""
 NUMBER = "{n}"
 
 
@@ -50,9 +46,7 @@ def apply_merge_patch(old: Any, new: Any) -> Any:
 
 
 def resolve_times(value: Any, *, now: datetime) -> Any:
-    """
-    Replace ``now`` and ``5m ago`` by times.
-    """
+    """Replace ``now`` and ``5m ago`` by times."""
     if isinstance(value, Mapping):
         return {key: resolve_times(each, now=now) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,4 @@
-"""
-The words that describe objects and metrics pages, instead of the fields of the API.
-"""
+"""The words that describe objects and metrics pages, instead of the fields of the API."""
 
 from typing import Annotated, TypeAlias, TypeVar
 
@@ -12,18 +10,14 @@ from reporter.model.metrics.samples import ScrapeResult
 
 T = TypeVar("T")
 Word: TypeAlias = T | None
-"""
-A word; null takes it back.
-"""
+"""A word; null takes it back."""
 
 Count = Annotated[int, Meta(ge=0, le=100_000, extra={"is": "a whole number, 0 or more"})]
 Number: TypeAlias = int | float
 
 
 class DeploymentNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    A Deployment.
-    """
+    """A Deployment."""
 
     replicas: Annotated[Word[Count], Meta(description="Wished for. Absent: 1.")] = None
     ready: Annotated[Word[Count], Meta(description="Absent: all.")] = None
@@ -44,9 +38,7 @@ class DeploymentNotation(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class PodNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    A Pod, named `<deployment>-<hash>-<suffix>`, or `<workspace>-<index>` with *model*.
-    """
+    """A Pod, named `<deployment>-<hash>-<suffix>`, or `<workspace>-<index>` with *model*."""
 
     ready: Annotated[Word[bool], Meta(description="Absent: true.")] = None
     model: Annotated[Word[str], Meta(description="Its InferenceSet.")] = None
@@ -105,9 +97,7 @@ class WorkspaceNotation(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class PageNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """
-    The metrics page of a Pod.
-    """
+    """The metrics page of a Pod."""
 
     speed: Annotated[Word[str], Meta(description="Of its download, as 12.5 MB/s.")] = None
     left: Annotated[Word[str], Meta(description="What is yet to arrive, as 52 GB.")] = None

@@ -1,3 +1,1 @@
-"""
-Kubernetes objects, built from the short notation of a story.
-"""
+"""Kubernetes objects, built from the short notation of a story."""

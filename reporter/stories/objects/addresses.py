@@ -1,6 +1,4 @@
-"""
-The addresses of objects in a story.
-"""
+"""The addresses of objects in a story."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,9 +13,7 @@ OWN_KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 
 @dataclass(frozen=True)
 class ObjectAddress:
-    """
-    The address of an object. *kind*: one of its resource; this program's own if it has one.
-    """
+    """The address of an object. *kind*: one of its resource; this program's own if it has one."""
 
     kind: ResourceKind
     namespace: str
@@ -45,9 +41,7 @@ class ObjectAddress:
         return cls(found[0], namespace, name).at((*OWN_KINDS, *declared))[0]
 
     def at(self, kinds: Iterable[ResourceKind]) -> "list[ObjectAddress]":
-        """
-        Return its address in each of these kinds that is one of its resource.
-        """
+        """Return its address in each of these kinds that is one of its resource."""
         resource = self.kind.group_resource
         return [
             ObjectAddress(each, self.namespace, self.name)

@@ -1,6 +1,4 @@
-"""
-Build conditions.
-"""
+"""Build conditions."""
 
 from datetime import datetime
 
@@ -16,9 +14,7 @@ def build_observed_condition(
     since: datetime | None = LONG_AGO,
     observed: int = 1,
 ) -> Condition:
-    """
-    Build a condition; *observed* is its observedGeneration.
-    """
+    """Build a condition; *observed* is its observedGeneration."""
     return Condition(
         type=kind,
         status=status,

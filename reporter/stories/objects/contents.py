@@ -1,6 +1,4 @@
-"""
-The contents of objects as the API shows them.
-"""
+"""The contents of objects as the API shows them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,9 +29,7 @@ def whole_content(
 
 
 def as_content(built: ApiObject) -> dict[str, Any]:
-    """
-    Return the content of an object that was built: without the fields that it does not have.
-    """
+    """Return the content of an object that was built: without the fields that it does not have."""
     content: dict[str, Any] = _without_nulls(msgspec.to_builtins(built))
     return content
 

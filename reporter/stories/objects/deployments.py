@@ -1,6 +1,4 @@
-"""
-Build Deployments.
-"""
+"""Build Deployments."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""
-Build the Workspaces of an InferenceSet and their pods.
-"""
+"""Build the Workspaces of an InferenceSet and their pods."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -25,9 +23,7 @@ SERVING_CONDITIONS = {
     "ResourceReady": ("True", "workspaceResourceStatusSuccess"),
     "InferenceReady": ("True", "WorkspaceInferenceStatusSuccess"),
 }
-"""
-The conditions of a Workspace that serves.
-"""
+"""The conditions of a Workspace that serves."""
 
 
 def build_metadata(name: str, type_: type[M], **changes: Any) -> M:

@@ -1,6 +1,4 @@
-"""
-Workspaces and model pods of a story, built from its short notation.
-"""
+"""Workspaces and model pods of a story, built from its short notation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -72,9 +70,7 @@ def _conditions(
 
 
 def story_model_pod(name: str, words: Mapping[str, Any], **changes: Any) -> Pod:
-    """
-    Build the pod ``<workspace>-<index>`` of a StatefulSet. *model*: its InferenceSet.
-    """
+    """Build the pod ``<workspace>-<index>`` of a StatefulSet. *model*: its InferenceSet."""
     of, _, index = name.rpartition("-")
     if not index.isdecimal():
         raise StoryError("a pod with `model` is named <workspace>-<index>")

@@ -1,6 +1,4 @@
-"""
-Build Namespaces.
-"""
+"""Build Namespaces."""
 
 from reporter.model.kinds.core.namespaces import Namespace, NamespaceMetadata
 

@@ -1,6 +1,4 @@
-"""
-The objects of a story, built from its short notation.
-"""
+"""The objects of a story, built from its short notation."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,16 +32,12 @@ from reporter.stories.objects.pods import build_pod
 
 
 API_FIELDS = frozenset({"metadata", "spec", "status"})
-"""
-Fields that mark a description as a part of the object as the API shows it.
-"""
+"""Fields that mark a description as a part of the object as the API shows it."""
 
 
 @dataclass(frozen=True)
 class ContainerRuns:
-    """
-    The runs of a pod's first container: when the present one started, and the one before it.
-    """
+    """The runs of a pod's first container: when the present one started, and the one before it."""
 
     restarts: int
     started: datetime | None = None
@@ -143,9 +137,7 @@ class StoryObjects:
     def _built(
         self, address: ObjectAddress, words: dict[str, Any], *, born: datetime, now: datetime
     ) -> ApiObject | None:
-        """
-        Build the object of a short notation; None for one that is given as the API shows it.
-        """
+        """Build the object of a short notation; None for one that is given as the API shows it."""
         if not API_FIELDS & words.keys():
             if address.kind is DEPLOYMENTS:
                 return _deployment(address, words, born=born, now=now)
@@ -173,9 +165,7 @@ class StoryObjects:
         return _pod(address, words, born=born, since=since, runs=runs, now=now)
 
     def _template(self, address: ObjectAddress) -> Mapping[str, str]:
-        """
-        Return the labels by which Istio and the chart of an endpoint picker find their pods.
-        """
+        """Return the labels by which Istio and the chart of an endpoint picker find their pods."""
         owner = ObjectAddress(DEPLOYMENTS, address.namespace, _workload(address))
         if owner.name.endswith(ENDPOINT_PICKER_SUFFIX):
             return {"inferencepool": owner.name}
@@ -264,9 +254,7 @@ def _workload(pod: ObjectAddress) -> str:
 def healthy_pods(
     deployments: Iterable[tuple[str, Mapping[str, Any]]],
 ) -> Mapping[str, Mapping[str, Any]]:
-    """
-    Build a Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on.
-    """
+    """Build a Ready pod for each replica: ``<deployment>-6c9f-x1``, ``-x2`` and so on."""
     return {
         f"Pod {text.removeprefix('Deployment ')}-6c9f-x{number}": {}
         for text, words in deployments

@@ -1,6 +1,4 @@
-"""
-Build pods.
-"""
+"""Build pods."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -115,9 +113,7 @@ def _main_container(changes: Mapping[str, Any], *, ready: bool) -> ContainerStat
 
 
 def _sidecars(words: Mapping[str, bool | str]) -> tuple[ContainerStatus, ...]:
-    """
-    Build further containers: by name whether each is ready, or the reason why it waits.
-    """
+    """Build further containers: by name whether each is ready, or the reason why it waits."""
     return tuple(
         ContainerStatus(
             name=name,

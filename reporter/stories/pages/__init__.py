@@ -1,3 +1,1 @@
-"""
-Metrics pages of pods, built from the short notation of a story and from recorded pages.
-"""
+"""Metrics pages of pods, built from the short notation of a story and from recorded pages."""

@@ -58,9 +58,7 @@ class EnginePages:
     def change(
         self, pod: str, before: Mapping[str, Any], words: Mapping[str, Any], *, now: datetime
     ) -> None:
-        """
-        Let the rates so far count until now, and set what the story sets.
-        """
+        """Let the rates so far count until now, and set what the story sets."""
         page = words.get("page", before.get("page"))
         if not page:
             return

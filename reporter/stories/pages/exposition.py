@@ -1,6 +1,4 @@
-"""
-The parser of metrics pages, run to its end.
-"""
+"""The parser of metrics pages, run to its end."""
 
 from collections.abc import Iterable
 
@@ -14,9 +12,7 @@ from reporter.model.metrics.samples import Sample
 
 
 def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:
-    """
-    Return the result and the number of steps.
-    """
+    """Return the result and the number of steps."""
     number = 0
     while True:
         number += 1
@@ -30,9 +26,7 @@ def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:
 def parse_samples(
     page: bytes, families: Iterable[str]
 ) -> tuple[Sample, ...] | MalformedExposition:
-    """
-    Return the samples of these families in their order, or why one of them cannot be read.
-    """
+    """Return the samples of these families in their order, or why one of them cannot be read."""
     names = tuple(families)
     content, _ = finish(parse_page(page, names))
     if isinstance(content, MalformedExposition):

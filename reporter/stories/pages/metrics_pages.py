@@ -38,9 +38,7 @@ The remaining seconds before the first byte, while nothing arrives, and if the s
 
 
 def parse_amount(text: str) -> float:
-    """
-    Return bytes, or bytes a second.
-    """
+    """Return bytes, or bytes a second."""
     found = AMOUNT.fullmatch(text)
     if found is None:
         raise StoryError(f"`{text}` is no amount such as 40 GB or 3.5 MB/s")
@@ -75,9 +73,7 @@ class MetricsPages:
                 self.bytes_left[name] = left, now
 
     def scrape_into(self, store: Store, *, now: datetime) -> None:
-        """
-        Record what each scrape reads of the pods that it selects, as the process does.
-        """
+        """Record what each scrape reads of the pods that it selects, as the process does."""
         for name, words in self.words.items():
             pod = store.get_pod(*name.removeprefix("Pod ").split("/"))
             if pod is None:
@@ -93,9 +89,7 @@ class MetricsPages:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
     def text(self, name: str, *, now: datetime) -> str:
-        """
-        Return a page in the text format.
-        """
+        """Return a page in the text format."""
         words = self.words[name]
         if words.get("page"):
             return self.engines.text(name, words, now=now)
@@ -121,9 +115,7 @@ class MetricsPages:
         return ScrapedMetrics(now, samples, present & set(scrape.prefixes))
 
     def gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
-        """
-        Yield names and values of the gauges on a page.
-        """
+        """Yield names and values of the gauges on a page."""
         words = self.words[name]
         yield from words.get("samples", {}).items()
         if words.get("metric", True):

@@ -1,3 +1,1 @@
-"""
-The replay of a story on the decisions of the program, with a virtual clock.
-"""
+"""The replay of a story on the decisions of the program, with a virtual clock."""

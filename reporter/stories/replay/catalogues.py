@@ -1,6 +1,4 @@
-"""
-The catalogue of each story: the one under test, changed by the overlay that the story gives.
-"""
+"""The catalogue of each story: the one under test, changed by the overlay that the story gives."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -29,24 +27,18 @@ class StoryCatalogues:
 
     @cached_property
     def plain(self) -> Catalogue:
-        """
-        The catalogue of a story without an overlay. Raises CatalogueError.
-        """
+        """The catalogue of a story without an overlay. Raises CatalogueError."""
         return self._load(self._packs)
 
     def of(self, story: Mapping[str, Any]) -> Catalogue:
-        """
-        Return the catalogue of a story. Raises CatalogueError.
-        """
+        """Return the catalogue of a story. Raises CatalogueError."""
         overlay, packs = story.get("overlay"), self.packs_of(story)
         if overlay is None and packs == self._packs:
             return self.plain
         return self._load(packs, *([] if overlay is None else [from_plain(overlay, STORY)]))
 
     def of_all(self, stories: Iterable[Mapping[str, Any]]) -> Catalogue:
-        """
-        Return the catalogue of all packs that some story has. Raises CatalogueError.
-        """
+        """Return the catalogue of all packs that some story has. Raises CatalogueError."""
         # A pack may be named by one story, and be the folder of another one.
         packs = {Path(pack).name: pack for each in stories for pack in self.packs_of(each)}
         wanted = tuple(packs.values()) or self._packs

@@ -1,6 +1,4 @@
-"""
-The codes of the causes that a replay announced.
-"""
+"""The codes of the causes that a replay announced."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,9 +9,7 @@ from reporter.stages.evaluation.evaluation import Evaluation
 
 
 class AnnouncedCodes:
-    """
-    Collects them pass by pass.
-    """
+    """Collects them pass by pass."""
 
     def __init__(self) -> None:
         self._codes: defaultdict[Reason, set[str]] = defaultdict(set)
@@ -23,9 +19,7 @@ class AnnouncedCodes:
         return {reason: frozenset(codes) for reason, codes in self._codes.items()}
 
     def add(self, evaluation: Evaluation, state: AnnouncementState) -> None:
-        """
-        Add the causes of each episode that runs.
-        """
+        """Add the causes of each episode that runs."""
         grouped = {
             (member, key.reason) for key, group in state.groups.items() for member in group.members
         }

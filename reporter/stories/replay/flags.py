@@ -1,6 +1,4 @@
-"""
-The flags of a story: their defaults, and what the story sets.
-"""
+"""The flags of a story: their defaults, and what the story sets."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -29,9 +27,7 @@ def story_settings(story: Mapping[str, Any]) -> Settings:
 
 
 def flag_errors(story: Mapping[str, Any]) -> Iterator[StoryError]:
-    """
-    Yield why the flags of a story are refused: the settings name one of them at a time.
-    """
+    """Yield why the flags of a story are refused: the settings name one of them at a time."""
     left = dict(story.get("flags") or {})
     while left:
         try:

@@ -1,6 +1,4 @@
-"""
-The orders of the objects of a step that takes place ``within`` some time.
-"""
+"""The orders of the objects of a step that takes place ``within`` some time."""
 
 from collections.abc import Iterator, Mapping
 from random import Random
@@ -27,9 +25,7 @@ def has_fixed_order(story: Mapping[str, Any]) -> bool:
 
 
 def _split_step(step: Mapping[str, Any], order: int) -> Iterator[Mapping[str, Any]]:
-    """
-    Split a step into whole seconds, so that several objects may still come at once.
-    """
+    """Split a step into whole seconds, so that several objects may still come at once."""
     if WITHIN not in step:
         yield step
         return

@@ -1,6 +1,4 @@
-"""
-The replay of one process: evaluation and announcing, with a virtual clock.
-"""
+"""The replay of one process: evaluation and announcing, with a virtual clock."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -60,9 +58,7 @@ class ReplayedProcess:
     snapshot: Snapshot = field(init=False)
 
     def advance(self, span: timedelta | float) -> Self:
-        """
-        Let time pass, with a pass at every deadline and at the end.
-        """
+        """Let time pass, with a pass at every deadline and at the end."""
         span = span if isinstance(span, timedelta) else timedelta(seconds=span)
         self._pass_deadlines(self.now + span)
         return self.run_pass()

@@ -1,6 +1,4 @@
-"""
-The status of each subject in one line, as a story pins it.
-"""
+"""The status of each subject in one line, as a story pins it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,6 +1,4 @@
-"""
-The HealthEvent store of a replayed process: a mapping in which every write succeeds.
-"""
+"""The HealthEvent store of a replayed process: a mapping in which every write succeeds."""
 
 import itertools
 from typing import Any, Self
@@ -26,9 +24,7 @@ from reporter.stories.replay.process import ReplayedProcess
 
 NAMESPACE = "kaito-system"
 MAX_PLANS = 100
-"""
-The plans after which the writes of one moment must have ended.
-"""
+"""The plans after which the writes of one moment must have ended."""
 
 _VERSIONS = itertools.count(1)
 
@@ -54,9 +50,7 @@ class ReplayedStore:
         self.restart(replay)
 
     def restart(self, replay: ReplayedProcess) -> None:
-        """
-        Continue in another process, which knows nothing but the cluster.
-        """
+        """Continue in another process, which knows nothing but the cluster."""
         self.replay, self.memory = replay, PlanMemory()
         self._wanted = WantedCache(self._name_of)
         replay.stored = lambda: tuple(self.held.values())
@@ -79,17 +73,13 @@ class ReplayedStore:
         return plan
 
     def write(self) -> Plan:
-        """
-        Carry out one plan.
-        """
+        """Carry out one plan."""
         plan = self.plan()
         self.carry_out(plan)
         return plan
 
     def settle(self) -> Self:
-        """
-        Carry out plans until nothing is left to be written now.
-        """
+        """Carry out plans until nothing is left to be written now."""
         for _ in range(MAX_PLANS):
             plan = self.write()
             if not (plan.creates or plan.patches or plan.deletes):
@@ -115,9 +105,7 @@ class ReplayedStore:
 def _stored(
     name: str, spec: HealthEventSpec, annotations: dict[str, str], **status: Any
 ) -> HealthEvent:
-    """
-    Return an object as the API server delivers it: Active, unless *status* says otherwise.
-    """
+    """Return an object as the API server delivers it: Active, unless *status* says otherwise."""
     return HealthEvent(
         metadata=HealthEventMetadata(
             name=name,

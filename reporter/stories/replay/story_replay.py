@@ -97,9 +97,7 @@ class StoryReplay(ReplayedProcess):
         self._begin(before)
 
     def _begin(self, before: Mapping[str, Any]) -> None:
-        """
-        Run the first pass, on the stack that was there before the process.
-        """
+        """Run the first pass, on the stack that was there before the process."""
         given = self.story.get("given", {})
         stack = apply_merge_patch(before, given.get("change", {}))
         self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
@@ -181,9 +179,7 @@ class StoryReplay(ReplayedProcess):
         return self
 
     def _advance_until(self, end: datetime) -> None:
-        """
-        Advance to the end, and note the status at each time that the story pins.
-        """
+        """Advance to the end, and note the status at each time that the story pins."""
         for moment in sorted(self._status_at):
             if self.now <= moment < end:
                 self._advance_without_status(moment)
@@ -195,9 +191,7 @@ class StoryReplay(ReplayedProcess):
         self.statuses[since_start(self.now)] = status_lines(view)
 
     def _advance_without_status(self, end: datetime) -> None:
-        """
-        Advance to the end. A scrape due at the end runs after the change of the next step.
-        """
+        """Advance to the end. A scrape due at the end runs after the change of the next step."""
         while self._discover_at <= end or self._scrape_at < end:
             self.advance_to_change(min(self._discover_at, self._scrape_at))
             if self._discover_at <= self._scrape_at:
@@ -213,9 +207,7 @@ class StoryReplay(ReplayedProcess):
             self._follow_change()
 
     def _jump(self, text: str) -> None:
-        """
-        Set the clock forward or back; what is due by it happens when it would have.
-        """
+        """Set the clock forward or back; what is due by it happens when it would have."""
         span = parse_duration(text.removeprefix("-")) * (-1 if text.startswith("-") else 1)
         self._jumped += span
         self.now += span
@@ -266,9 +258,7 @@ class StoryReplay(ReplayedProcess):
                 self.store.upsert(address.kind, made)
 
     def _discover(self) -> None:
-        """
-        Run discovery once; the next run is due sooner if a loss needs a second answer.
-        """
+        """Run discovery once; the next run is due sooner if a loss needs a second answer."""
         self._record_discovery()
         self._discover_at += (
             CONFIRM_INTERVAL if self.store.has_unconfirmed_loss else DISCOVERY_INTERVAL
@@ -276,9 +266,7 @@ class StoryReplay(ReplayedProcess):
         self._follow_change()
 
     def _follow_change(self) -> None:
-        """
-        Run a pass if the store has changed since the last one, or that one is long ago.
-        """
+        """Run a pass if the store has changed since the last one, or that one is long ago."""
         if self._changed or self.now - self._passed_at >= self._resync:
             self.run_pass()
 

@@ -1,6 +1,4 @@
-"""
-The words of a story for the state of a watch.
-"""
+"""The words of a story for the state of a watch."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -22,9 +20,7 @@ def parse_watch_state(text: str, *, now: datetime) -> WatchState:
 
 
 def check_watched(resource: str, watched: Collection[str]) -> None:
-    """
-    Raise StoryError for a resource that is not among those that are watched.
-    """
+    """Raise StoryError for a resource that is not among those that are watched."""
     if resource not in watched:
         known = ", ".join(dict.fromkeys(watched))
         raise StoryError(f"watch: {resource} is not watched; watched are {known}")

@@ -1,3 +1,1 @@
-"""
-Find the files of stories, run them, and compare what was announced with what is expected.
-"""
+"""Find the files of stories, run them, and compare what was announced with what is expected."""

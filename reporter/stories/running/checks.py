@@ -1,6 +1,4 @@
-"""
-Check without a replay that a story can run: its packs, flags, overlay, reasons and watches.
-"""
+"""Check without a replay that a story can run: its packs, flags, overlay, reasons and watches."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,9 +24,7 @@ ALL_SOURCES = frozenset(DetailSource)
 
 
 class _Names(NamedTuple):
-    """
-    The reasons and the watched resources that a story may name.
-    """
+    """The reasons and the watched resources that a story may name."""
 
     reasons: Collection[str]
     resources: Collection[str]
@@ -60,9 +56,7 @@ def unknown_reasons(story: StoryFile, known: Collection[str]) -> Iterator[Proble
 
 
 def placed(story: StoryFile, problem: Problem) -> Problem:
-    """
-    Return a problem of the catalogue; one of the story's overlay is placed at that.
-    """
+    """Return a problem of the catalogue; one of the story's overlay is placed at that."""
     if problem.place != STORY:
         return problem
     return Problem(story.root.where("overlay"), f"overlay: {problem.text}")

@@ -1,6 +1,4 @@
-"""
-Find the reasons, and the codes of their causes, that no story announces.
-"""
+"""Find the reasons, and the codes of their causes, that no story announces."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,4 @@
-"""
-Compare the lines that a story expects with those of its replay.
-"""
+"""Compare the lines that a story expects with those of its replay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,9 +37,7 @@ def compare(part: str, expected: Sequence[str], found: Sequence[str]) -> Differe
 
 
 def _as_expected(expected: Sequence[str], found: Sequence[str]) -> list[str]:
-    """
-    Return the lines that were found, each written as the expected line that it agrees with.
-    """
+    """Return the lines that were found, each written as the expected line that it agrees with."""
     left, shown = list(expected), []
     for line in found:
         match = next((each for each in left if matches_line(line, each)), None)

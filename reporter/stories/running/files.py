@@ -1,6 +1,4 @@
-"""
-Find and read the files of stories.
-"""
+"""Find and read the files of stories."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +26,7 @@ KINDS = frozenset(kind.kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS))
 
 @dataclass(frozen=True, slots=True)
 class StoryFile:
-    """
-    A story that was read. *content*: its keys and values.
-    """
+    """A story that was read. *content*: its keys and values."""
 
     path: Path
     content: Mapping[str, Any]
@@ -89,9 +85,7 @@ def read_stories(
 def read_story(
     file: Path, problems: list[Problem], kinds: Collection[str] = ()
 ) -> StoryFile | None:
-    """
-    Return the story of a file, or None after adding all that is wrong with it to *problems*.
-    """
+    """Return the story of a file, or None after adding all that is wrong with it to *problems*."""
     found: list[Problem] = []
     root = compose(file, found)
     if root is not None and read(root, Story, found) is not None and isinstance(root, Fields):
@@ -107,9 +101,7 @@ def read_story(
 
 
 def _check_times(root: Fields) -> Iterator[Problem]:
-    """
-    Yield the times that are none, and the steps that come before the one above them.
-    """
+    """Yield the times that are none, and the steps that come before the one above them."""
     for key in ("announced", "status"):
         times = root.values.get(key)
         if not isinstance(times, Fields):
@@ -133,9 +125,7 @@ def _check_times(root: Fields) -> Iterator[Problem]:
 
 
 def steps_of(root: Fields) -> Iterator[Fields]:
-    """
-    Yield what is given, and the steps.
-    """
+    """Yield what is given, and the steps."""
     given, steps = root.values.get("given"), root.values.get("story")
     for each in (given, *(steps.items if isinstance(steps, Items) else ())):
         if isinstance(each, Fields):
@@ -155,18 +145,14 @@ def _packs_of(file: Path, root: Node) -> list[str]:
 
 
 def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
-    """
-    Return the kinds that packs declare, as far as these can be read.
-    """
+    """Return the kinds that packs declare, as far as these can be read."""
     packs = find_packs(default_folder(), names, [])
     roots = (compose(file, []) for pack in packs for file in sorted(pack.folder.glob("*.yaml")))
     return frozenset(kind for root in roots for kind in declared_kinds(root))
 
 
 def declared_kinds(root: Node | None) -> Iterator[str]:
-    """
-    Yield the names of the kinds that a file, or the overlay of a story, declares.
-    """
+    """Yield the names of the kinds that a file, or the overlay of a story, declares."""
     for node in kind_nodes(root):
         named = to_plain(node)
         yield str(named.get("name") or named.get("kind"))

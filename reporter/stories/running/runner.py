@@ -1,6 +1,4 @@
-"""
-Run stories, each in every order that it has, and compare them with what they expect.
-"""
+"""Run stories, each in every order that it has, and compare them with what they expect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,9 +37,7 @@ class StoryResult:
 
 
 def run_story(story: StoryFile, catalogues: StoryCatalogues) -> StoryResult | tuple[Problem, ...]:
-    """
-    Return the result of a story, or why it cannot be run.
-    """
+    """Return the result of a story, or why it cannot be run."""
     content, announced = story.content, AnnouncedCodes()
     for order in ORDERS[:1] if has_fixed_order(content) else ORDERS:
         replay: StoryReplay | None = None

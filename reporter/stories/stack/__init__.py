@@ -1,3 +1,1 @@
-"""
-The healthy stack that every story starts from.
-"""
+"""The healthy stack that every story starts from."""

@@ -1,6 +1,4 @@
-"""
-The Deployments of the control plane of a healthy stack, from `components.yaml`.
-"""
+"""The Deployments of the control plane of a healthy stack, from `components.yaml`."""
 
 from pathlib import Path
 
@@ -29,8 +27,6 @@ KNOWN_COMPONENTS: tuple[ExampleComponent, ...] = msgspec.yaml.decode(
     type=tuple[ExampleComponent, ...],
 )
 COMPONENTS = tuple(each for each in KNOWN_COMPONENTS if not each.switched_on_by)
-"""
-Those of a plain installation.
-"""
+"""Those of a plain installation."""
 
 NAMESPACES = tuple(sorted({each.namespace for each in COMPONENTS}))

@@ -1,6 +1,4 @@
-"""
-The healthy stack that every story starts from.
-"""
+"""The healthy stack that every story starts from."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path

@@ -1,3 +1,1 @@
-"""
-Events written to an API server, and read back.
-"""
+"""Events written to an API server, and read back."""

@@ -1,6 +1,4 @@
-"""
-A TCP connection that loses answers on demand.
-"""
+"""A TCP connection that loses answers on demand."""
 
 import asyncio
 import re
@@ -71,9 +69,7 @@ async def a_lossy_connection(server: DevCluster) -> AsyncIterator[LossyConnectio
 
 
 class ShortTimeoutApi(RestClient):
-    """
-    A client that waits for an answer no longer than half a second.
-    """
+    """A client that waits for an answer no longer than half a second."""
 
     def __init__(self, api: RestClient) -> None:
         self.api = api

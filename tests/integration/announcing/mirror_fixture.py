@@ -1,6 +1,4 @@
-"""
-A publisher whose Events are mirrored beside their InferenceSets.
-"""
+"""A publisher whose Events are mirrored beside their InferenceSets."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -65,9 +63,7 @@ class MirrorFixture:
 
     @property
     def failures(self) -> list[int]:
-        """
-        The failed tries of each mirror that waits.
-        """
+        """The failed tries of each mirror that waits."""
         return [each.failures for each in self.mirror._limits._backoffs.values()]
 
     @property

@@ -1,6 +1,4 @@
-"""
-A publisher whose probes return what the test sets, against an API server over real sockets.
-"""
+"""A publisher whose probes return what the test sets, against an API server over real sockets."""
 
 import asyncio
 from collections import Counter
@@ -133,9 +131,7 @@ def an_evaluator(catalogue, verdicts: dict, *, settings=None, requires=()) -> Ev
 
 
 class PublisherFixture:
-    """
-    A publisher with everything that it needs; *results* counts the results of its requests.
-    """
+    """A publisher with everything that it needs; *results* counts the results of its requests."""
 
     def __init__(self, server: DevCluster, api: RestClient, **changes) -> None:
         self.server = server
@@ -180,9 +176,7 @@ class PublisherFixture:
         self.run_pass()
 
     def advance(self, span: timedelta | float) -> None:
-        """
-        Let time pass second by second, with a pass each.
-        """
+        """Let time pass second by second, with a pass each."""
         left = span if isinstance(span, timedelta) else timedelta(seconds=span)
         while left > timedelta(0):
             self.clock.advance(min(left, timedelta(seconds=1)))
@@ -197,9 +191,7 @@ class PublisherFixture:
 
     @property
     def event_counts(self) -> list[str]:
-        """
-        The Events in the cluster, as ``reason xcount``.
-        """
+        """The Events in the cluster, as ``reason xcount``."""
         return sorted(f"{event['reason']} x{event['count']}" for event in self.events)
 
     def requests(self, method: str) -> int:
@@ -226,9 +218,7 @@ class PublisherFixture:
             ) from None
 
     async def wait_for_events(self, *events: str) -> None:
-        """
-        Wait until these are the Events in the cluster and no write is in flight.
-        """
+        """Wait until these are the Events in the cluster and no write is in flight."""
         in_flight = self.publisher._queue._in_flight
         await self.until(lambda: self.event_counts == sorted(events) and not in_flight)
 
@@ -258,9 +248,7 @@ class PublisherFixture:
 async def running_publisher(
     server: DevCluster, api: RestClient, **changes
 ) -> AsyncIterator[PublisherFixture]:
-    """
-    Run the publisher after a first pass; its failure fails the test.
-    """
+    """Run the publisher after a first pass; its failure fails the test."""
     fixture = PublisherFixture(server, api, **changes)
     fixture.run_pass()
     async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:

@@ -1,6 +1,4 @@
-"""
-Publishers of Events and HealthEvents while the catalogue changes under their writes.
-"""
+"""Publishers of Events and HealthEvents while the catalogue changes under their writes."""
 
 from dataclasses import replace
 
@@ -33,9 +31,7 @@ POSTS = {"method": "POST", "path": "/events"}
 
 
 def change(fixture: PublisherFixture, catalogue=ONLY_BBR) -> None:
-    """
-    Continue with another catalogue from the next pass on.
-    """
+    """Continue with another catalogue from the next pass on."""
     controller, announcements = fixture.controller, fixture.announcements
     settings = announcements.publish_context().settings
 

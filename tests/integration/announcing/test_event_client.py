@@ -1,6 +1,4 @@
-"""
-The API server's answers to our Events; the same tests run against a real one.
-"""
+"""The API server's answers to our Events; the same tests run against a real one."""
 
 import json
 import secrets
@@ -46,9 +44,7 @@ def event_client(api: RestClient) -> EventClient:
 
 @pytest.fixture
 def record() -> EventRecord:
-    """
-    A record of a subject that no other test uses.
-    """
+    """A record of a subject that no other test uses."""
     now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251
     return EventRecord(
         key=FindingKey(

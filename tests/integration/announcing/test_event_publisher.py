@@ -1,6 +1,4 @@
-"""
-The publisher against an API server: announced, rewritten, repeated, closed.
-"""
+"""The publisher against an API server: announced, rewritten, repeated, closed."""
 
 from devcluster.server import DevCluster
 from reporter.kube.client.client import RestClient

@@ -1,6 +1,4 @@
-"""
-Writes of Events that arrived although their answers were lost.
-"""
+"""Writes of Events that arrived although their answers were lost."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -41,9 +39,7 @@ async def lossy_connection(server: DevCluster) -> AsyncIterator[LossyConnection]
 async def lossy_api(
     lossy_connection: LossyConnection, tmp_path: Path
 ) -> AsyncIterator[RestClient]:
-    """
-    A client whose requests go over the lossy connection.
-    """
+    """A client whose requests go over the lossy connection."""
     path = tmp_path / "wired"
     path.write_text(
         render_kubeconfig(f"http://127.0.0.1:{lossy_connection.port}", None), encoding="utf-8"

@@ -1,6 +1,4 @@
-"""
-Events beside their InferenceSets, against an API server.
-"""
+"""Events beside their InferenceSets, against an API server."""
 
 import pytest
 

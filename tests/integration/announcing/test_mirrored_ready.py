@@ -1,6 +1,4 @@
-"""
-The mirror of a Ready, which nothing repeats: it waits, or is forgotten for a newer Event.
-"""
+"""The mirror of a Ready, which nothing repeats: it waits, or is forgotten for a newer Event."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,9 +34,7 @@ WITH_HELD = a_catalogue(
 
 @asynccontextmanager
 async def waiting_ready(server: DevCluster, api: RestClient) -> AsyncIterator[MirrorFixture]:
-    """
-    Run a publisher that has written a Ready, whose mirror has failed once.
-    """
+    """Run a publisher that has written a Ready, whose mirror has failed once."""
     async with mirrored_publisher(server, api, catalogue=WITH_HELD) as fixture:
         fixture.main.set_verdicts(an_active_verdict(PODS[0]))
         await fixture.wait_for_mirrors("inferencesetPods model-00 x1")

@@ -1,6 +1,4 @@
-"""
-Events are written only by the process that holds the lease at that moment.
-"""
+"""Events are written only by the process that holds the lease at that moment."""
 
 import asyncio
 import socket
@@ -95,9 +93,7 @@ async def test_a_lease_lost_just_before_the_request_writes_nothing(
 
 
 class SlowEventClient(EventClient):
-    """
-    Connects only once a byte arrives at its socket.
-    """
+    """Connects only once a byte arrives at its socket."""
 
     def __init__(self, api: RestClient) -> None:
         super().__init__(api, "reporter-0")

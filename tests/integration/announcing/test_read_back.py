@@ -1,6 +1,4 @@
-"""
-The publisher continues the Events that were written before it started.
-"""
+"""The publisher continues the Events that were written before it started."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Writes of Events that the API server refuses, throttles or leaves without an answer.
-"""
+"""Writes of Events that the API server refuses, throttles or leaves without an answer."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-The order and the rate of many writes of Events.
-"""
+"""The order and the rate of many writes of Events."""
 
 from datetime import timedelta
 

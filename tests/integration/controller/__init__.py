@@ -1,3 +1,1 @@
-"""
-Passes over a store that changes.
-"""
+"""Passes over a store that changes."""

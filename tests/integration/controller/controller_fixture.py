@@ -1,6 +1,4 @@
-"""
-A controller whose probes return what the test sets, with a clock that the test sets.
-"""
+"""A controller whose probes return what the test sets, with a clock that the test sets."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -36,9 +34,7 @@ MODEL = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 
 
 class SettableClock(Clock):
-    """
-    A clock that the test sets; with *stopped* it does not advance. It counts no stalls.
-    """
+    """A clock that the test sets; with *stopped* it does not advance. It counts no stalls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,9 +111,7 @@ class ControllerFixture:
 async def running(
     store: Store | None = None, *, subjects: Collection[Subject] = (), **changes
 ) -> AsyncIterator[ControllerFixture]:
-    """
-    Run the controller; with everything listed, its first pass is over.
-    """
+    """Run the controller; with everything listed, its first pass is over."""
     run = ControllerFixture(store or a_subject_store(subjects), **changes)
     async with running_beside(run.controller.run(), "controller"):
         if store is None:

@@ -1,6 +1,4 @@
-"""
-The times at which the controller runs passes: after changes, at deadlines, and regularly.
-"""
+"""The times at which the controller runs passes: after changes, at deadlines, and regularly."""
 
 import asyncio
 from datetime import timedelta

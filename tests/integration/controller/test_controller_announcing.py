@@ -1,6 +1,4 @@
-"""
-A result of the publisher makes the next pass necessary.
-"""
+"""A result of the publisher makes the next pass necessary."""
 
 import asyncio
 
@@ -18,9 +16,7 @@ from tests.support.builders import (
 
 
 async def a_record(run: ControllerFixture) -> EventRecord:
-    """
-    The Event of a finding that has settled since.
-    """
+    """The Event of a finding that has settled since."""
     run.verdicts[BBR] = an_active_verdict(BBR)
     run.change(1)
     await run.until(lambda: run.reason_state == "announced")

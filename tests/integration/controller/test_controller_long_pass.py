@@ -1,6 +1,4 @@
-"""
-A change during a long pass.
-"""
+"""A change during a long pass."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,15 +18,11 @@ from tests.support.subject_store import a_subject_store
 
 MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:04}") for i in range(900))
 STEP = 0.01
-"""
-Seconds that each step of a pass takes.
-"""
+"""Seconds that each step of a pass takes."""
 
 
 def step_until(steps: Iterator[None], condition: Callable[[], bool]) -> bool:
-    """
-    Run a pass step by step until something holds; returns whether it did before the end.
-    """
+    """Run a pass step by step until something holds; returns whether it did before the end."""
     return any(condition() for _ in steps)
 
 

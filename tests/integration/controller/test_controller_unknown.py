@@ -1,6 +1,4 @@
-"""
-Watches that are lost, and kinds that were not listed yet.
-"""
+"""Watches that are lost, and kinds that were not listed yet."""
 
 import asyncio
 from datetime import timedelta

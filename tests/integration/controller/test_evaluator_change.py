@@ -1,6 +1,4 @@
-"""
-The change of the evaluator between two passes, and faults in it.
-"""
+"""The change of the evaluator between two passes, and faults in it."""
 
 import asyncio
 from dataclasses import replace
@@ -68,9 +66,7 @@ async def test_changes_are_made_in_their_order_and_one_that_nobody_awaits_is_lef
 
 
 async def test_a_fault_in_the_midst_of_a_change_ends_the_loop():
-    """
-    Parts of two catalogues do not go on together; a process that starts again has one.
-    """
+    """Parts of two catalogues do not go on together; a process that starts again has one."""
     run = ControllerFixture(a_store())
     run.controller.replace_evaluator(another(run), adapting(in_commit=FAULT))
     with pytest.raises(RuntimeError, match="a fault"):

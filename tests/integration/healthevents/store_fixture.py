@@ -1,6 +1,4 @@
-"""
-The store of a leader beside its Events, over real sockets, with a clock by hand.
-"""
+"""The store of a leader beside its Events, over real sockets, with a clock by hand."""
 
 import asyncio
 from collections import Counter
@@ -35,9 +33,7 @@ from tests.support.node_events import KIND, a_node_crd
 
 
 class Report:
-    """
-    Counts what the store reports.
-    """
+    """Counts what the store reports."""
 
     def __init__(self) -> None:
         self.results: Counter[str] = Counter()
@@ -71,9 +67,7 @@ def own_parts(
     limits: StoreLimits,
     client_type: type[HealthEventClient] = HealthEventClient,
 ) -> StoreParts:
-    """
-    Return the parts of ``--store=healthevents``.
-    """
+    """Return the parts of ``--store=healthevents``."""
     kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
     objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
     announcements = events.announcements
@@ -91,9 +85,7 @@ def node_parts(
     limits: StoreLimits,
     client_type: type[HealthEventClient] = HealthEventClient,
 ) -> StoreParts:
-    """
-    Return the parts of ``--store=nvsentinel``.
-    """
+    """Return the parts of ``--store=nvsentinel``."""
     watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")
     objects = NodeEpisodeStore(watched)
     announcements = events.announcements
@@ -108,9 +100,7 @@ def node_parts(
 
 
 class StoreFixture:
-    """
-    *events*: the publisher of Events, whose episodes are kept.
-    """
+    """*events*: the publisher of Events, whose episodes are kept."""
 
     def __init__(
         self,
@@ -144,9 +134,7 @@ class StoreFixture:
     # ------------------------------------------------------------ what happens
 
     def listed(self) -> None:
-        """
-        Show the objects of the cluster, as a list and a watch do.
-        """
+        """Show the objects of the cluster, as a list and a watch do."""
         found = [msgspec.convert(each, self.kind.type) for each in self.held]
         for _ in self.objects.replace_in_batches(self.kind, found, {}):
             pass
@@ -189,9 +177,7 @@ async def running_store(
     parts: PartsFunc = own_parts,
     **changes,
 ) -> AsyncIterator[StoreFixture]:
-    """
-    Run both publishers of a leader; the end of either fails the test.
-    """
+    """Run both publishers of a leader; the end of either fails the test."""
     for crd in (CRD, a_node_crd()):
         server.cluster.upsert(crd)
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}

@@ -1,6 +1,4 @@
-"""
-Writes that fail, and a fault of the program.
-"""
+"""Writes that fail, and a fault of the program."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-Episodes of nodes in NVSentinel's kind, over real sockets.
-"""
+"""Episodes of nodes in NVSentinel's kind, over real sockets."""
 
 import asyncio
 from dataclasses import replace
@@ -41,9 +39,7 @@ async def until_held(store: StoreFixture, *wanted: tuple[str, bool]) -> None:
 
 
 def jump(store: StoreFixture, seconds: float) -> None:
-    """
-    Let time pass at once.
-    """
+    """Let time pass at once."""
     store.clock.advance(seconds)
     store.events.run_pass()
 

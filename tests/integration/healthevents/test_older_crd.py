@@ -1,6 +1,4 @@
-"""
-A CRD of an earlier release, which has no field for the silence of an episode.
-"""
+"""A CRD of an earlier release, which has no field for the silence of an episode."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -58,9 +56,7 @@ def shown_by(store: StoreFixture) -> str:
 
 @asynccontextmanager
 async def silenced_store(server: DevCluster, api: RestClient) -> AsyncIterator[StoreFixture]:
-    """
-    Run a store with one episode, whose silence has been written.
-    """
+    """Run a store with one episode, whose silence has been written."""
     async with running_store(server, api, parts=PARTS) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")

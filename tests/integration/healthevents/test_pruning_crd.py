@@ -1,6 +1,4 @@
-"""
-CRDs of NVSentinel's without a field, and API servers that drop it or refuse the object.
-"""
+"""CRDs of NVSentinel's without a field, and API servers that drop it or refuse the object."""
 
 from functools import partial
 
@@ -30,9 +28,7 @@ STRICT_REFUSAL = (
 
 
 class OfAPruningServer(HealthEventClient[NodeHealthEvent]):
-    """
-    Drops the strategy on its way, as an API server without field validation does.
-    """
+    """Drops the strategy on its way, as an API server without field validation does."""
 
     async def create(self, name, labels, spec, **options) -> NodeHealthEvent:
         pruned = {**msgspec.to_builtins(spec)}
@@ -41,9 +37,7 @@ class OfAPruningServer(HealthEventClient[NodeHealthEvent]):
 
 
 async def until_refused(store: StoreFixture, creates: int) -> None:
-    """
-    Wait for the refusal, and for further episodes and retries of which nothing is sent.
-    """
+    """Wait for the refusal, and for further episodes and retries of which nothing is sent."""
     await store.until_result("invalid")
     store.events.set_verdicts(trouble_on("n1", "n2"))
     for number in range(2, 5):

@@ -1,6 +1,4 @@
-"""
-Writes to the store, and their moments.
-"""
+"""Writes to the store, and their moments."""
 
 import asyncio
 
@@ -102,9 +100,7 @@ async def test_nothing_is_written_before_the_objects_are_listed(
 
 
 async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster, api: RestClient):
-    """
-    Cut the connection as at the end of a leader: the API server has created the object.
-    """
+    """Cut the connection as at the end of a leader: the API server has created the object."""
     async with running_store(server, api) as store:
         server.faults.add(CutConnection(), times=1, **POSTS)
         store.events.set_verdicts(an_active_verdict(ISTIO))

@@ -1,3 +1,1 @@
-"""
-The pages of the process over HTTP.
-"""
+"""The pages of the process over HTTP."""

@@ -1,6 +1,4 @@
-"""
-The HTTP endpoints on free addresses, and a client of them.
-"""
+"""The HTTP endpoints on free addresses, and a client of them."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -41,9 +39,7 @@ class ServedPages:
     async def get(
         self, address: BindAddress, path: str, method: str = "GET"
     ) -> tuple[int, str, str]:
-        """
-        Return status, type and text.
-        """
+        """Return status, type and text."""
         async with self._session.request(method, f"http://{address}{path}") as response:
             kind = response.headers["Content-Type"]
             return response.status, kind, await response.text()

@@ -1,6 +1,4 @@
-"""
-A page of a foreign site cannot read the status, whatever name it has for this machine.
-"""
+"""A page of a foreign site cannot read the status, whatever name it has for this machine."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-Clients that hold connections, read slowly or send anything at all, over real sockets.
-"""
+"""Clients that hold connections, read slowly or send anything at all, over real sockets."""
 
 import asyncio
 import socket
@@ -47,9 +45,7 @@ async def counted(
 
 
 async def exchange(address: BindAddress, sent: bytes) -> bytes:
-    """
-    Send and return all that is received until the server closes.
-    """
+    """Send and return all that is received until the server closes."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         writer.write(sent)
@@ -64,9 +60,7 @@ async def exchange(address: BindAddress, sent: bytes) -> bytes:
 async def connect(
     stack: ExitStack, address: BindAddress, send: bytes = b"", *, source: str = ADDRESS
 ) -> socket.socket:
-    """
-    Return a socket that has sent; a server may have closed it already.
-    """
+    """Return a socket that has sent; a server may have closed it already."""
     each = stack.enter_context(socket.socket())
     each.setblocking(False)
     each.bind((source, 0))

@@ -1,6 +1,4 @@
-"""
-Lifetimes of connections and responses, over real sockets.
-"""
+"""Lifetimes of connections and responses, over real sockets."""
 
 import asyncio
 import gc

@@ -1,6 +1,4 @@
-"""
-The answers of a wired process: liveness, readiness and status.
-"""
+"""The answers of a wired process: liveness, readiness and status."""
 
 import asyncio
 import json
@@ -198,9 +196,7 @@ async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
 async def test_by_default_the_status_is_served_inside_the_pod_alone(
     server: DevCluster, api: RestClient, monkeypatch
 ):
-    """
-    A server on all interfaces answers at 127.0.0.2 as well; one at 127.0.0.1 does not.
-    """
+    """A server on all interfaces answers at 127.0.0.2 as well; one at 127.0.0.1 does not."""
     inside, metrics, health = free(), free(), free()
     monkeypatch.setattr("reporter.settings.effective.STATUS_ADDRESS", inside)
     flags = (
@@ -241,9 +237,7 @@ async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
 
 
 def load_stack(reporter: Reporter) -> None:
-    """
-    Fill the store with a namespace and its InferenceSet, whose Workspaces are yet to come.
-    """
+    """Fill the store with a namespace and its InferenceSet, whose Workspaces are yet to come."""
     for each in (a_team(), a_set()):
         kind = next(k for k in reporter._store.kinds if isinstance(each, k.type))
         reporter._store.upsert(kind, each)
@@ -281,9 +275,7 @@ async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
 
 
 async def test_a_leader_that_was_paused_past_its_lease_shows_no_roll_up(reporter: Reporter):
-    """
-    Another one may lead by then, and two leaders would contradict.
-    """
+    """Another one may lead by then, and two leaders would contradict."""
     load_stack(reporter)
     reporter._controller.run_pass(full=True)
     elector, series = reporter._leadership, b"reporter_rollup_state{"

@@ -1,6 +1,4 @@
-"""
-The HTTP endpoints and their addresses.
-"""
+"""The HTTP endpoints and their addresses."""
 
 import asyncio
 import json

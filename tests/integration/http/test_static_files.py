@@ -1,6 +1,4 @@
-"""
-The files of the status page and their headers.
-"""
+"""The files of the status page and their headers."""
 
 import json
 import re
@@ -130,9 +128,7 @@ async def test_the_settings_of_the_page_name_the_time_after_which_it_is_stale(
 
 
 async def test_while_nothing_changes_the_page_does_not_take_a_short_resync_for_staleness():
-    """
-    It reads the time of the last pass only when a request that waits has ended.
-    """
+    """It reads the time of the last pass only when a request that waits has ended."""
     pages = replace(ALWAYS_OK, page=page_routes(timedelta(seconds=3)))
     async with serving(pages) as served:
         _, _, text = await served.get(served.health, "/page/settings.json")

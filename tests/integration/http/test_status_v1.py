@@ -1,6 +1,4 @@
-"""
-``/status/v1`` over real sockets.
-"""
+"""``/status/v1`` over real sockets."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -21,9 +19,7 @@ from tests.support.status_schema import require_schema
 
 
 class Kept:
-    """
-    A roll-up that tests replace.
-    """
+    """A roll-up that tests replace."""
 
     def __init__(self, replay) -> None:
         self.replay, self.changed, self.waiting = replay, asyncio.Event(), 0
@@ -47,9 +43,7 @@ class Client:
         self._base, self._session = base, session
 
     async def get(self, path: str, method: str = "GET", **how):
-        """
-        Return status, headers and body.
-        """
+        """Return status, headers and body."""
         url = f"{self._base}{path}"
         async with self._session.request(method, url, **how) as response:
             return response.status, response.headers, await response.read()

@@ -1,6 +1,4 @@
-"""
-Requests to ``/status/v1`` that wait for a change, and leave before it.
-"""
+"""Requests to ``/status/v1`` that wait for a change, and leave before it."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-An API server in memory with the CRD of the hub, and an engine with three clusters.
-"""
+"""An API server in memory with the CRD of the hub, and an engine with three clusters."""
 
 from collections.abc import AsyncIterator
 

@@ -57,9 +57,7 @@ def manifest(name: str, **spec: Any) -> dict:
 
 
 def install(server: DevCluster) -> None:
-    """
-    Install the CRD of the chart and the namespace of the hub.
-    """
+    """Install the CRD of the chart and the namespace of the hub."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     for each in (CRD, namespace):
         server.cluster.upsert(each)
@@ -71,9 +69,7 @@ def create(server: DevCluster, *names: str, **spec) -> None:
 
 
 class LiveSources:
-    """
-    Sources that evaluate anew with each answer, unless they are *frozen*.
-    """
+    """Sources that evaluate anew with each answer, unless they are *frozen*."""
 
     def __init__(self, *sources: SourceSeries) -> None:
         self.sources, self.frozen, self._answers = list(sources), False, 0
@@ -145,9 +141,7 @@ async def running_hub(
     name: str = "hub-0",
     stale: timedelta | None = None,
 ) -> AsyncIterator[RunningHub]:
-    """
-    Run a hub whose rounds follow each other at once. *stale*: shorter than a flag may be.
-    """
+    """Run a hub whose rounds follow each other at once. *stale*: shorter than a flag may be."""
     argv = (
         f"--hub-query-url={engine.url}",
         f"--metrics-bind-address={free()}",

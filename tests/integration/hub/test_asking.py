@@ -1,6 +1,4 @@
-"""
-A round of queries against an engine over real sockets.
-"""
+"""A round of queries against an engine over real sockets."""
 
 from collections import Counter
 from contextlib import asynccontextmanager
@@ -21,9 +19,7 @@ CLUSTERS, TROUBLE, REVISIONS = QueryName
 
 
 class ShiftedClock(Clock):
-    """
-    A clock that a test sets forward.
-    """
+    """A clock that a test sets forward."""
 
     shift = 0.0
 
@@ -101,18 +97,14 @@ async def test_a_failed_query_delays_no_other_one():
 
 
 class FailingEngine:
-    """
-    An engine in whose code is a fault.
-    """
+    """An engine in whose code is a fault."""
 
     async def ask(self, query, **_):
         raise KeyError(query)
 
 
 async def test_an_answer_on_which_the_hub_fails_is_none(caplog):
-    """
-    A loop of rounds that ended instead would leave all states as they are.
-    """
+    """A loop of rounds that ended instead would leave all states as they are."""
     results: Counter[tuple[QueryName, QueryResult]] = Counter()
     asker = Asker(
         FailingEngine(), settings(), Clock(), count_result=lambda *each: results.update([each])

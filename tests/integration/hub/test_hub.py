@@ -1,6 +1,4 @@
-"""
-A hub over real sockets: objects, pages, metrics, and what is not known.
-"""
+"""A hub over real sockets: objects, pages, metrics, and what is not known."""
 
 import json
 from datetime import timedelta

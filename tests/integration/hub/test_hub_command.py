@@ -1,6 +1,4 @@
-"""
-The command status asks a hub over real sockets: at a URL, and its leader among the pods.
-"""
+"""The command status asks a hub over real sockets: at a URL, and its leader among the pods."""
 
 import json
 
@@ -99,9 +97,7 @@ async def is_led_by_another(hub: RunningHub) -> bool:
 
 
 def answering(state: str) -> Handler:
-    """
-    Return the answers of a leader that knows one cluster.
-    """
+    """Return the answers of a leader that knows one cluster."""
     document = {
         "schema": "v1",
         "scope": "fleet",
@@ -121,9 +117,7 @@ async def not_leading(_: web.BaseRequest) -> web.StreamResponse:
 
 
 async def test_a_command_that_watches_goes_on_with_the_next_leader(server, tmp_path):
-    """
-    The pod that led follows then: it is there, and answers that it does not lead.
-    """
+    """The pod that led follows then: it is there, and answers that it does not lead."""
     async with serving(answering("Current")) as first, serving(not_leading) as second:
         for name, hub in (("hub-a", first), ("hub-b", second)):
             port = hub.url.rpartition(":")[2]

@@ -1,6 +1,4 @@
-"""
-Queries over real sockets: what is sent, and what is no complete answer.
-"""
+"""Queries over real sockets: what is sent, and what is no complete answer."""
 
 import os
 from contextlib import asynccontextmanager

@@ -1,3 +1,1 @@
-"""
-The check of permissions.
-"""
+"""The check of permissions."""

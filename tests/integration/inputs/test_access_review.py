@@ -1,6 +1,4 @@
-"""
-The API server's answer to a review of our permissions.
-"""
+"""The API server's answer to a review of our permissions."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The watches of a process whose catalogue changes the kinds that it reads.
-"""
+"""The watches of a process whose catalogue changes the kinds that it reads."""
 
 import asyncio
 import json
@@ -33,9 +31,7 @@ LISTS = r"/configmaps(?!.*watch=1)"
 
 @pytest_asyncio.fixture
 async def inputs(api: RestClient, server: DevCluster, tmp_path: Path) -> AsyncIterator[Inputs]:
-    """
-    The inputs of a process that watches the ConfigMaps of the test.
-    """
+    """The inputs of a process that watches the ConfigMaps of the test."""
     server.cluster.upsert(a_config_map("one"))
     first = reading(tmp_path, "object.data.one")
     found = Inputs(settings(), first, api, Clock(), count_scrape=lambda result: None)
@@ -56,9 +52,7 @@ async def running_inputs(inputs: Inputs) -> AsyncIterator[None]:
 
 
 def reading(folder: Path, field: str, **kind: str) -> Catalogue:
-    """
-    Return a catalogue with a reason whose expression reads a field.
-    """
+    """Return a catalogue with a reason whose expression reads a field."""
     file = folder / "overlay.yaml"
     declared = {"kind": "ConfigMap", "resource": "configmaps", **kind}
     entry = {
@@ -91,17 +85,13 @@ def state(inputs: Inputs) -> WatchState:
 
 
 def stored(inputs: Inputs) -> dict[str, type]:
-    """
-    Return the types of the stored ConfigMaps by name.
-    """
+    """Return the types of the stored ConfigMaps by name."""
     found = inputs.store.snapshot().tables[DECLARED].objects.values()
     return {each.metadata.name: type(each) for each in found}
 
 
 def watches() -> list[str]:
-    """
-    Return the names of the tasks that watch ConfigMaps of the test.
-    """
+    """Return the names of the tasks that watch ConfigMaps of the test."""
     return [n for each in asyncio.all_tasks() if DECLARED in (n := each.get_name())]
 
 

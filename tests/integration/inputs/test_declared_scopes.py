@@ -40,9 +40,7 @@ def a_crd(scope: str) -> dict[str, Any]:
 
 
 def declaring(folder: Path, *, namespaced: bool) -> Catalogue:
-    """
-    Return a catalogue with a reason about Gadgets, which its overlay declares in line 2.
-    """
+    """Return a catalogue with a reason about Gadgets, which its overlay declares in line 2."""
     entry = {
         "reason": "clusterGadgetBroken",
         "layer": "cluster",

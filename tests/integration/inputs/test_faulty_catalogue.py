@@ -1,6 +1,4 @@
-"""
-The inputs of a process while a fault keeps them from reading what another catalogue needs.
-"""
+"""The inputs of a process while a fault keeps them from reading what another catalogue needs."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,6 +1,4 @@
-"""
-The inputs of a process whose catalogue changes: what is watched, and what needs a restart.
-"""
+"""The inputs of a process whose catalogue changes: what is watched, and what needs a restart."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-The reviews of our permissions while they are taken away and given back, and their log lines.
-"""
+"""The reviews of our permissions while they are taken away and given back, and their log lines."""
 
 import asyncio
 import logging
@@ -31,9 +29,7 @@ __all__ = ["api", "server"]
 REVIEWS = "selfsubjectaccessreviews"
 UNABLE = status_response(503, "ServiceUnavailable", "unable")
 WITHIN = 30.0
-"""
-Seconds that bound a hang.
-"""
+"""Seconds that bound a hang."""
 
 SOON, NEVER = timedelta(milliseconds=50), timedelta(hours=1)
 ONCE = ReviewTiming(interval=NEVER, retry_interval=NEVER, forbidden_interval=SOON)
@@ -50,9 +46,7 @@ async def reviewing(
     needed=NEEDED,
     mode: ScrapeMode = ScrapeMode.PROXY,
 ) -> AsyncIterator[PermissionReview]:
-    """
-    Run the reviews, as the process does.
-    """
+    """Run the reviews, as the process does."""
     context = WatchContext(api, Clock())
     review = PermissionReview(context, needed, mode=mode, timing=timing)
     api.on_forbidden(review.record_forbidden)
@@ -150,9 +144,7 @@ async def test_requests_that_go_on_being_forbidden_bring_no_further_review(
 async def test_reviews_after_forbidden_requests_are_rate_limited(
     server: DevCluster, api: RestClient
 ):
-    """
-    A proxy that forbids what RBAC grants must not make one review for each request.
-    """
+    """A proxy that forbids what RBAC grants must not make one review for each request."""
     timing = ReviewTiming(interval=NEVER, retry_interval=NEVER, forbidden_interval=NEVER)
     forbidden = status_response(403, "Forbidden", "not today")
     server.faults.add(forbidden, path="^/api/v1/pods")

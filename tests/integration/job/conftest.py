@@ -1,6 +1,4 @@
-"""
-An API server in memory with a Job and its pod.
-"""
+"""An API server in memory with a Job and its pod."""
 
 from collections.abc import AsyncIterator
 

@@ -1,6 +1,4 @@
-"""
-A sidecar, its Job and its pod, against an API server in memory over real sockets.
-"""
+"""A sidecar, its Job and its pod, against an API server in memory over real sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -65,9 +63,7 @@ def a_condition(kind: str, status: str = "True", reason: str = "", message: str 
 
 
 def a_pod(*, native: bool = False, owner: str = "job-uid", **terminated: Any) -> Json:
-    """
-    The pod of the sidecar. *terminated*: of the adapter; without it the adapter runs.
-    """
+    """The pod of the sidecar. *terminated*: of the adapter; without it the adapter runs."""
     state = {"terminated": terminated} if terminated else {"running": {}}
     sidecar = {"name": "status-reporter", "state": {"running": {}}}
     init = [{"name": "status-reporter", "restartPolicy": "Always"}]
@@ -101,9 +97,7 @@ def a_pod(*, native: bool = False, owner: str = "job-uid", **terminated: Any) ->
 
 
 class RunningSidecar:
-    """
-    One run. *path* is its result file.
-    """
+    """One run. *path* is its result file."""
 
     def __init__(self, server: DevCluster, settings: SidecarSettings) -> None:
         self.server, self.settings = server, settings
@@ -112,9 +106,7 @@ class RunningSidecar:
         self.task: asyncio.Task[int] | None = None
 
     async def exit_code(self) -> int:
-        """
-        Return it once the sidecar has ended. Raises what it raised.
-        """
+        """Return it once the sidecar has ended. Raises what it raised."""
         assert self.task is not None
         async with asyncio.timeout(WAIT_TIMEOUT):
             return await self.task
@@ -153,9 +145,7 @@ async def running(
     limits: WriteDeadlines = SHORT,
     **environ: str,
 ) -> AsyncIterator[RunningSidecar]:
-    """
-    Start a sidecar; cancel it at the end unless it has ended.
-    """
+    """Start a sidecar; cancel it at the end unless it has ended."""
     required = {"JOB_NAME": JOB, "JOB_NAMESPACE": NAMESPACE, "POD_NAME": POD}
     path = {"RESULTS_PATH": str(folder / "adapter-result.json")}
     settings = replace(load_settings(required | path | environ), rules=rules)

@@ -1,6 +1,4 @@
-"""
-The client of one Job against an API server in memory: what a write depends on.
-"""
+"""The client of one Job against an API server in memory: what a write depends on."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-The sidecar over real sockets: what it asks for, what it writes, and what it survives.
-"""
+"""The sidecar over real sockets: what it asks for, what it writes, and what it survives."""
 
 import os
 from dataclasses import replace

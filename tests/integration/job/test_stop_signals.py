@@ -1,6 +1,4 @@
-"""
-Stop signals, and sidecars that the kubelet restarts.
-"""
+"""Stop signals, and sidecars that the kubelet restarts."""
 
 import asyncio
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-Servers that accept certain tokens, and how often credentials are refreshed.
-"""
+"""Servers that accept certain tokens, and how often credentials are refreshed."""
 
 import json
 import stat
@@ -28,9 +26,7 @@ DATE = "Fri, 01 May 2026 12:00:00 GMT"
 
 
 def only(*tokens):
-    """
-    Return the accepted tokens, which a test may change, and the handler that checks them.
-    """
+    """Return the accepted tokens, which a test may change, and the handler that checks them."""
     known = list(tokens)
 
     async def handler(request):

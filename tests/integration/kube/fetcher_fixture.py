@@ -1,6 +1,4 @@
-"""
-Pods whose answers the test defines, and the fetchers that read them.
-"""
+"""Pods whose answers the test defines, and the fetchers that read them."""
 
 from contextlib import asynccontextmanager
 
@@ -22,9 +20,7 @@ POD = a_loading_pod(ip="127.0.0.1")
 
 
 class AtPort:
-    """
-    A fetcher, and the port at which it reads every pod.
-    """
+    """A fetcher, and the port at which it reads every pod."""
 
     def __init__(self, fetcher, port: int) -> None:
         self._fetcher, self._port = fetcher, port
@@ -59,9 +55,7 @@ def always(answer):
 
 @asynccontextmanager
 async def at_pod(handler, **how):
-    """
-    Yield the server of a pod with this handler, and the fetcher that reads it.
-    """
+    """Yield the server of a pod with this handler, and the fetcher that reads it."""
     async with (
         serving(handler) as server,
         reading_directly(port_of(server), is_allowed=lambda _: True, **how) as pages,

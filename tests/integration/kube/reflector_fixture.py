@@ -1,6 +1,4 @@
-"""
-A store, short timings and a scripted API server for the tests of reflectors.
-"""
+"""A store, short timings and a scripted API server for the tests of reflectors."""
 
 import asyncio
 import json
@@ -42,18 +40,14 @@ FAST_TIMING = WatchTiming(
 
 
 class LocalClock:
-    """
-    The clock of the event loop, which counts no stalls.
-    """
+    """The clock of the event loop, which counts no stalls."""
 
     def now(self) -> datetime:
         return NOON + timedelta(seconds=asyncio.get_running_loop().time())
 
 
 class FakeStore:
-    """
-    A store that records every watch state.
-    """
+    """A store that records every watch state."""
 
     def __init__(self, version: str | None = "v1") -> None:
         self.version = version
@@ -91,9 +85,7 @@ class FakeStore:
 
 
 class FakeDiscovery:
-    """
-    Counts the refresh requests; a test completes discovery.
-    """
+    """Counts the refresh requests; a test completes discovery."""
 
     def __init__(self) -> None:
         self.refresh_requests = 0
@@ -175,9 +167,7 @@ class ScriptedServer:
 
 
 def a_watch_response(*lines, then="hang"):
-    """
-    Make a watch that sends lines and then hangs, ends or is cut.
-    """
+    """Make a watch that sends lines and then hangs, ends or is cut."""
 
     async def answer(request):
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
@@ -195,9 +185,7 @@ def a_watch_response(*lines, then="hang"):
 
 
 class ReflectorFixture:
-    """
-    A reflector at work, and everything around it.
-    """
+    """A reflector at work, and everything around it."""
 
     def __init__(self, cluster, server, reflector, store, discovery) -> None:
         self.cluster = cluster

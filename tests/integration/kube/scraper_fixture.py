@@ -33,9 +33,7 @@ ENTRY = DEFAULT_CATALOGUE[REASON]
 
 
 class AcceleratedClock:
-    """
-    A clock that starts at noon and runs SPEEDUP times as fast as the event loop.
-    """
+    """A clock that starts at noon and runs SPEEDUP times as fast as the event loop."""
 
     def __init__(self) -> None:
         self._began = asyncio.get_running_loop().time()
@@ -77,9 +75,7 @@ class ScraperFixture:
 
 @asynccontextmanager
 async def scraping(folder, *pods, mode=ScrapeMode.DIRECT, port=0, **how):
-    """
-    Run a scraper over a store with these pods, which the API server has as well.
-    """
+    """Run a scraper over a store with these pods, which the API server has as well."""
     async with (
         DevCluster() as server,
         connected(a_kubeconfig(folder, server.url)) as api,

@@ -14,9 +14,7 @@ from tests.support.stubs.certificates import a_context
 
 KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 OLD_FORM = ("basicConstraints=critical,CA:TRUE", "subjectKeyIdentifier=none")
-"""
-Extensions of an authority as clusters made before about 2020 have it, without key usage.
-"""
+"""Extensions of an authority as clusters made before about 2020 have it, without key usage."""
 
 
 def openssl(*arguments):
@@ -24,9 +22,7 @@ def openssl(*arguments):
 
 
 def an_old_authority(folder, name):
-    """
-    Return the certificate and key of an authority with basicConstraints alone.
-    """
+    """Return the certificate and key of an authority with basicConstraints alone."""
     cert, key, config = (folder / f"{name}.{end}" for end in ("crt", "key", "cnf"))
     config.write_text(
         "[req]\ndistinguished_name=dn\nx509_extensions=ext\n[dn]\n[ext]\n"

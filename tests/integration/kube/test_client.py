@@ -1,6 +1,4 @@
-"""
-Requests to the API server: what is sent, what answers mean, and which proxy is used.
-"""
+"""Requests to the API server: what is sent, what answers mean, and which proxy is used."""
 
 import asyncio
 import json
@@ -169,9 +167,7 @@ async def test_a_server_that_hangs_up_may_have_got_the_request(tmp_path):
 
 
 class OffsetRecorder:
-    """
-    A clock at the loop's zero, which records what it is corrected by.
-    """
+    """A clock at the loop's zero, which records what it is corrected by."""
 
     def __init__(self):
         self.offset = 0.0

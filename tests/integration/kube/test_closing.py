@@ -1,6 +1,4 @@
-"""
-Closing the client: no socket of an abandoned request outlives it.
-"""
+"""Closing the client: no socket of an abandoned request outlives it."""
 
 import asyncio
 import gc
@@ -24,14 +22,10 @@ HEADERS = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 TURNS = 40
-"""
-More turns of the event loop than a request takes until it waits for the server.
-"""
+"""More turns of the event loop than a request takes until it waits for the server."""
 
 MORE_THAN_BUFFERS_TAKE = 2**24
-"""
-Bytes that the buffers of a connection cannot hold.
-"""
+"""Bytes that the buffers of a connection cannot hold."""
 
 
 class SilentServer:
@@ -114,9 +108,7 @@ async def abandon_a_watch(kubeconfig: str) -> None:
 
 @contextmanager
 def no_socket_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """
-    Fail if the block leaves a socket or a transport open.
-    """
+    """Fail if the block leaves a socket or a transport open."""
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

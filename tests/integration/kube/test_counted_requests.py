@@ -1,6 +1,4 @@
-"""
-Each request to the API server is counted, by its verb and the status of its response.
-"""
+"""Each request to the API server is counted, by its verb and the status of its response."""
 
 from contextlib import suppress
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-Credentials of the kubeconfig and of the pod, as a server receives them.
-"""
+"""Credentials of the kubeconfig and of the pod, as a server receives them."""
 
 import base64
 import os
@@ -119,9 +117,7 @@ async def test_an_error_keeps_no_buffers_of_the_handshake_that_failed(tmp_path):
 
 
 def a_context_for(server_cert, client_cert):
-    """
-    A server that demands this client's certificate.
-    """
+    """A server that demands this client's certificate."""
     context = a_context(*server_cert)
     context.load_verify_locations(client_cert[0])
     context.verify_mode = ssl.CERT_REQUIRED
@@ -139,9 +135,7 @@ def as_data(path):
 
 @pytest.mark.parametrize("in_memory", [True, False])
 async def test_a_private_key_of_the_kubeconfig_is_in_no_file(tmp_path, monkeypatch, in_memory):
-    """
-    Without memfd_create, as on other systems, it is in a file only for a moment.
-    """
+    """Without memfd_create, as on other systems, it is in a file only for a moment."""
     folder = tmp_path / "tmp"
     if in_memory:
         assert hasattr(os, "memfd_create")

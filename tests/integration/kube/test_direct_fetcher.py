@@ -1,6 +1,4 @@
-"""
-Read the metrics page of one pod at its address, over a real socket.
-"""
+"""Read the metrics page of one pod at its address, over a real socket."""
 
 import asyncio
 import gzip
@@ -38,9 +36,7 @@ from tests.support.stubs.api_servers import (
 
 
 PACKET_BYTES = 1448
-"""
-The payload of one TCP packet on Ethernet.
-"""
+"""The payload of one TCP packet on Ethernet."""
 
 
 async def test_a_page_is_read_as_it_is():
@@ -137,9 +133,7 @@ async def test_a_page_of_too_many_chunks_is_aborted_at_the_limit():
 
 
 async def test_a_page_that_comes_in_small_chunks_and_small_packets_is_read():
-    """
-    Write chunks as a Go server does, in packets that end where no chunk does.
-    """
+    """Write chunks as a Go server does, in packets that end where no chunk does."""
     chunk = b"800\r\n" + b"x" * 2048 + b"\r\n"
     sent = chunk * (MAX_PAGE_BYTES // 2048) + b"0\r\n\r\n"
 
@@ -206,9 +200,7 @@ async def test_a_pod_that_sends_has_the_whole_timeout_at_its_first_scrape():
 
 
 async def test_only_so_many_large_pages_are_received_at_once_and_no_others_wait():
-    """
-    The first pages do not end until the test ends them.
-    """
+    """The first pages do not end until the test ends them."""
     large = b"# a comment\n" * (2 * SMALL_PAGE_BYTES // 12)
     begun, end = 0, asyncio.Event()
 

@@ -1,6 +1,4 @@
-"""
-The scope of resources in discovery, and resources whose presence matters no longer.
-"""
+"""The scope of resources in discovery, and resources whose presence matters no longer."""
 
 import asyncio
 from dataclasses import replace

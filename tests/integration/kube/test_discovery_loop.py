@@ -1,6 +1,4 @@
-"""
-Discovery over HTTP, aggregated and not, and the moments at which it runs.
-"""
+"""Discovery over HTTP, aggregated and not, and the moments at which it runs."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -37,9 +35,7 @@ GROUPS = frozenset({"kaito.sh", "gateway.networking.k8s.io"})
 
 
 def a_group(name, **versions):
-    """
-    Versions as v1=["workspaces"], or v1=None for one that is stale.
-    """
+    """Versions as v1=["workspaces"], or v1=None for one that is stale."""
     return {
         "metadata": {"name": name},
         "versions": [
@@ -169,9 +165,7 @@ async def test_no_answer_is_an_error(tmp_path, answer, expected):
 
 
 class FakePresenceStore:
-    """
-    Keep the presence states that are written to it.
-    """
+    """Keep the presence states that are written to it."""
 
     def __init__(self) -> None:
         self.recorded: list[DiscoveryResult | str] = []

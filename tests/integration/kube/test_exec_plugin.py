@@ -1,6 +1,4 @@
-"""
-Credential plugins of a kubeconfig, as processes of their own.
-"""
+"""Credential plugins of a kubeconfig, as processes of their own."""
 
 import asyncio
 import json
@@ -206,9 +204,7 @@ async def test_a_request_that_is_given_up_does_not_end_the_plugin(tmp_path):
 
 
 def a_plugin_that_waits(folder: Path) -> Path:
-    """
-    Make a plugin that counts its runs and prints token "two" once the returned file exists.
-    """
+    """Make a plugin that counts its runs and prints token "two" once the returned file exists."""
     go = folder / "go"
     wait = f"echo x >> {folder}/runs; until [ -e {go} ]; do sleep 0.05; done\n"
     a_plugin(folder, wait + printing(token="two"))

@@ -1,6 +1,4 @@
-"""
-Lists and pages of one kind, from small API servers on real sockets.
-"""
+"""Lists and pages of one kind, from small API servers on real sockets."""
 
 import pytest
 from aiohttp import web
@@ -28,9 +26,7 @@ from tests.support.stubs.api_servers import (
 
 
 async def listed(folder, *lists) -> tuple[ListResult | KubeError, list[dict[str, str]]]:
-    """
-    Return the list or its error, and the queries of the requests.
-    """
+    """Return the list or its error, and the queries of the requests."""
     cluster = ScriptedServer(lists=lists)
     async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
         found: ListResult | KubeError
@@ -46,9 +42,7 @@ def names(listing) -> list[str]:
 
 
 async def breaks_off(request) -> web.StreamResponse:
-    """
-    Announce a whole body and cut it after a part.
-    """
+    """Announce a whole body and cut it after a part."""
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     response.content_length = 1000
     await response.prepare(request)
@@ -121,9 +115,7 @@ async def test_a_list_without_a_first_byte_is_not_requested_again(tmp_path, answ
 
 
 async def one(folder, *answers, kind=DEPLOYMENTS, name=("shop", "a")):
-    """
-    Return what a list of one object finds, and the request.
-    """
+    """Return what a list of one object finds, and the request."""
     cluster = ScriptedServer(lists=answers)
     async with serving(cluster) as server, connected(a_kubeconfig(folder, server.url)) as api:
         answer = await list_one(api, kind, "v1", name, timeout=FAST_TIMING.list_timeout)

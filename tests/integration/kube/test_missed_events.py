@@ -1,6 +1,4 @@
-"""
-A reflector whose watch has missed a change lists its kind anew.
-"""
+"""A reflector whose watch has missed a change lists its kind anew."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-Pages that cost much to parse wait for each other, and nothing else waits for them.
-"""
+"""Pages that cost much to parse wait for each other, and nothing else waits for them."""
 
 import asyncio
 from itertools import count

@@ -1,6 +1,4 @@
-"""
-Read the metrics page of one pod through the API server's proxy, and refuse odd targets.
-"""
+"""Read the metrics page of one pod through the API server's proxy, and refuse odd targets."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -113,9 +111,7 @@ async def test_a_deleted_pod_or_a_closed_port_has_no_page(tmp_path):
 
 
 class UnreachableApi:
-    """
-    An API server that must not receive a request.
-    """
+    """An API server that must not receive a request."""
 
     async def call(self, method, path, **_):
         raise AssertionError(f"{method} {path}")
@@ -160,9 +156,7 @@ async def test_only_addresses_of_pods_are_connected_to(address):
 
 
 async def test_a_pod_behind_the_api_server_does_not_set_the_clock(tmp_path):
-    """
-    The API server passes on the headers of the pod's response.
-    """
+    """The API server passes on the headers of the pod's response."""
 
     class Clock:
         offset = 0.0

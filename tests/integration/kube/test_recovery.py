@@ -1,6 +1,4 @@
-"""
-An API server that refuses everything for a while, and answers again.
-"""
+"""An API server that refuses everything for a while, and answers again."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -48,9 +46,7 @@ SLOW_TO_RETRY = replace(
         initial=ms(10), factor=1e6, cap=AN_HOUR, no_response_cap=ms(20), jitter=0.0
     ),
 )
-"""
-From the second failure in a row on a kind waits for an hour.
-"""
+"""From the second failure in a row on a kind waits for an hour."""
 
 REFUSALS = (
     a_status_response(503, "ServiceUnavailable", "apiserver is shutting down"),
@@ -61,9 +57,7 @@ REFUSALS = (
 
 
 class RefusingServer:
-    """
-    Refuses the paths in *refused*, in each way in turn, and cuts the watches that are open.
-    """
+    """Refuses the paths in *refused*, in each way in turn, and cuts the watches that are open."""
 
     def __init__(self) -> None:
         self.refused = lambda request: False

@@ -1,6 +1,4 @@
-"""
-A reflector against servers that misbehave in every way observed in clusters.
-"""
+"""A reflector against servers that misbehave in every way observed in clusters."""
 
 import asyncio
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-Objects that cannot be decoded, kinds that may not be read, and kinds that are not served.
-"""
+"""Objects that cannot be decoded, kinds that may not be read, and kinds that are not served."""
 
 import asyncio
 
@@ -161,9 +159,7 @@ async def test_a_kind_that_is_declared_with_another_scope_is_named_once_and_not_
 
 
 async def until_answered(run, condition):
-    """
-    Repeat the answer of discovery, as the real one does.
-    """
+    """Repeat the answer of discovery, as the real one does."""
     async with asyncio.timeout(60):
         while not condition():
             run.discovery.complete()

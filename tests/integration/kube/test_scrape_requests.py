@@ -1,6 +1,4 @@
-"""
-Several probes that request different pods, ports and families.
-"""
+"""Several probes that request different pods, ports and families."""
 
 from dataclasses import replace
 
@@ -44,9 +42,7 @@ def queue_spec(port: int) -> ProbeSpec:
 
 
 def scrapes_of_both(*, loading_port: int, serving_port: int):
-    """
-    Return the scrapes of a catalogue that has a reason with the second probe.
-    """
+    """Return the scrapes of a catalogue that has a reason with the second probe."""
     entry = replace(ENTRY, reason=QUEUE, probe="queue", parameters=None)
     catalogue = replace(DEFAULT_CATALOGUE, entries={**DEFAULT_CATALOGUE.entries, QUEUE: entry})
     flags = {**DEFAULT_FLAGS, "weight-download-metric-port": str(loading_port)}

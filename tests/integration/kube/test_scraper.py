@@ -1,6 +1,4 @@
-"""
-The scraper reads pods on real sockets that simulate downloads, and the store is evaluated.
-"""
+"""The scraper reads pods on real sockets that simulate downloads, and the store is evaluated."""
 
 import asyncio
 from collections import Counter
@@ -111,9 +109,7 @@ NO_ROUTE = "255.255.255.255"
 
 
 async def test_pods_that_can_be_reached_again_are_read_directly_without_a_budget(tmp_path):
-    """
-    A page an hour passes through the API server, so that all others wait for the way back.
-    """
+    """A page an hour passes through the API server, so that all others wait for the way back."""
     pods, stub = pods_for_downloads("slow", "fast", "dip")
     lost = [replace(each, status=replace(each.status, pod_ip=NO_ROUTE)) for each in pods]
     how = {"mode": ScrapeMode.AUTO, "proxied_per_minute": 1 / 60, "evaluating": False}
@@ -184,9 +180,7 @@ async def test_many_pods_are_read_in_time_but_never_too_many_at_once(tmp_path):
 
 
 async def test_of_thousands_that_hang_none_keeps_others_from_being_read_old_or_new(tmp_path):
-    """
-    All this takes far less time than one try of each pod.
-    """
+    """All this takes far less time than one try of each pod."""
     asked: Counter[str] = Counter()
 
     async def hang_or_answer(reader, writer):

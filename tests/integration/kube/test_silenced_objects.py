@@ -1,6 +1,4 @@
-"""
-The objects that are silenced by an annotation, in the version that a cluster serves.
-"""
+"""The objects that are silenced by an annotation, in the version that a cluster serves."""
 
 import copy
 
@@ -21,9 +19,7 @@ __all__ = ["api", "server"]
 
 @pytest.fixture(params=INFERENCE_SETS.versions)
 def version(server: DevCluster, request: pytest.FixtureRequest) -> str:
-    """
-    The only version of InferenceSets that the server serves.
-    """
+    """The only version of InferenceSets that the server serves."""
     found = copy.deepcopy(crd("inferencesets.kaito.sh"))
     found["spec"]["versions"] = [{**found["spec"]["versions"][0], "name": request.param}]
     server.cluster.upsert(found)

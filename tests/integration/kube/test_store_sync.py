@@ -1,6 +1,4 @@
-"""
-Reflectors, discovery and the real store together, against an API server with faults.
-"""
+"""Reflectors, discovery and the real store together, against an API server with faults."""
 
 import asyncio
 from contextlib import asynccontextmanager

@@ -1,6 +1,4 @@
-"""
-Pages that cannot be read, over real sockets: the class of each failure, and how many count.
-"""
+"""Pages that cannot be read, over real sockets: the class of each failure, and how many count."""
 
 from reporter.model.enums import Reason
 from reporter.model.metrics.samples import ScrapeResult

@@ -1,6 +1,4 @@
-"""
-The lines of a watch over a real connection: whole, cut off, idle and without an end.
-"""
+"""The lines of a watch over a real connection: whole, cut off, idle and without an end."""
 
 import asyncio
 from datetime import timedelta

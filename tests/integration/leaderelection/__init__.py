@@ -1,3 +1,1 @@
-"""
-The Lease and its owner.
-"""
+"""The Lease and its owner."""

@@ -1,6 +1,4 @@
-"""
-Leases and electors against an API server; the same tests run against a real one.
-"""
+"""Leases and electors against an API server; the same tests run against a real one."""
 
 import asyncio
 import json
@@ -34,9 +32,7 @@ FAST_TIMING = LeaseTiming(
     renew_deadline=timedelta(seconds=4),
     retry_period=timedelta(milliseconds=200),
 )
-"""
-Short for a test, and long enough for a renewal on a busy machine.
-"""
+"""Short for a test, and long enough for a renewal on a busy machine."""
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 Result = TypeVar("Result")
@@ -63,9 +59,7 @@ def lease_lock(api: RestClient) -> LeaseLock:
 
 @asynccontextmanager
 async def running(book: LeaseLock, me: str) -> AsyncIterator[Elector]:
-    """
-    Run an elector that stops without a release, as a killed process does.
-    """
+    """Run an elector that stops without a release, as a killed process does."""
     elector = Elector(book, FAST_TIMING, identity=me, wall_clock=Clock().now)
     task = asyncio.create_task(elector.run())
     try:
@@ -92,9 +86,7 @@ async def read_lease(book: LeaseLock) -> Lease:
 
 
 async def renewed_after(book: LeaseLock, moment: datetime) -> LeaseRecord:
-    """
-    Return the first record that was renewed later than that.
-    """
+    """Return the first record that was renewed later than that."""
     while True:
         record = (await read_lease(book)).record
         if record.renew_time and record.renew_time > moment:

@@ -1,6 +1,4 @@
-"""
-Electors against an API server that is down or refuses requests.
-"""
+"""Electors against an API server that is down or refuses requests."""
 
 import asyncio
 import os
@@ -84,9 +82,7 @@ asyncio.run(main())
 
 @asynccontextmanager
 async def a_writer(kubeconfig: Path, book: LeaseLock) -> AsyncIterator[Process]:
-    """
-    A process that prints at each moment whether it would write.
-    """
+    """A process that prints at each moment whether it would write."""
     command = (sys.executable, "-c", WRITER, str(kubeconfig), str(book))
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     try:

@@ -1,6 +1,4 @@
-"""
-The Lease is owned by the Deployment that runs the pods, whatever happens to either.
-"""
+"""The Lease is owned by the Deployment that runs the pods, whatever happens to either."""
 
 import asyncio
 import json
@@ -46,9 +44,7 @@ SLOW = LeaseTiming(
     renew_deadline=timedelta(seconds=40),
     retry_period=timedelta(seconds=20),
 )
-"""
-Long timing, so that the elector writes nothing of its own during the test.
-"""
+"""Long timing, so that the elector writes nothing of its own during the test."""
 
 
 def our_owner(uid: str) -> dict[str, str]:
@@ -61,9 +57,7 @@ def store() -> Store:
 
 
 def deploy(store: Store, uid: str) -> None:
-    """
-    Upsert the Deployment as the watch does.
-    """
+    """Upsert the Deployment as the watch does."""
     made = a_deployment(NAME, WHERE[0])
     store.upsert(DEPLOYMENTS, replace(made, metadata=replace(made.metadata, uid=uid)))
 
@@ -77,9 +71,7 @@ def ownership_of(api: RestClient, store: Store, deployment: str = NAME) -> Lease
 async def leading_with_ownership(
     ownership: LeaseOwnership, terms: LeaseTiming = FAST_TIMING
 ) -> AsyncIterator[Elector]:
-    """
-    A leader that checks its owner all the time.
-    """
+    """A leader that checks its owner all the time."""
     elector = Elector(ownership.lock, terms, identity="a", wall_clock=Clock().now)
     tasks = [
         asyncio.create_task(elector.run()),

@@ -1,6 +1,4 @@
-"""
-An evaluation made of one look at a cluster or a dump.
-"""
+"""An evaluation made of one look at a cluster or a dump."""
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.oneshot.source import Observations, make_evaluator

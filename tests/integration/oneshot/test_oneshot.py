@@ -1,6 +1,4 @@
-"""
-One reading of a cluster, and of a dump of the same cluster, over real sockets.
-"""
+"""One reading of a cluster, and of a dump of the same cluster, over real sockets."""
 
 import json
 from collections.abc import AsyncIterator
@@ -52,9 +50,7 @@ def evaluated(observations: Observations) -> Evaluation:
 
 
 def troubles(evaluation: Evaluation) -> set[str]:
-    """
-    Return the reasons with trouble, held or not.
-    """
+    """Return the reasons with trouble, held or not."""
     return {key.reason for key, state in evaluation.gate.finding_states.items() if state.troubles}
 
 
@@ -73,9 +69,7 @@ def a_dump(folder: Path, objects: list[dict], name: str = "dump.json") -> str:
 
 
 def example() -> list[dict]:
-    """
-    Return the objects of an hour-old stack, and an Event of now, as a dump has many.
-    """
+    """Return the objects of an hour-old stack, and an Event of now, as a dump has many."""
     event = {
         "apiVersion": "v1",
         "kind": "Event",
@@ -156,9 +150,7 @@ async def test_a_group_that_cannot_be_discovered_is_unknown_and_not_missing(
 
 
 def served(server: DevCluster) -> list[str]:
-    """
-    Return the resources of the objects in the example stack.
-    """
+    """Return the resources of the objects in the example stack."""
     crds = server.cluster.list("customresourcedefinitions.apiextensions.k8s.io")
     built_in = ["namespaces", "nodes", "pods", "services", "deployments.apps", "replicasets.apps"]
     names = [each["metadata"]["name"] for each in crds]
@@ -166,9 +158,7 @@ def served(server: DevCluster) -> list[str]:
 
 
 def without(objects: list[dict], **fields: str) -> list[dict]:
-    """
-    Leave out the objects of a kind or namespace.
-    """
+    """Leave out the objects of a kind or namespace."""
     kind, namespace = fields.get("kind", ""), fields.get("namespace", "")
     return [
         each

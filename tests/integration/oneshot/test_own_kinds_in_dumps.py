@@ -26,9 +26,7 @@ def a_map(name: str, ok: str, namespace: str = "team-a", **labels: str) -> dict:
 
 
 def state_of(folder: Path, objects: list[dict], **limits: str) -> str:
-    """
-    Return the state of a reason about ConfigMaps in a dump, whose kind has these limits.
-    """
+    """Return the state of a reason about ConfigMaps in a dump, whose kind has these limits."""
     kind = {"kind": "ConfigMap", "resource": "configmaps", **limits}
     reason = a_reason(kind="ConfigMap", current="object.data.ok == 'yes'", hold={"starting": "0s"})
     catalogue = own_catalogue(an_overlay(reason, kinds=[kind]))

@@ -18,9 +18,7 @@ from tests.support.browser import find_browser
 
 WAIT_SECONDS = 60.0
 REBOUND = "rebound.example.com"
-"""
-A name that a foreign site lets resolve to this machine.
-"""
+"""A name that a foreign site lets resolve to this machine."""
 
 ARGUMENTS = (
     "--headless=new",
@@ -60,17 +58,13 @@ class BrowserPage:
         self._driver = driver
 
     async def reset(self) -> None:
-        """
-        Leave the page, with a wide window and in light colours.
-        """
+        """Leave the page, with a wide window and in light colours."""
         await asyncio.to_thread(self._driver.get, "about:blank")
         await self.emulate(WIDE)
         await self.log()
 
     async def open(self, url: str) -> None:
-        """
-        Load the page and wait for its first status.
-        """
+        """Load the page and wait for its first status."""
         await asyncio.to_thread(self._driver.get, url)
         await self.until("return document.querySelector('#cluster').textContent !== ''")
 
@@ -78,9 +72,7 @@ class BrowserPage:
         return await asyncio.to_thread(self._driver.execute_script, script, *values)
 
     async def until(self, script: str, *values: object) -> Any:
-        """
-        Run *script* until what it returns is true, and return that.
-        """
+        """Run *script* until what it returns is true, and return that."""
         found: Any = None
         try:
             async with asyncio.timeout(WAIT_SECONDS):
@@ -103,15 +95,11 @@ class BrowserPage:
         return found
 
     async def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """
-        Return the rows of the tree that are drawn, by id.
-        """
+        """Return the rows of the tree that are drawn, by id."""
         return {row["id"]: row for row in await self.run(ROWS)}
 
     async def selected(self) -> str:
-        """
-        Return the id of the selected row, which has the focus.
-        """
+        """Return the id of the selected row, which has the focus."""
         found: str = await self.run("return document.activeElement?.dataset.id ?? ''")
         return found
 
@@ -135,9 +123,7 @@ class BrowserPage:
                 pass
 
     async def pass_time(self, milliseconds: int) -> None:
-        """
-        Let timers of the page fire that were set before and are shorter.
-        """
+        """Let timers of the page fire that were set before and are shorter."""
         script = "return new Promise((done) => setTimeout(done, arguments[0]))"
         await self.run(script, milliseconds)
 
@@ -151,9 +137,7 @@ class BrowserPage:
         )
 
     async def emulate(self, size: tuple[int, int] = WIDE, *, scheme: str = "light") -> None:
-        """
-        Emulate the size of a screen, and its preference for light or dark.
-        """
+        """Emulate the size of a screen, and its preference for light or dark."""
         width, height = size
         screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
@@ -168,16 +152,12 @@ class BrowserPage:
         await asyncio.to_thread(self._driver.save_screenshot, str(path))
 
     async def until_logged(self, text: str) -> None:
-        """
-        Wait for a line of the browser's log, which is written beside the page.
-        """
+        """Wait for a line of the browser's log, which is written beside the page."""
         async with asyncio.timeout(WAIT_SECONDS):
             while not any(text in line for line in await self.log()):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
     async def log(self) -> list[str]:
-        """
-        Return what the browser has logged since the last call: errors and refused content.
-        """
+        """Return what the browser has logged since the last call: errors and refused content."""
         entries = await asyncio.to_thread(self._driver.get_log, "browser")
         return [str(entry["message"]) for entry in entries]

@@ -1,6 +1,4 @@
-"""
-One browser for all tests of a process; each test has a page of its own.
-"""
+"""One browser for all tests of a process; each test has a page of its own."""
 
 from collections.abc import AsyncIterator, Iterator
 

@@ -1,6 +1,4 @@
-"""
-Documents of ``/status/v1``, made of the program's own types.
-"""
+"""Documents of ``/status/v1``, made of the program's own types."""
 
 from datetime import timedelta
 
@@ -78,9 +76,7 @@ def healthy() -> StatusDocument:
 
 
 def every_state() -> StatusDocument:
-    """
-    An outage of KAITO's controller, and one namespace in each state.
-    """
+    """An outage of KAITO's controller, and one namespace in each state."""
     follows = kaito_out(pointer=True, via=(NO_PODS,))
     component = ComponentStatus(
         namespace="kaito-system",
@@ -153,9 +149,7 @@ def _namespaces(follows: Blocking) -> tuple[NamespaceStatus, ...]:
 
 
 def many(namespaces: int, sets: int) -> StatusDocument:
-    """
-    So many namespaces that fail, with so many InferenceSets each.
-    """
+    """So many namespaces that fail, with so many InferenceSets each."""
     follows = kaito_out(pointer=True, via=(NO_PODS,))
     return a_document(
         *(

@@ -22,9 +22,7 @@ SIZE = (1040, 940)
 
 
 def short_holds(folder: Path) -> tuple[str, ...]:
-    """
-    Return flags with which a lost pod is a finding after a second.
-    """
+    """Return flags with which a lost pod is a finding after a second."""
     overlay = folder / "overlay.yaml"
     hold = "{failed: 1s, lost: 1s}"
     overlay.write_text(f"reasons:\n  inferencesetModelPodsNotReady:\n    hold: {hold}\n", "utf-8")
@@ -32,9 +30,7 @@ def short_holds(folder: Path) -> tuple[str, ...]:
 
 
 def break_kaito_and_the_model(server: DevCluster) -> None:
-    """
-    Scale KAITO's controller to zero, and lose the model's pod, which nobody makes anew then.
-    """
+    """Scale KAITO's controller to zero, and lose the model's pod, which nobody makes anew then."""
     server.cluster.patch(*KAITO, {"spec": {"replicas": 0}}, subresource="scale")
     server.cluster.delete("pods", TEAM, f"{WORKSPACE}-0")
 

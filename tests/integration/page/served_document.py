@@ -62,9 +62,7 @@ class ServedDocument:
             self._server = None
 
     async def until_waiting(self) -> None:
-        """
-        Wait until a page waits for a change.
-        """
+        """Wait until a page waits for a change."""
         async with asyncio.timeout(WAIT_SECONDS):
             while not self.waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

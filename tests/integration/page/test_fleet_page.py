@@ -1,6 +1,4 @@
-"""
-The page of a hub in a browser: clusters as the first level.
-"""
+"""The page of a hub in a browser: clusters as the first level."""
 
 from reporter.model.fleet.enums import Dropped, Engage, FleetCode, QueryName, QueryResult
 from reporter.model.fleet.status import (

@@ -1,6 +1,4 @@
-"""
-A page of a foreign site reads nothing of a reporter whose port a user forwards.
-"""
+"""A page of a foreign site reads nothing of a reporter whose port a user forwards."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,9 +24,7 @@ return fetch(arguments[0]).then((answer) => answer.text()).catch((error) => "ref
 
 
 async def test_its_own_name_for_this_machine_is_refused(page: BrowserPage, served: ServedDocument):
-    """
-    The origin is that of the site, so the browser lets its scripts read what they fetch.
-    """
+    """The origin is that of the site, so the browser lets its scripts read what they fetch."""
     site = f"http://{REBOUND}:{served.address.port}"
     await asyncio.to_thread(page._driver.get, site)
     assert "the Host header has a name that is not localhost" in await page.text("body")

@@ -1,6 +1,4 @@
-"""
-The status page in a browser: what it shows of a document.
-"""
+"""The status page in a browser: what it shows of a document."""
 
 from datetime import timedelta
 
@@ -194,9 +192,7 @@ async def test_a_pass_that_changes_nothing_ends_the_staleness(page: BrowserPage)
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_texts_have_contrast_in_light_and_dark(page: BrowserPage, scheme: str, tmp_path):
-    """
-    WCAG 2.2, 1.4.3: at least 4.5 to 1.
-    """
+    """WCAG 2.2, 1.4.3: at least 4.5 to 1."""
     await page.emulate(scheme=scheme)
     async with serving_document(every_state()) as served:
         await page.open(served.url)
@@ -255,9 +251,7 @@ async def test_texts_of_others_are_shown_as_text(page: BrowserPage):
 
 
 async def test_the_browser_refuses_what_the_page_could_not_want(page: BrowserPage):
-    """
-    The policy is in effect: HTML of a text, scripts in the page and other hosts are refused.
-    """
+    """The policy is in effect: HTML of a text, scripts in the page and other hosts are refused."""
     async with serving_document(healthy()) as served:
         await page.open(served.url)
         refused = await page.run(

@@ -1,6 +1,4 @@
-"""
-The status page in a browser, served by a reporter that watches a cluster in memory.
-"""
+"""The status page in a browser, served by a reporter that watches a cluster in memory."""
 
 import signal
 from pathlib import Path

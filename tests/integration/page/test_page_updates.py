@@ -1,6 +1,4 @@
-"""
-The status page in a browser: changes, and a reporter that is not reached.
-"""
+"""The status page in a browser: changes, and a reporter that is not reached."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-The status page in a browser: its filter, its keys, and a thousand namespaces.
-"""
+"""The status page in a browser: its filter, its keys, and a thousand namespaces."""
 
 import pytest
 from selenium.webdriver.common.keys import Keys

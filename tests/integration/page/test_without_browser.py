@@ -1,6 +1,4 @@
-"""
-The tests of the page on a machine without a browser: skipped with what to do, or refused.
-"""
+"""The tests of the page on a machine without a browser: skipped with what to do, or refused."""
 
 from pathlib import Path
 

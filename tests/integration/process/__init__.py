@@ -1,3 +1,1 @@
-"""
-The process as a whole: start, output, end and confinement.
-"""
+"""The process as a whole: start, output, end and confinement."""

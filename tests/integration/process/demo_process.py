@@ -1,6 +1,4 @@
-"""
-The demo as a process, with or without a terminal.
-"""
+"""The demo as a process, with or without a terminal."""
 
 import fcntl
 import os
@@ -22,16 +20,12 @@ from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "devcluster"]
 TIMEOUT = 90
-"""
-Seconds. Longer than the demo itself waits for anything.
-"""
+"""Seconds. Longer than the demo itself waits for anything."""
 
 
 @dataclass
 class DemoProcess:
-    """
-    A running demo and its output so far.
-    """
+    """A running demo and its output so far."""
 
     process: subprocess.Popen
     out: int
@@ -39,9 +33,7 @@ class DemoProcess:
     output_lines: str = ""
 
     def until(self, pattern: str, within: float = TIMEOUT) -> str:
-        """
-        Read until the output matches *pattern*. Return its first group, or the match.
-        """
+        """Read until the output matches *pattern*. Return its first group, or the match."""
         end = time.perf_counter() + within
         while (found := re.search(pattern, self.output_lines)) is None:
             left = end - time.perf_counter()
@@ -51,9 +43,7 @@ class DemoProcess:
         return found[1] if found.groups() else found[0]
 
     def remaining_output(self, within: float = TIMEOUT) -> int:
-        """
-        Read to the end of the output and return the exit code.
-        """
+        """Read to the end of the output and return the exit code."""
         end = time.perf_counter() + within
         while select.select([self.out], [], [], max(end - time.perf_counter(), 0))[0]:
             if not self._read():
@@ -70,16 +60,12 @@ class DemoProcess:
 
     @property
     def address(self) -> tuple[str, int]:
-        """
-        The metrics address of the reporter.
-        """
+        """The metrics address of the reporter."""
         return ("127.0.0.1", int(self.until(r"http://127\.0\.0\.1:(\d+)/metrics")))
 
     @property
     def processes(self) -> list[str]:
-        """
-        The command lines of the demo and of all processes that it started.
-        """
+        """The command lines of the demo and of all processes that it started."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -94,9 +80,7 @@ class DemoProcess:
 
 @contextmanager
 def started_demo(folder: Path, *, columns: int = 0, **environ: str) -> Iterator[DemoProcess]:
-    """
-    Start a demo, on a terminal if it has columns, and kill it at the end if it still runs.
-    """
+    """Start a demo, on a terminal if it has columns, and kill it at the end if it still runs."""
     test_end, demo_end = pty.openpty() if columns else os.pipe()
     if columns:
         fcntl.ioctl(demo_end, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))

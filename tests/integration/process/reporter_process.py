@@ -1,6 +1,4 @@
-"""
-The reporter as a process of its own, against an API server in memory.
-"""
+"""The reporter as a process of its own, against an API server in memory."""
 
 import asyncio
 import signal
@@ -24,9 +22,7 @@ LEASES = "leases.coordination.k8s.io"
 NAME = "productionstack-status-reporter"
 BBR = ("deployments.apps", "kaito-system", "body-based-router")
 WAIT_TIMEOUT = 60.0
-"""
-Seconds in which a process starts on a busy machine.
-"""
+"""Seconds in which a process starts on a busy machine."""
 
 GRACE_PERIOD = 30.0
 """
@@ -43,9 +39,7 @@ async def server() -> AsyncIterator[DevCluster]:
 
 
 class RunningReporter:
-    """
-    One process; its output goes to *log*.
-    """
+    """One process; its output goes to *log*."""
 
     def __init__(self, log: Path, process: Process, session: aiohttp.ClientSession) -> None:
         self._log, self.process, self._session = log, process, session
@@ -84,9 +78,7 @@ class RunningReporter:
         await self.until(ready)
 
     async def until(self, condition: Callable, *, within: float = WAIT_TIMEOUT) -> None:
-        """
-        Wait for a condition on a page or the log; it is false while nothing listens.
-        """
+        """Wait for a condition on a page or the log; it is false while nothing listens."""
         try:
             async with asyncio.timeout(within):
                 while not await self._holds(condition):
@@ -109,9 +101,7 @@ class RunningReporter:
 
 
 def value_of(page: str, name: str, **labels: str) -> float:
-    """
-    Return the sum of the samples of a metric with these labels on a metrics page.
-    """
+    """Return the sum of the samples of a metric with these labels on a metrics page."""
     full = f"productionstack_status_reporter_{name}"
     # To parse the other lines of the page takes most of the time of those who wait for a metric.
     lines = [line for line in page.splitlines() if line.startswith((f"{full}{{", f"{full} "))]
@@ -127,9 +117,7 @@ def value_of(page: str, name: str, **labels: str) -> float:
 async def running_reporter(
     server: DevCluster, folder: Path, *flags: str, pod: str = "reporter-0"
 ) -> AsyncIterator[RunningReporter]:
-    """
-    Start a process, which may not be ready yet; kill it at the end unless it was stopped.
-    """
+    """Start a process, which may not be ready yet; kill it at the end unless it was stopped."""
     config = server.write_kubeconfig(folder / "kubeconfig")
     metrics, health = str(free()), str(free())
     command = (
@@ -156,9 +144,7 @@ async def running_reporter(
 
 
 async def run_to_exit(*argv: str) -> tuple[int | None, str]:
-    """
-    Return the exit code and the output of a run that ends by itself.
-    """
+    """Return the exit code and the output of a run that ends by itself."""
     command = (sys.executable, "-m", "reporter.cli", "run", *argv)
     process = await asyncio.create_subprocess_exec(
         *command, env=environment(), stdin=DEVNULL, stdout=PIPE, stderr=PIPE

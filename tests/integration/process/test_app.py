@@ -1,6 +1,4 @@
-"""
-The process as a whole: how it starts, what it serves, how it ends.
-"""
+"""The process as a whole: how it starts, what it serves, how it ends."""
 
 import asyncio
 import json
@@ -38,9 +36,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 __all__ = ["server"]
 
 SCRAPING = scraping_reasons(DEFAULT_CATALOGUE, SPECS)
-"""
-The reasons that are unknown here: no pod of the example stack serves a metrics page.
-"""
+"""The reasons that are unknown here: no pod of the example stack serves a metrics page."""
 
 
 async def test_it_announces_and_releases_the_lease_on_sigterm(server: DevCluster, tmp_path: Path):

@@ -1,6 +1,4 @@
-"""
-The log of the process.
-"""
+"""The log of the process."""
 
 import json
 from pathlib import Path
@@ -60,9 +58,7 @@ async def test_no_secret_and_no_line_per_pass_at_any_level(server: DevCluster, t
 
 
 async def two_passes_without_a_line(reporter: RunningReporter) -> bool:
-    """
-    Return whether nothing was logged in two passes: other lines may come after the start.
-    """
+    """Return whether nothing was logged in two passes: other lines may come after the start."""
     lines = reporter.lines_without_states
     before = await reporter.metric("pass_duration_seconds_count")
 

@@ -1,6 +1,4 @@
-"""
-The permissions that a process shows.
-"""
+"""The permissions that a process shows."""
 
 import json
 from pathlib import Path

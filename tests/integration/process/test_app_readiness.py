@@ -1,6 +1,4 @@
-"""
-Readiness of a process: what it waits for, and what a ready one does not do yet.
-"""
+"""Readiness of a process: what it waits for, and what a ready one does not do yet."""
 
 import asyncio
 import json

@@ -1,6 +1,4 @@
-"""
-A process that cannot start ends with exit code 2 and names what to change.
-"""
+"""A process that cannot start ends with exit code 2 and names what to change."""
 
 import os
 import socket

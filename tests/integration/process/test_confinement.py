@@ -50,16 +50,12 @@ report("begun")
 sys.addaudithook(hook)
 """
 IPV6_PROBE = "AUDIT socket.bind (('::1', 0),)"
-"""
-The probe that urllib3 makes at import; the socket is closed at once and never listens.
-"""
+"""The probe that urllib3 makes at import; the socket is closed at once and never listens."""
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """
-    A folder that others may read and only its owner may write.
-    """
+    """A folder that others may read and only its owner may write."""
     made = Path(tempfile.mkdtemp())
     made.chmod(0o755)
     yield made
@@ -67,9 +63,7 @@ def folder() -> Iterator[Path]:
 
 
 def unprivileged() -> dict[str, object]:
-    """
-    Return another user, if this process may become one who can read the sources.
-    """
+    """Return another user, if this process may become one who can read the sources."""
     places = (Path(reporter.__file__), Path(sys.executable).resolve(), Path(sys.prefix))
     seen = all(p.stat().st_mode & 0o005 == 0o005 for each in places for p in each.parents)
     if os.geteuid() != 0 or not seen:

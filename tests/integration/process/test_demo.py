@@ -1,6 +1,4 @@
-"""
-The demo as a user starts it, from its first line to its last.
-"""
+"""The demo as a user starts it, from its first line to its last."""
 
 import asyncio
 import io
@@ -37,9 +35,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory) -> Iterator[DemoProcess]:
-    """
-    One run of all scenarios, which the tests follow in their order.
-    """
+    """One run of all scenarios, which the tests follow in their order."""
     with started_demo(tmp_path_factory.mktemp("demo")) as demo:
         yield demo
 
@@ -80,9 +76,7 @@ def _run(command: str) -> str:
 
 
 def _printed_reasons(output: str) -> list[str]:
-    """
-    Return the reasons in the order of output, consecutive repetitions once.
-    """
+    """Return the reasons in the order of output, consecutive repetitions once."""
     reasons = re.findall(r"^\d+s +(?:Warning|Normal) +(\w+)", output, re.MULTILINE)
     return [r for i, r in enumerate(reasons) if i == 0 or reasons[i - 1] != r]
 

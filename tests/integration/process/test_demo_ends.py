@@ -1,6 +1,4 @@
-"""
-The ends of the demo, on a terminal of eighty columns and without one.
-"""
+"""The ends of the demo, on a terminal of eighty columns and without one."""
 
 import os
 import signal
@@ -20,9 +18,7 @@ from tests.integration.process.demo_process import (
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory) -> Iterator[DemoProcess]:
-    """
-    A demo on a terminal without colours, which Ctrl-C ended after its first recovery.
-    """
+    """A demo on a terminal without colours, which Ctrl-C ended after its first recovery."""
     folder = tmp_path_factory.mktemp("demo")
     with started_demo(folder, columns=80, NO_COLOR="1") as demo:
         demo.until(r"clusterReady[^▶]*ready\s+again\.\n")

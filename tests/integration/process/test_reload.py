@@ -1,6 +1,4 @@
-"""
-A process whose overlay changes while it runs.
-"""
+"""A process whose overlay changes while it runs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -68,17 +66,13 @@ async def reporter_with(
 
 
 async def take_router_out(server: DevCluster, reporter: RunningReporter) -> None:
-    """
-    Scale the router to zero, and wait for its one Event.
-    """
+    """Scale the router to zero, and wait for its one Event."""
     scale_to_zero(server)
     await reporter.until(lambda: events(server) == ["clusterBBRNotReady x1"])
 
 
 async def some_passes(reporter: RunningReporter) -> None:
-    """
-    Wait for three further passes.
-    """
+    """Wait for three further passes."""
     before = await reporter.metric("pass_duration_seconds_count")
 
     async def counted() -> bool:

@@ -1,6 +1,4 @@
-"""
-A process in which a fault keeps it from changing to another catalogue.
-"""
+"""A process in which a fault keeps it from changing to another catalogue."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -48,9 +46,7 @@ FLAGS = (
 
 @pytest.fixture
 def catalogues(tmp_path: Path) -> Mapping[str, Catalogue]:
-    """
-    Two catalogues, and the second one with faults, by the words in the file.
-    """
+    """Two catalogues, and the second one with faults, by the words in the file."""
     file, found = tmp_path / "overlay.yaml", {}
     for word, text in OVERLAYS.items():
         file.write_text(text)
@@ -66,9 +62,7 @@ def catalogues(tmp_path: Path) -> Mapping[str, Catalogue]:
 async def running(
     server: DevCluster, folder: Path, overlay: MountedFile, catalogues: Mapping[str, Catalogue]
 ) -> AsyncIterator[Reporter]:
-    """
-    Run the parts of a process, of which the end fails the test.
-    """
+    """Run the parts of a process, of which the end fails the test."""
     flags = [*FLAGS, f"--catalogue-overlay={overlay.path}"]
     settings = load_settings(flags, {"POD_NAMESPACE": "kaito-system"}, hostname="laptop")
     api = await connect(str(server.write_kubeconfig(folder / "kubeconfig")), environ={})
@@ -140,9 +134,7 @@ async def test_a_probe_that_fails_in_the_changed_catalogue_costs_its_reason_only
 
 
 def states(reporter: Reporter) -> set[str]:
-    """
-    Return the states of the reason, as the metrics page shows them.
-    """
+    """Return the states of the reason, as the metrics page shows them."""
     return {
         sample.labels["state"]
         for family in text_string_to_metric_families(reporter.metrics.render().decode())

@@ -32,9 +32,7 @@ from tests.support.status_objects import CRD, STATUSES, manifest, stack_without_
 
 
 class RollUps:
-    """
-    A roll-up that tests replace; *broken* makes it fail.
-    """
+    """A roll-up that tests replace; *broken* makes it fail."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock, self._changed = clock, asyncio.Event()
@@ -50,9 +48,7 @@ class RollUps:
         await self._changed.wait()
 
     def show(self, change: dict | None = None) -> None:
-        """
-        Show the roll-up of the stack after a change, as of now.
-        """
+        """Show the roll-up of the stack after a change, as of now."""
         self.replay = stack_without_pages(change)
         found, revision = self.replay.rollup, self.rollup.revision + 1
         namespaces = {
@@ -68,9 +64,7 @@ class RollUps:
 
 
 class ObjectPublisherFixture:
-    """
-    *results* counts the results of its requests.
-    """
+    """*results* counts the results of its requests."""
 
     def __init__(self, server: DevCluster, api: RestClient) -> None:
         self.server, self.clock, self.leadership = server, ManualClock(), ManualLeadership()
@@ -95,17 +89,13 @@ class ObjectPublisherFixture:
     # ------------------------------------------------------------ what happens
 
     def create(self, *names: str, namespace: str = "team-m", **spec) -> None:
-        """
-        Create objects that the watch delivers at once.
-        """
+        """Create objects that the watch delivers at once."""
         for name in names:
             self.server.cluster.upsert(manifest(namespace, name, **spec))
         self.deliver()
 
     def deliver(self) -> None:
-        """
-        Bring the store up to date, as the watch does a moment after each change.
-        """
+        """Bring the store up to date, as the watch does a moment after each change."""
         kind = PRODUCTION_STACK_STATUSES
         found = [
             msgspec.convert(each, ProductionStackStatus)
@@ -122,9 +112,7 @@ class ObjectPublisherFixture:
         await self.advance(GENERATION_SETTLE)
 
     async def settle_unseen(self) -> None:
-        """
-        Let as much time pass where nothing is looked at.
-        """
+        """Let as much time pass where nothing is looked at."""
         await asyncio.sleep(0.5)
         assert not self.looks._looks._kept
         await self.advance(GENERATION_SETTLE)
@@ -138,9 +126,7 @@ class ObjectPublisherFixture:
     # ------------------------------------------------------------ what is seen
 
     def are_seen(self) -> bool:
-        """
-        Return whether a look has seen each object as it is in the store.
-        """
+        """Return whether a look has seen each object as it is in the store."""
         kept = self.looks._looks._kept
         objects = self.objects.objects.items()
         return all(name in kept and kept[name].found is each for name, each in objects)
@@ -162,9 +148,7 @@ class ObjectPublisherFixture:
             raise AssertionError(f"{self.results} {self.status()}") from None
 
     async def until_written(self, state: str, number: int) -> None:
-        """
-        Wait until the object has a state, and for the answers to all writes.
-        """
+        """Wait until the object has a state, and for the answers to all writes."""
         await self.until(lambda: self.state() == state and self.results["written"] >= number)
         assert self.results["written"] == number
 
@@ -173,9 +157,7 @@ class ObjectPublisherFixture:
 async def running_object_publisher(
     server: DevCluster, api: RestClient
 ) -> AsyncIterator[ObjectPublisherFixture]:
-    """
-    Run the publisher of a leader before its first pass; its end fails the test.
-    """
+    """Run the publisher of a leader before its first pass; its end fails the test."""
     server.cluster.upsert(CRD)
     fixture = ObjectPublisherFixture(server, api)
     async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:

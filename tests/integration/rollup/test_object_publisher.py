@@ -1,6 +1,4 @@
-"""
-Writes to status objects, their moments, and those that fail.
-"""
+"""Writes to status objects, their moments, and those that fail."""
 
 import asyncio
 from datetime import timedelta

@@ -74,9 +74,7 @@ class SecondLookFixture:
         )
 
     def change_catalogue(self, catalogue: Catalogue) -> None:
-        """
-        Continue with another catalogue from the next pass on.
-        """
+        """Continue with another catalogue from the next pass on."""
         evaluation_settings = EvaluationSettings(Delays(settle=SETTLE))
 
         def adapt(before: Evaluation) -> AdaptedEvaluation:

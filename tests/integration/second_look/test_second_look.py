@@ -1,6 +1,4 @@
-"""
-A second look finds what an open watch does not deliver.
-"""
+"""A second look finds what an open watch does not deliver."""
 
 import asyncio
 
@@ -173,9 +171,7 @@ async def test_a_look_that_fails_delays_no_pass_and_is_repeated(tmp_path, status
 
 
 class BrokenRollUps:
-    """
-    A roll-up that cannot be read.
-    """
+    """A roll-up that cannot be read."""
 
     reads = 0
 

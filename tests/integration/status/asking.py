@@ -1,6 +1,4 @@
-"""
-The commands that ask, and what they are asked about.
-"""
+"""The commands that ask, and what they are asked about."""
 
 import asyncio
 import json
@@ -41,9 +39,7 @@ async def server() -> AsyncIterator[DevCluster]:
 
 
 async def ask(*argv: str, stdin: bytes = b"", **environ: str) -> Ended:
-    """
-    Run a command to its end, without any terminal and any signal; wait needs those.
-    """
+    """Run a command to its end, without any terminal and any signal; wait needs those."""
     async with asyncio.timeout(TIMEOUT):
         done = await run_command_line_beside(*argv, stdin=stdin, **environ)
     ended = Ended(done.returncode, done.stdout, done.stderr)
@@ -52,9 +48,7 @@ async def ask(*argv: str, stdin: bytes = b"", **environ: str) -> Ended:
 
 
 async def wait(*argv: str, **environ: str) -> Ended:
-    """
-    Run the command wait to its end, as a process that is killed if it has none.
-    """
+    """Run the command wait to its end, as a process that is killed if it has none."""
     async with running("wait", *argv, **environ) as waiting:
         ended = await waiting.ended()
     assert "Traceback" not in ended.err, ended.err
@@ -62,9 +56,7 @@ async def wait(*argv: str, **environ: str) -> Ended:
 
 
 async def wait_for(server: DevCluster, folder: Path, *argv: str) -> Ended:
-    """
-    Run the command wait with a kubeconfig of the server, which it watches.
-    """
+    """Run the command wait with a kubeconfig of the server, which it watches."""
     config = server.write_kubeconfig(folder / "asking.kubeconfig")
     return await wait(*argv, "--from=cluster", KUBECONFIG=str(config))
 
@@ -82,17 +74,13 @@ def _require_schema(argv: Sequence[str], out: str) -> None:
 
 
 class Running(NamedTuple):
-    """
-    A command that runs, and the lines of its standard error until now.
-    """
+    """A command that runs, and the lines of its standard error until now."""
 
     process: asyncio.subprocess.Process
     lines: list[str]
 
     async def reports(self, text: str) -> None:
-        """
-        Wait for a line of standard error that contains a text.
-        """
+        """Wait for a line of standard error that contains a text."""
         assert self.process.stderr is not None
         async with asyncio.timeout(TIMEOUT):
             while not any(text in line for line in self.lines):
@@ -101,9 +89,7 @@ class Running(NamedTuple):
                 self.lines.append(line.decode())
 
     async def prints(self, number: int = 1) -> list[str]:
-        """
-        Return the next lines of standard output.
-        """
+        """Return the next lines of standard output."""
         assert self.process.stdout is not None
         async with asyncio.timeout(TIMEOUT):
             return [(await self.process.stdout.readline()).decode() for _ in range(number)]
@@ -118,9 +104,7 @@ class Running(NamedTuple):
 
 @asynccontextmanager
 async def running(*argv: str, stdout: int = PIPE, **environ: str) -> AsyncIterator[Running]:
-    """
-    Run a command that waits, without any terminal; it is killed at the end.
-    """
+    """Run a command that waits, without any terminal; it is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "reporter.cli", *argv),
         env=environment(**environ),
@@ -137,9 +121,7 @@ async def running(*argv: str, stdout: int = PIPE, **environ: str) -> AsyncIterat
 
 
 async def ask_about(server: DevCluster, folder: Path, *argv: str, **environ: str) -> Ended:
-    """
-    Run a command with a kubeconfig of the server.
-    """
+    """Run a command with a kubeconfig of the server."""
     config = server.write_kubeconfig(folder / "asking.kubeconfig")
     return await ask(*argv, KUBECONFIG=str(config), **environ)
 
@@ -164,9 +146,7 @@ def scale_up(server: DevCluster) -> None:
 async def serving_reporter(
     server: DevCluster, folder: Path, *flags: str
 ) -> AsyncIterator[RunningReporter]:
-    """
-    Run a reporter that looks at everything each second, and reads no metrics pages.
-    """
+    """Run a reporter that looks at everything each second, and reads no metrics pages."""
     often = ("--leader-elect=false", "--resync-seconds=1", "--scrape=off", *flags)
     async with running_reporter(server, folder, *often) as reporter:
         await reporter.wait_ready()

@@ -1,6 +1,4 @@
-"""
---as and --request-timeout do to every request what they do in kubectl.
-"""
+"""--as and --request-timeout do to every request what they do in kubectl."""
 
 import asyncio
 from pathlib import Path
@@ -37,9 +35,7 @@ async def test_every_request_acts_as_the_user_that_is_named(tmp_path: Path, comm
 
 @pytest.mark.parametrize("text", ["1s", "1"])
 async def test_a_request_is_given_up_after_its_time(tmp_path: Path, text: str):
-    """
-    Without the flag this ends after 10 s; the test has no clock, and the hang no end.
-    """
+    """Without the flag this ends after 10 s; the test has no clock, and the hang no end."""
     async with serving(hang) as api:
         kubeconfig = a_kubeconfig(tmp_path, api.url)
         words = ("status", "--from=reporter", f"--request-timeout={text}")

@@ -1,6 +1,4 @@
-"""
-The command check about clusters that it reads itself, and about dumps.
-"""
+"""The command check about clusters that it reads itself, and about dumps."""
 
 import json
 from datetime import UTC, datetime
@@ -22,9 +20,7 @@ NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 def two_contexts(folder: Path, one: DevCluster, other: DevCluster) -> Path:
-    """
-    Write a kubeconfig with the contexts eu and us.
-    """
+    """Write a kubeconfig with the contexts eu and us."""
     both = {
         name: yaml.safe_load(each.write_kubeconfig(folder / name).read_text())
         for name, each in (("eu", one), ("us", other))
@@ -213,9 +209,7 @@ async def test_one_reading_judges_trouble_of_a_pack_by_the_times_of_its_conditio
 
 
 def a_gateway(name: str, day: str) -> dict[str, object]:
-    """
-    Return a Gateway without a certificate since the beginning of a day.
-    """
+    """Return a Gateway without a certificate since the beginning of a day."""
     at = {"lastTransitionTime": f"2026-01-{day}T00:00:00Z", "message": ""}
     accepted, programmed = (
         {"type": each, "status": "True", "reason": each, **at}

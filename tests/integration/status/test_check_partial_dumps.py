@@ -1,6 +1,4 @@
-"""
-Packs in dumps of a part of a cluster, or of one whose CRDs differ from what a pack declares.
-"""
+"""Packs in dumps of a part of a cluster, or of one whose CRDs differ from what a pack declares."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-The command explain, and the kubectl plugin.
-"""
+"""The command explain, and the kubectl plugin."""
 
 import subprocess
 import sys

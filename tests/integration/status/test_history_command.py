@@ -1,6 +1,4 @@
-"""
-``status --history`` as a process, on the objects of an API server.
-"""
+"""``status --history`` as a process, on the objects of an API server."""
 
 import json
 from datetime import timedelta

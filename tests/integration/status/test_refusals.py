@@ -1,6 +1,4 @@
-"""
-A question that cannot be asked ends with 2, and the text says what to correct.
-"""
+"""A question that cannot be asked ends with 2, and the text says what to correct."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-The command status asks a reporter: at a URL, and in its pod through the API server.
-"""
+"""The command status asks a reporter: at a URL, and in its pod through the API server."""
 
 from pathlib import Path
 

@@ -28,9 +28,7 @@ def asked_for(request: web.BaseRequest) -> str:
 
 
 async def show_to_owner(request: web.BaseRequest) -> web.StreamResponse:
-    """
-    Answer that the namespace is not there, to the owner of the token alone.
-    """
+    """Answer that the namespace is not there, to the owner of the token alone."""
     if asked_for(request) != "Bearer t0k3n":
         return web.json_response({"error": "no token"}, status=401, headers=CHALLENGE)
     return a_json_response(MISSING, 404)
@@ -111,9 +109,7 @@ async def test_no_token_is_sent_over_plain_http_through_a_network(tmp_path: Path
 async def test_a_pod_that_asks_for_a_token_is_no_way_and_the_cluster_is_read(
     server: DevCluster, tmp_path: Path
 ):
-    """
-    An API server takes the token off a request before its proxy passes it on.
-    """
+    """An API server takes the token off a request before its proxy passes it on."""
     async with serving(show_to_owner) as reporter:
         add_reporter_pod(server, f":{reporter.url.rpartition(':')[2]}")
         ended = await ask_about(server, tmp_path, "status", "--from=reporter")

@@ -38,9 +38,7 @@ CONDITIONS = ("--for=ready", "--for=available")
 
 
 def announce_stall(server: DevCluster, *, ago: timedelta = timedelta(minutes=10)) -> datetime:
-    """
-    Store the Event of an earlier reporter; return since when that has seen the stall.
-    """
+    """Store the Event of an earlier reporter; return since when that has seen the stall."""
     now = Clock().now()
     begun, seen = now - ago, now - ago - timedelta(minutes=2)
     namespace = server.cluster.get("namespaces", "", "team-a")
@@ -97,9 +95,7 @@ async def wait_briefly(reporter: RunningReporter, condition: str) -> Ended:
 
 
 async def status(reporter: RunningReporter) -> dict[str, Any]:
-    """
-    Return the InferenceSet as the status shows it.
-    """
+    """Return the InferenceSet as the status shows it."""
     shown = await ask("status", "team-a/qwen", url(reporter), "-o", "json")
     (found,) = json.loads(shown.out)["namespaces"][0]["inferenceSets"]
     return found

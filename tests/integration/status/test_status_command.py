@@ -1,6 +1,4 @@
-"""
-The command status about a cluster that it reads itself, and about dumps.
-"""
+"""The command status about a cluster that it reads itself, and about dumps."""
 
 import json
 from datetime import UTC, datetime
@@ -149,9 +147,7 @@ async def test_names_of_others_cannot_drive_the_terminal(server: DevCluster, tmp
 
 
 def a_dump(folder: Path) -> str:
-    """
-    Write the example stack as of NOW, with a control plane whose KAITO is scaled to zero.
-    """
+    """Write the example stack as of NOW, with a control plane whose KAITO is scaled to zero."""
     event = {
         "apiVersion": "v1",
         "kind": "Event",

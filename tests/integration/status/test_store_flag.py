@@ -1,6 +1,4 @@
-"""
-The flags of a reporter that writes objects, given to a command that only looks.
-"""
+"""The flags of a reporter that writes objects, given to a command that only looks."""
 
 from pathlib import Path
 
@@ -27,9 +25,7 @@ def reads_of_written_objects(server: DevCluster) -> list[str]:
 
 
 def variable(flag: str) -> dict[str, str]:
-    """
-    Return the environment variable that sets a flag.
-    """
+    """Return the environment variable that sets a flag."""
     name, _, value = flag.partition("=")
     return {f"STATUS_REPORTER_{name}": value}
 

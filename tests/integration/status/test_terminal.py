@@ -1,6 +1,4 @@
-"""
-The output for a terminal: colours, and the progress of reading.
-"""
+"""The output for a terminal: colours, and the progress of reading."""
 
 import asyncio
 import os
@@ -23,9 +21,7 @@ GREEN = COLOURS["Current"]
 
 
 async def shown(server: DevCluster, folder: Path, **environ: str) -> str:
-    """
-    Return what status writes to a terminal.
-    """
+    """Return what status writes to a terminal."""
     config = server.write_kubeconfig(folder / "kubeconfig")
     ours, theirs = pty.openpty()
     env = {"TERM": "xterm", **environment(KUBECONFIG=str(config)), **environ}
@@ -44,9 +40,7 @@ async def shown(server: DevCluster, folder: Path, **environ: str) -> str:
 
 
 def read_all(descriptor: int) -> str:
-    """
-    Read until the other side is closed, which Linux reports as an error of input and output.
-    """
+    """Read until the other side is closed, which Linux reports as an error of input and output."""
     found = b""
     try:
         while part := os.read(descriptor, 65536):

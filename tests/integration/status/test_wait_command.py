@@ -1,6 +1,4 @@
-"""
-The command wait, as a pipeline runs it.
-"""
+"""The command wait, as a pipeline runs it."""
 
 from pathlib import Path
 

@@ -33,9 +33,7 @@ SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 
 
 def lists_of(server: DevCluster, path: str) -> list[str]:
-    """
-    Return the requests that read all objects of a kind.
-    """
+    """Return the requests that read all objects of a kind."""
     asked = [each for _, each in server.requests if each.partition("?")[0] == path]
     return [each for each in asked if "watch=1" not in each and "fieldSelector" not in each]
 
@@ -203,9 +201,7 @@ def set_ready(server: DevCluster, *, ready: bool) -> None:
 
 
 async def test_a_wait_finds_what_its_watch_missed(server: DevCluster, tmp_path: Path):
-    """
-    The pod is young, so what blocks by it is read again each second.
-    """
+    """The pod is young, so what blocks by it is read again each second."""
     renew_pod(server)
     set_ready(server, ready=False)
     argv = ("wait", "team-a/qwen", "--from=cluster", "--timeout=50s", "--settle-seconds=0")

@@ -1,6 +1,4 @@
-"""
-Play a case file of the fleet: rounds every thirty seconds, and what changes between them.
-"""
+"""Play a case file of the fleet: rounds every thirty seconds, and what changes between them."""
 
 import re
 from dataclasses import replace
@@ -28,18 +26,14 @@ SOURCE_KEYS = {
 
 
 def case_files() -> dict[str, dict[str, Any]]:
-    """
-    Return the cases by name.
-    """
+    """Return the cases by name."""
     return {
         each.stem: yaml.safe_load(each.read_text("utf-8")) for each in sorted(CASES.glob("*.yaml"))
     }
 
 
 def seconds(text: str) -> int:
-    """
-    Return a time such as 30s, 5m, -1h or 1h30m.
-    """
+    """Return a time such as 30s, 5m, -1h or 1h30m."""
     sign = -1 if text.startswith("-") else 1
     parts = re.findall(r"(\d+)([smhd])", text)
     assert "".join(n + u for n, u in parts) == text.removeprefix("-"), text
@@ -47,9 +41,7 @@ def seconds(text: str) -> int:
 
 
 class CaseRounds:
-    """
-    *states*: what was seen by time and cluster.
-    """
+    """*states*: what was seen by time and cluster."""
 
     def __init__(self, case: dict[str, Any]) -> None:
         assert set(case) <= CASE_KEYS, set(case) - CASE_KEYS

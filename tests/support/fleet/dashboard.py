@@ -1,6 +1,4 @@
-"""
-The queries of the example dashboard of a fleet.
-"""
+"""The queries of the example dashboard of a fleet."""
 
 import json
 from collections.abc import Iterator

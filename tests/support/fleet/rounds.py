@@ -1,6 +1,4 @@
-"""
-Rounds of a hub, played on the fold: objects, sources, an engine that fails, and restarts.
-"""
+"""Rounds of a hub, played on the fold: objects, sources, an engine that fails, and restarts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,9 +37,7 @@ def a_cluster(
     generation: int = 1,
     status: dict | None = None,
 ) -> ProductionStackCluster:
-    """
-    Return an object as the API server delivers it.
-    """
+    """Return an object as the API server delivers it."""
     spec = {"clusterLabel": label or name, "clusterUID": uid, "paused": paused}
     meta = {"name": name, "namespace": "hub", "uid": f"uid-of-{name}", "resourceVersion": "7"}
     whole = {
@@ -53,9 +49,7 @@ def a_cluster(
 
 
 def answers_of(sources: Iterable[SourceSeries], *, time: float) -> Answers:
-    """
-    Return complete answers to all three queries.
-    """
+    """Return complete answers to all three queries."""
     every = list(sources)
     clusters = gather_clusters(all_clusters(every), LABEL, time if every else None)
     return Answers(
@@ -88,16 +82,12 @@ class Rounds:
         return self
 
     def ask(self, *sources: SourceSeries) -> None:
-        """
-        Play a round with complete answers.
-        """
+        """Play a round with complete answers."""
         self.answered_at = self.now
         self.fold(answers_of(sources, time=NOON + self.seconds))
 
     def fail(self) -> None:
-        """
-        Play a round without a complete answer.
-        """
+        """Play a round without a complete answer."""
         self.fold(Answers())
 
     def fold(self, answers: Answers) -> None:
@@ -122,9 +112,7 @@ class Rounds:
                 self.objects[name] = msgspec.structs.replace(found, status=status)
 
     def restart(self) -> None:
-        """
-        Let another process lead, which knows the objects alone.
-        """
+        """Let another process lead, which knows the objects alone."""
         self.fleet, self.answered_at = Fleet(), None
 
     def view(self) -> FleetView:
@@ -136,9 +124,7 @@ class Rounds:
         return found
 
     def line(self, name: str = "prod") -> str:
-        """
-        Return state, last known state and code in one line.
-        """
+        """Return state, last known state and code in one line."""
         entry = self.entry(name)
         words = [entry.state.value]
         if entry.blocking is not None:

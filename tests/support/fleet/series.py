@@ -1,6 +1,4 @@
-"""
-The series of one source, as a metrics engine answers with them.
-"""
+"""The series of one source, as a metrics engine answers with them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +9,7 @@ from reporter.stages.fleet.series.labels import PREFIX
 
 
 NOON = 1_767_268_800.0
-"""
-Unix time of 2026-01-01 12:00 UTC.
-"""
+"""Unix time of 2026-01-01 12:00 UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +68,7 @@ class SourceSeries:
             yield self._sample(metric, until, **{"scope": "cluster", **labels})
 
     def detail(self) -> Iterator[SeriesSample]:
-        """
-        Yield the series of namespaces with all their states.
-        """
+        """Yield the series of namespaces with all their states."""
         yield from (each for each in self._silences() if "workload_namespace" in each.labels)
         for name, state in self.namespaces.items():
             labels = {"workload_namespace": name}

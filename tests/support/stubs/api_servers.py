@@ -1,6 +1,4 @@
-"""
-Small API servers on real sockets, which misbehave as a test defines.
-"""
+"""Small API servers on real sockets, which misbehave as a test defines."""
 
 import asyncio
 import json

@@ -1,15 +1,11 @@
-"""
-Certificates of stub servers.
-"""
+"""Certificates of stub servers."""
 
 import ssl
 import subprocess
 
 
 def a_certificate(folder, name):
-    """
-    A self-signed certificate for 127.0.0.1.
-    """
+    """A self-signed certificate for 127.0.0.1."""
     cert, key = folder / f"{name}.crt", folder / f"{name}.key"
     subprocess.run(
         [

@@ -1,6 +1,4 @@
-"""
-A Gateway with one model behind it, as a client of chat completions sees them.
-"""
+"""A Gateway with one model behind it, as a client of chat completions sees them."""
 
 import contextlib
 import json
@@ -62,9 +60,7 @@ def chat_server(**settings: Any) -> Iterator[ChatServer]:
             self.wfile.write(answer)
 
         def log_message(self, *_: object) -> None:
-            """
-            Keep the output of tests free of requests.
-            """
+            """Keep the output of tests free of requests."""
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.port = http.server_address[1]

@@ -18,20 +18,14 @@ from tests.support.stubs import metrics_pages
 
 
 DownloadPage = Callable[[float], bytes | None]
-"""
-Returns the page at so many seconds after the container's start; None while nothing answers.
-"""
+"""Returns the page at so many seconds after the container's start; None while nothing answers."""
 
 MB, GB = 1e6, 1e9
 MEAN = 10.0
-"""
-Seconds over which KAITO averages the speed.
-"""
+"""Seconds over which KAITO averages the speed."""
 
 WARM_UP = 290.0
-"""
-Seconds from the last byte until vLLM serves: compilation and benchmark.
-"""
+"""Seconds from the last byte until vLLM serves: compilation and benchmark."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +60,7 @@ class SimulatedDownload:
 
     @property
     def end(self) -> float:
-        """
-        The second of the last byte; infinite if the last step is a stall.
-        """
+        """The second of the last byte; infinite if the last step is a stall."""
         arrived = 0.0
         for begin, end, speed in self._spans:
             if speed and arrived + speed * (end - begin) >= self.total:
@@ -131,9 +123,7 @@ class StubExporter:
         await self._runner.cleanup()
 
     def restart(self) -> None:
-        """
-        Start all downloads anew.
-        """
+        """Start all downloads anew."""
         self._began = asyncio.get_running_loop().time()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:

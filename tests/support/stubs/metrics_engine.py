@@ -1,6 +1,4 @@
-"""
-A metrics engine that answers instant queries with the series of sources, or as a test says.
-"""
+"""A metrics engine that answers instant queries with the series of sources, or as a test says."""
 
 import asyncio
 import json
@@ -57,17 +55,13 @@ class MetricsEngine:
 
 
 def success(samples: list[SeriesSample], time: float = NOON, **more: Any) -> dict[str, Any]:
-    """
-    Return a complete answer as Prometheus has it.
-    """
+    """Return a complete answer as Prometheus has it."""
     result = [{"metric": dict(labels), "value": [time, text]} for labels, text in samples]
     return {"status": "success", "data": {"resultType": "vector", "result": result}, **more}
 
 
 def body(value: Any, status: int = 200, **headers: str) -> Callable[[], web.Response]:
-    """
-    Return a reply with this JSON, or this text.
-    """
+    """Return a reply with this JSON, or this text."""
     text = value if isinstance(value, str) else json.dumps(value)
     kind = "text/html" if text.startswith("<") else "application/json"
     return lambda: web.Response(text=text, status=status, content_type=kind, headers=headers)

@@ -1,6 +1,4 @@
-"""
-Metrics pages as model pods serve them while they load a model and afterwards.
-"""
+"""Metrics pages as model pods serve them while they load a model and afterwards."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,9 +14,7 @@ from prometheus_client import (
 SPEED = "kaito_model_download_speed_bytes_per_second"
 REMAINING = "kaito_model_download_remaining_seconds"
 UNKNOWN = -1.0
-"""
-The remaining seconds before the first byte, while nothing arrives, and of an unknown size.
-"""
+"""The remaining seconds before the first byte, while nothing arrives, and of an unknown size."""
 
 _GAUGES = (
     "num_requests_running",
@@ -45,9 +41,7 @@ _HISTOGRAMS = (
 
 
 def pre_download(speed: float = 0.0, remaining: float = UNKNOWN) -> bytes:
-    """
-    The page of the small server that uses vLLM's port until vLLM itself starts.
-    """
+    """The page of the small server that uses vLLM's port until vLLM itself starts."""
     registry = CollectorRegistry()
     _download(registry, speed, remaining)
     return generate_latest(registry)
@@ -70,9 +64,7 @@ def vllm(*, engines: int = 2) -> bytes:
 
 
 def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
-    """
-    The page of vLLM, on which the gauges of the download are still present and zero.
-    """
+    """The page of vLLM, on which the gauges of the download are still present and zero."""
     return _engine_page(model, engines=engines, histograms=_HISTOGRAMS)
 
 

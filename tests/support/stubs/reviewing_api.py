@@ -1,6 +1,4 @@
-"""
-A small API server that reviews tokens and what their users may read.
-"""
+"""A small API server that reviews tokens and what their users may read."""
 
 import asyncio
 import json

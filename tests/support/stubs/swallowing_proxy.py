@@ -1,6 +1,4 @@
-"""
-A proxy in front of an API server that swallows lines of its watches on demand.
-"""
+"""A proxy in front of an API server that swallows lines of its watches on demand."""
 
 import asyncio
 import json
@@ -36,16 +34,12 @@ class SwallowingProxy:
         self.server: StubServer
 
     def swallow(self, name: str) -> None:
-        """
-        Swallow the next line of an object whose name matches an expression.
-        """
+        """Swallow the next line of an object whose name matches an expression."""
         self._swallow = name
 
     @property
     def looks(self) -> list[str]:
-        """
-        The paths of all lists of a single object.
-        """
+        """The paths of all lists of a single object."""
         asked = (request.rel_url for request in self.server.requests)
         return [url.path for url in asked if ONE_NAME in url.query.get("fieldSelector", "")]
 

@@ -125,9 +125,7 @@ Loading = Callable[..., Catalogue]
 
 @pytest.fixture
 def loading(tmp_path: Path) -> Loading:
-    """
-    Load the small catalogue, with the first *old* replaced by *new*.
-    """
+    """Load the small catalogue, with the first *old* replaced by *new*."""
 
     def load_it(old: str = "", new: str = "", *, overlay: str | None = None) -> Catalogue:
         changed = next(name for name, text in FILES.items() if old in text)
@@ -148,9 +146,7 @@ def loading(tmp_path: Path) -> Loading:
 
 @pytest.fixture
 def refused(loading: Loading, tmp_path: Path) -> Callable[..., list[str]]:
-    """
-    Return the problems of a refused catalogue, with file names only.
-    """
+    """Return the problems of a refused catalogue, with file names only."""
 
     def problems(old: str = "", new: str = "", *, overlay: str | None = None) -> list[str]:
         with pytest.raises(CatalogueError) as refusal:

@@ -1,6 +1,4 @@
-"""
-A file with mistakes of several kinds: none hides another.
-"""
+"""A file with mistakes of several kinds: none hides another."""
 
 from collections.abc import Callable
 

@@ -36,9 +36,7 @@ def catalogue() -> Catalogue:
 
 @pytest.fixture(scope="module")
 def announced() -> list[str]:
-    """
-    All that is announced in the cases.
-    """
+    """All that is announced in the cases."""
     return [text for case in read_cases().values() for _, text in expected_announcements(case)]
 
 
@@ -78,9 +76,7 @@ def test_every_remedy_is_a_sentence_that_begins_with_what_to_do(catalogue):
 
 
 def test_messages_leave_space_for_names_and_texts_of_others(catalogue):
-    """
-    The API server takes 1024 bytes, and names and texts of others need their share.
-    """
+    """The API server takes 1024 bytes, and names and texts of others need their share."""
     for entry in catalogue.entries.values():
         longest = max((len(r.encode()) for r in entry.remedies.values()), default=0)
         assert len(entry.message_template.encode()) + longest < 500, entry.reason
@@ -166,9 +162,7 @@ DEFAULT_FITS = {
     "engine-errors": {"Failing"},
     "store-room": {"Full"},
 }
-"""
-The codes by probe whose remedy is the default one.
-"""
+"""The codes by probe whose remedy is the default one."""
 
 
 def test_every_code_has_a_remedy_of_its_own_unless_the_default_fits(catalogue):

@@ -39,9 +39,7 @@ def problems_of(folder: Path, text: str) -> list[str]:
 
 
 def bomb(levels: int) -> str:
-    """
-    Return nine aliases of nine aliases, and so on.
-    """
+    """Return nine aliases of nine aliases, and so on."""
     above = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels))
     return "\n".join(("a0: &a0 [x, x, x, x, x, x, x, x, x]", *above))
 

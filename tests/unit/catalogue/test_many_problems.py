@@ -30,16 +30,12 @@ REASON = """\
 
 
 def letters(number: int) -> str:
-    """
-    Write a number in letters, as names of reasons have no digits.
-    """
+    """Write a number in letters, as names of reasons have no digits."""
     return "".join(chr(ord("A") + int(digit)) for digit in str(number))
 
 
 def reasons(targets: list[str]) -> str:
-    """
-    Return an overlay that adds a reason for each target, which it suppresses.
-    """
+    """Return an overlay that adds a reason for each target, which it suppresses."""
     return "add:\n" + "".join(
         REASON.format(name=letters(i), rank=1000 + i, target=target)
         for i, target in enumerate(targets)
@@ -121,9 +117,7 @@ class Numbers(msgspec.Struct):
 
 
 class CountedText(Scalar):
-    """
-    A text that counts how often it is read.
-    """
+    """A text that counts how often it is read."""
 
     reads: list[str]
 

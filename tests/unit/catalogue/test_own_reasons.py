@@ -1,6 +1,4 @@
-"""
-Reasons in CEL and the kinds that they read, as a catalogue is loaded.
-"""
+"""Reasons in CEL and the kinds that they read, as a catalogue is loaded."""
 
 import json
 import sys
@@ -31,18 +29,14 @@ from tests.support.own_reasons import (
 
 
 def refused(overlay):
-    """
-    Return the problems of a refused overlay, without the name of its file.
-    """
+    """Return the problems of a refused overlay, without the name of its file."""
     with pytest.raises(CatalogueError) as refusal:
         own_catalogue(overlay)
     return [str(each).partition("overlay.yaml:")[2] for each in refusal.value.problems]
 
 
 def texts(*entries, kinds=()):
-    """
-    Return the problems of entries without their places.
-    """
+    """Return the problems of entries without their places."""
     return [
         each.partition(f"{REASON}: ")[2] for each in refused(an_overlay(*entries, kinds=kinds))
     ]
@@ -257,9 +251,7 @@ def test_too_many_reasons_are_refused_before_any_is_compiled():
 
 @pytest.fixture
 def without_library(monkeypatch):
-    """
-    Let Python not find the library, as where it is not installed.
-    """
+    """Let Python not find the library, as where it is not installed."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
     library.environment.cache_clear()
     yield

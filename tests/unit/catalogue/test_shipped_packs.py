@@ -1,6 +1,4 @@
-"""
-The packs as shipped: each alone, all together, and the one that the page about packs writes.
-"""
+"""The packs as shipped: each alone, all together, and the one that the page about packs writes."""
 
 import itertools
 import re

@@ -1,6 +1,4 @@
-"""
-The file of silences: each entry counts by itself, and only if it is plain.
-"""
+"""The file of silences: each entry counts by itself, and only if it is plain."""
 
 import os
 import threading

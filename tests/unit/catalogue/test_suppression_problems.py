@@ -1,6 +1,4 @@
-"""
-The problems of suppression rows: unknown reasons, wrong directions and cycles.
-"""
+"""The problems of suppression rows: unknown reasons, wrong directions and cycles."""
 
 import pytest
 

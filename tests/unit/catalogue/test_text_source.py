@@ -1,6 +1,4 @@
-"""
-The line and column of a place in a text, however it is written.
-"""
+"""The line and column of a place in a text, however it is written."""
 
 import pytest
 

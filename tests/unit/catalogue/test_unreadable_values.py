@@ -1,6 +1,4 @@
-"""
-The problems of YAML files whose keys or values cannot be read.
-"""
+"""The problems of YAML files whose keys or values cannot be read."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The command as a user starts it.
-"""
+"""The command as a user starts it."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""
-The command job-status, up to its first connection.
-"""
+"""The command job-status, up to its first connection."""
 
 import logging
 import os

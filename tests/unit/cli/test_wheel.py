@@ -1,6 +1,4 @@
-"""
-The program as wheels and images install it, without the API server in memory and its demo.
-"""
+"""The program as wheels and images install it, without the API server in memory and its demo."""
 
 import os
 import subprocess
@@ -19,9 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
-    """
-    A folder with the content of a wheel built from these sources.
-    """
+    """A folder with the content of a wheel built from these sources."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],

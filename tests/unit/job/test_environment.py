@@ -1,6 +1,4 @@
-"""
-The environment of the sidecar, and the texts for a wrong one.
-"""
+"""The environment of the sidecar, and the texts for a wrong one."""
 
 from datetime import timedelta
 

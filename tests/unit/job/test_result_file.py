@@ -1,6 +1,4 @@
-"""
-Files and other things at the path of the result file.
-"""
+"""Files and other things at the path of the result file."""
 
 import os
 import socket

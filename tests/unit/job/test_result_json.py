@@ -1,6 +1,4 @@
-"""
-Result files by their text: what is accepted, and the texts for the rest.
-"""
+"""Result files by their text: what is accepted, and the texts for the rest."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-The Kubernetes client without its synchronous half.
-"""
+"""The Kubernetes client without its synchronous half."""
 
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""
-Intervals between looks at an object, by its age.
-"""
+"""Intervals between looks at an object, by its age."""
 
 from datetime import timedelta
 

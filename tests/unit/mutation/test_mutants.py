@@ -1,6 +1,4 @@
-"""
-Changes of a module that are tried.
-"""
+"""Changes of a module that are tried."""
 
 import ast
 

@@ -1,6 +1,4 @@
-"""
-The health check for Argo CD agrees with kstatus in every state.
-"""
+"""The health check for Argo CD agrees with kstatus in every state."""
 
 import json
 import subprocess
@@ -44,9 +42,7 @@ def health(lua: str, found: dict) -> tuple[str, str]:
 
 
 def _literal(value: object) -> str:
-    """
-    Return a JSON value as a Lua expression.
-    """
+    """Return a JSON value as a Lua expression."""
     if isinstance(value, dict):
         return "{" + ",".join(f"[{json.dumps(k)}]={_literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):

@@ -1,6 +1,4 @@
-"""
-The example of docs/check-jobs.md: the scripts against a model's Gateway, and the manifests.
-"""
+"""The example of docs/check-jobs.md: the scripts against a model's Gateway, and the manifests."""
 
 import msgspec
 import pytest
@@ -13,14 +11,10 @@ from tests.support.stubs.chat_server import chat_server
 
 
 MAX_WAIT_SECONDS = 300
-"""
-The default of MAX_WAIT_TIME_SECONDS of job-status.
-"""
+"""The default of MAX_WAIT_TIME_SECONDS of job-status."""
 
 MAX_MESSAGE_BYTES, MAX_REASON_BYTES = 1024, 128
-"""
-The longest texts that job-status takes from a result without shortening them.
-"""
+"""The longest texts that job-status takes from a result without shortening them."""
 
 BOTH = pytest.mark.parametrize("script", SCRIPTS)
 

@@ -1,6 +1,4 @@
-"""
-The documents agree with the program and with each other.
-"""
+"""The documents agree with the program and with each other."""
 
 import re
 from collections.abc import Iterator

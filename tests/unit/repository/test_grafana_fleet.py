@@ -1,6 +1,4 @@
-"""
-The dashboard of the fleet asks for series that there are.
-"""
+"""The dashboard of the fleet asks for series that there are."""
 
 import re
 

@@ -1,6 +1,4 @@
-"""
-The example row of a Grafana dashboard asks for series that there are.
-"""
+"""The example row of a Grafana dashboard asks for series that there are."""
 
 import json
 import re

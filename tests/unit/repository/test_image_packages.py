@@ -55,9 +55,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(packages: Path, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """
-    Run Python with these packages alone: -S leaves out those that are installed.
-    """
+    """Run Python with these packages alone: -S leaves out those that are installed."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("STATUS_REPORTER_", "KUBE"))}
     return subprocess.run(
         [sys.executable, "-S", *argv],
@@ -134,9 +132,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("pack", one_in(len(PACKS), PACKS))
 def test_expressions_of_a_pack_are_evaluated_without_it(packages: Path, pack: str):
-    """
-    Its stories are replayed: the CEL library compiles and evaluates each expression.
-    """
+    """Its stories are replayed: the CEL library compiles and evaluates each expression."""
     stories = ROOT / "catalogue" / "packs" / pack / "stories"
     done = run(packages, "-m", "reporter.cli", "test", str(stories), f"--packs={pack}")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
@@ -167,9 +163,7 @@ def test_the_client_is_the_locked_one():
 
 
 def _locked_paths() -> set[Path]:
-    """
-    Return the folders and modules of the locked packages, where they are installed.
-    """
+    """Return the folders and modules of the locked packages, where they are installed."""
     lock = (ROOT / "requirements.run.lock").read_text("utf-8")
     found = [distribution(name) for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)]
     assert len(found) > 20

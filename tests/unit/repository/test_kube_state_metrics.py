@@ -1,6 +1,4 @@
-"""
-The example configuration of kube-state-metrics reads fields that HealthEvents have.
-"""
+"""The example configuration of kube-state-metrics reads fields that HealthEvents have."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-Every installed dependency is pinned.
-"""
+"""Every installed dependency is pinned."""
 
 import re
 from pathlib import Path

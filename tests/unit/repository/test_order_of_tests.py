@@ -1,6 +1,4 @@
-"""
-The order in which tests run, and so in which their failures are shown.
-"""
+"""The order in which tests run, and so in which their failures are shown."""
 
 from types import SimpleNamespace
 
@@ -8,9 +6,7 @@ from tests.conftest import pytest_collection_modifyitems
 
 
 def collected(*nodeids: str) -> list[str]:
-    """
-    Return the order in which these tests run.
-    """
+    """Return the order in which these tests run."""
     items = [SimpleNamespace(nodeid=each, fixturenames=()) for each in nodeids]
     pytest_collection_modifyitems(items)
     return [each.nodeid for each in items]

@@ -1,6 +1,4 @@
-"""
-The files of docs/own-reasons.md are accepted; e2e follows the page on a real API server.
-"""
+"""The files of docs/own-reasons.md are accepted; e2e follows the page on a real API server."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-The example of the documentation is what the program reads, and what the CRD has fields for.
-"""
+"""The example of the documentation is what the program reads, and what the CRD has fields for."""
 
 from pathlib import Path
 

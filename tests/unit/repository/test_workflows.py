@@ -1,6 +1,4 @@
-"""
-The workflows run what is pinned, and have no more permissions than they need.
-"""
+"""The workflows run what is pinned, and have no more permissions than they need."""
 
 import json
 import re

@@ -1,6 +1,4 @@
-"""
-Failures of writes, and the results that count them.
-"""
+"""Failures of writes, and the results that count them."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Values that stand for others or switch a check off, and what is noted about them.
-"""
+"""Values that stand for others or switch a check off, and what is noted about them."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The flags of the hub, and which command takes which.
-"""
+"""The flags of the hub, and which command takes which."""
 
 from datetime import timedelta
 

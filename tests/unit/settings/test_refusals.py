@@ -1,6 +1,4 @@
-"""
-The error texts of refused flags and environment variables.
-"""
+"""The error texts of refused flags and environment variables."""
 
 import pytest
 

@@ -108,9 +108,7 @@ def test_values_are_written_as_go_writes_them(argv):
     ],
 )
 def test_a_time_has_units_or_is_a_number_of_seconds(flag, text, seconds, effective):
-    """
-    The catalogue reads texts of flags as numbers, so the text in effect is one.
-    """
+    """The catalogue reads texts of flags as numbers, so the text in effect is one."""
     found = settings(f"--{flag}={text}")
     assert getattr(found, flag.removesuffix("-seconds").replace("-", "_")) == timedelta(
         seconds=seconds

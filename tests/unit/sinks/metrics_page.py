@@ -1,6 +1,4 @@
-"""
-One scrape of a metrics page, as a Prometheus server reads it.
-"""
+"""One scrape of a metrics page, as a Prometheus server reads it."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -18,9 +16,7 @@ def a_watch(**changes) -> WatchReport:
 
 
 class MetricsPage:
-    """
-    One scrape.
-    """
+    """One scrape."""
 
     def __init__(self, metrics: Metrics) -> None:
         self.text = metrics.render().decode()

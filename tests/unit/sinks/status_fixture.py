@@ -1,6 +1,4 @@
-"""
-A replay with the status page about it.
-"""
+"""A replay with the status page about it."""
 
 import json
 from datetime import timedelta
@@ -31,9 +29,7 @@ CATALOGUE = a_catalogue(
 
 
 class StatusPage:
-    """
-    A replay, and the status page about it.
-    """
+    """A replay, and the status page about it."""
 
     def __init__(self, subjects=frozenset({CLUSTER_SUBJECT, SET})) -> None:
         self.replay = Replay(CATALOGUE, subjects=subjects)

@@ -1,6 +1,4 @@
-"""
-The formats of the metrics page.
-"""
+"""The formats of the metrics page."""
 
 import pytest
 from prometheus_client.openmetrics.parser import (
@@ -19,9 +17,7 @@ PROMETHEUS = (
     "application/openmetrics-text;version=0.0.1;q=0.5,"
     "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
 )
-"""
-The Accept header of Prometheus 3 (config/config.go, DefaultScrapeProtocols).
-"""
+"""The Accept header of Prometheus 3 (config/config.go, DefaultScrapeProtocols)."""
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -1,6 +1,4 @@
-"""
-JUnit XML as CI systems parse it.
-"""
+"""JUnit XML as CI systems parse it."""
 
 from xml.etree import ElementTree as ET
 

@@ -1,6 +1,4 @@
-"""
-Log records as one line each, whatever they contain.
-"""
+"""Log records as one line each, whatever they contain."""
 
 import json
 import logging

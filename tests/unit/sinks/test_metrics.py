@@ -1,6 +1,4 @@
-"""
-The metrics page, as a Prometheus server reads it, and the declarations behind it.
-"""
+"""The metrics page, as a Prometheus server reads it, and the declarations behind it."""
 
 import platform
 import re

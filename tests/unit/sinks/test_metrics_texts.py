@@ -1,6 +1,4 @@
-"""
-The metrics page names subjects and reasons; it carries no texts, which /status has.
-"""
+"""The metrics page names subjects and reasons; it carries no texts, which /status has."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The series of the permissions that are needed.
-"""
+"""The series of the permissions that are needed."""
 
 from reporter.sinks.metrics import Metrics, PermissionReport
 from tests.unit.sinks.metrics_page import MetricsPage

@@ -1,6 +1,4 @@
-"""
-The series of the status on the metrics page.
-"""
+"""The series of the status on the metrics page."""
 
 from datetime import UTC, datetime, timedelta
 

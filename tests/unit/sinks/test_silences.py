@@ -1,6 +1,4 @@
-"""
-Silences where users look: /status, the log, the metrics, and the status of a subject.
-"""
+"""Silences where users look: /status, the log, the metrics, and the status of a subject."""
 
 import logging
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-One log line for each change of state, none for a pass.
-"""
+"""One log line for each change of state, none for a pass."""
 
 import logging
 from dataclasses import replace
@@ -35,9 +33,7 @@ TOOK = timedelta(milliseconds=1)
 
 
 class LogCapture:
-    """
-    A replay, and the lines that the state log writes about it.
-    """
+    """A replay, and the lines that the state log writes about it."""
 
     def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
         self.replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, SET}))
@@ -48,9 +44,7 @@ class LogCapture:
 
     @property
     def lines(self) -> list[str]:
-        """
-        Return the lines logged for what happened since the last call.
-        """
+        """Return the lines logged for what happened since the last call."""
         self._caplog.clear()
         self.log.on_pass(self._before, self.replay.evaluation, TOOK)
         self._before = self.replay.evaluation

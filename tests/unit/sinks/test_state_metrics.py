@@ -1,6 +1,4 @@
-"""
-The series of the states of reasons: by namespace, by InferenceSet, and since when.
-"""
+"""The series of the states of reasons: by namespace, by InferenceSet, and since when."""
 
 import re
 from datetime import timedelta
@@ -49,9 +47,7 @@ def a_play(*subjects: Subject) -> Replay:
 
 
 class Page:
-    """
-    Scrapes one page after another.
-    """
+    """Scrapes one page after another."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.metrics = Metrics(SOME, list)
@@ -72,9 +68,7 @@ class Page:
         }
 
     def states(self, reason: str) -> set[str]:
-        """
-        Return the states of a reason in the namespaces of its subjects.
-        """
+        """Return the states of a reason in the namespaces of its subjects."""
         found = self.read("reason_state", "reason", "state")
         return {state for (r, state), value in found.items() if r == reason and value}
 

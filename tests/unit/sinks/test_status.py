@@ -1,6 +1,4 @@
-"""
-The status page: every subject with the state of each reason, since when and why.
-"""
+"""The status page: every subject with the state of each reason, since when and why."""
 
 import json
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-The status page of many subjects: rendered in chunks, of one moment, with work in proportion.
-"""
+"""The status page of many subjects: rendered in chunks, of one moment, with work in proportion."""
 
 import json
 import sys
@@ -19,9 +17,7 @@ from tests.unit.sinks.status_fixture import StatusPage
 
 
 def rendering_calls(number: int) -> int:
-    """
-    Return how many function calls render a page about this many InferenceSets in trouble.
-    """
+    """Return how many function calls render a page about this many InferenceSets in trouble."""
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:03}") for i in range(number)]
     status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
     status_page.replay.announcing = False

@@ -1,6 +1,4 @@
-"""
-The published schema accepts what is rendered, and refuses what is not.
-"""
+"""The published schema accepts what is rendered, and refuses what is not."""
 
 import json
 

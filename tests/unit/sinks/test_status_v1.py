@@ -1,6 +1,4 @@
-"""
-The parts of ``/status/v1``, its tag and its published schema.
-"""
+"""The parts of ``/status/v1``, its tag and its published schema."""
 
 import msgspec
 

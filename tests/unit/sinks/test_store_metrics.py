@@ -1,6 +1,4 @@
-"""
-The metrics of episodes and of the HealthEvent store.
-"""
+"""The metrics of episodes and of the HealthEvent store."""
 
 from datetime import timedelta
 

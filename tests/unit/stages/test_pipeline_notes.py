@@ -1,6 +1,4 @@
-"""
-Notes of verdicts for the operator.
-"""
+"""Notes of verdicts for the operator."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-Times that no clock of a cluster shows do not end a pass.
-"""
+"""Times that no clock of a cluster shows do not end a pass."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,6 +1,4 @@
-"""
-Reasons and codes without a story.
-"""
+"""Reasons and codes without a story."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Objects of kinds that both the program and a catalogue watch.
-"""
+"""Objects of kinds that both the program and a catalogue watch."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +15,7 @@ from tests.unit.stories.written import read_written, run
 
 
 def declaring(kind: str, current: str) -> str:
-    """
-    Return an overlay that declares a kind and has a reason about it.
-    """
+    """Return an overlay that declares a kind and has a reason about it."""
     return (
         f"overlay:\n  kinds: [{{ {kind} }}]\n"
         "  add:\n"
@@ -38,9 +34,7 @@ LABELED = declaring(
 
 
 def found_in(folder: Path, text: str) -> list[str]:
-    """
-    Return what is announced, each without what follows the kind of its object.
-    """
+    """Return what is announced, each without what follows the kind of its object."""
     head = "why: Both watches have the object.\nof: [clusterReady]\nannounced: {}\n"
     result = run(folder, head + text)
     assert isinstance(result, StoryResult), result

@@ -1,6 +1,4 @@
-"""
-Story files that cannot be read: each problem has its file and line.
-"""
+"""Story files that cannot be read: each problem has its file and line."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Stories that pass, that differ, and that cannot be run.
-"""
+"""Stories that pass, that differ, and that cannot be run."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-The published schema of stories, and what it accepts.
-"""
+"""The published schema of stories, and what it accepts."""
 
 import json
 

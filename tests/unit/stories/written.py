@@ -1,6 +1,4 @@
-"""
-Story files that are written for a test.
-"""
+"""Story files that are written for a test."""
 
 from pathlib import Path
 
@@ -29,9 +27,7 @@ def write(folder: Path, text: str = STORY, name: str = "router.yaml") -> Path:
 
 
 def problems_of(folder: Path, text: str) -> list[str]:
-    """
-    Return the problems of a story's file, with the file's name only.
-    """
+    """Return the problems of a story's file, with the file's name only."""
     problems: list[Problem] = []
     assert read_story(write(folder, text), problems) is None
     return [str(each).removeprefix(f"{folder}/") for each in problems]
@@ -51,9 +47,7 @@ def run(
 
 
 def refused(folder: Path, text: str) -> list[str]:
-    """
-    Return why a story that can be read cannot be run.
-    """
+    """Return why a story that can be read cannot be run."""
     found = run(folder, text)
     assert not isinstance(found, StoryResult), found
     return [str(each).removeprefix(f"{folder}/") for each in found]

@@ -1,6 +1,4 @@
-"""
-Metrics pages of three real replicas in each state that the alerts distinguish.
-"""
+"""Metrics pages of three real replicas in each state that the alerts distinguish."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,4 @@
-"""
-States in which something is found, or cannot be evaluated.
-"""
+"""States in which something is found, or cannot be evaluated."""
 
 import json
 from pathlib import Path
@@ -18,9 +16,7 @@ DISCOVERY = r"^/apis?$"
 
 
 def _restore(server: DevCluster) -> None:
-    """
-    Scale up again. No controller runs here, so the status follows by hand.
-    """
+    """Scale up again. No controller runs here, so the status follows by hand."""
     scaled = server.cluster.patch(*BBR, {"spec": {"replicas": 2}})
     seen = {"status": {"observedGeneration": scaled["metadata"]["generation"]}}
     server.cluster.patch(*BBR, seen, subresource="status")
@@ -41,9 +37,7 @@ async def finding(folder: Path) -> State:
 
 
 async def silenced(folder: Path) -> State:
-    """
-    A finding that a file silences.
-    """
+    """A finding that a file silences."""
     folder.mkdir(parents=True)
     file = folder / "silences.yaml"
     entry = {"reasons": ["clusterBBRNotReady"], "until": "2099-01-01T00:00:00Z"}
@@ -56,9 +50,7 @@ async def silenced(folder: Path) -> State:
 
 
 async def silences_not_in_effect(folder: Path) -> State:
-    """
-    Silences of which nothing is silenced: an annotation, and three entries of the file.
-    """
+    """Silences of which nothing is silenced: an annotation, and three entries of the file."""
     folder.mkdir(parents=True)
     later, reasons = "2099-01-01T00:00:00Z", ["clusterBBRNotReady"]
     entries = [
@@ -81,9 +73,7 @@ async def silences_not_in_effect(folder: Path) -> State:
 
 
 async def suppressed(folder: Path) -> State:
-    """
-    Istio's control plane is out, and the Gateway names a class that never was.
-    """
+    """Istio's control plane is out, and the Gateway names a class that never was."""
     async with replicas(folder) as found:
         await found.led()
         cluster = found.server.cluster
@@ -97,9 +87,7 @@ async def suppressed(folder: Path) -> State:
 
 
 async def harness_out(folder: Path) -> State:
-    """
-    A filter of one namespace asks a Service that does not exist; the control plane is well.
-    """
+    """A filter of one namespace asks a Service that does not exist; the control plane is well."""
     async with replicas(folder) as found:
         await found.led()
         cluster = found.server.cluster
@@ -140,9 +128,7 @@ async def watch_lost(folder: Path) -> State:
 
 
 async def one_cut_off(folder: Path) -> State:
-    """
-    A follower lost the API server during a finding, which has ended since.
-    """
+    """A follower lost the API server during a finding, which has ended since."""
     async with replicas(folder) as found:
         await found.led()
         await found.all_show("unknown_rights", 0)
@@ -166,9 +152,7 @@ async def reviews_fail(folder: Path) -> State:
 
 
 async def undecodable(folder: Path) -> State:
-    """
-    The listeners of a Gateway are no list.
-    """
+    """The listeners of a Gateway are no list."""
     gateways = "gateways.gateway.networking.k8s.io"
     async with replicas(folder) as found:
         await found.led()
@@ -179,9 +163,7 @@ async def undecodable(folder: Path) -> State:
 
 
 async def overlay_refused(folder: Path) -> State:
-    """
-    Somebody has changed the overlay of the catalogue into one that names no reason.
-    """
+    """Somebody has changed the overlay of the catalogue into one that names no reason."""
     folder.mkdir(parents=True, exist_ok=True)
     overlay = folder / "overlay.yaml"
     overlay.write_text("reasons: {}\n")

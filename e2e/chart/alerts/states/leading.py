@@ -1,6 +1,4 @@
-"""
-States in which no replica leads, or more than one.
-"""
+"""States in which no replica leads, or more than one."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-States in which Events, or objects, are not written.
-"""
+"""States in which Events, or objects, are not written."""
 
 from pathlib import Path
 
@@ -24,9 +22,7 @@ BESIDE, MIRROR_WRITES = f"/namespaces/{TEAM}/events", "mirror_writes_total"
 
 
 def _misconfigure(server: DevCluster) -> None:
-    """
-    Ask for a number of replicas that is none.
-    """
+    """Ask for a number of replicas that is none."""
     wrong = {"auto-provision": "true", "max-replicas": "0"}
     annotations = {f"{ANNOTATION_PREFIX}{name}": value for name, value in wrong.items()}
     patch = {"metadata": {"annotations": annotations}}
@@ -68,9 +64,7 @@ async def dropped(folder: Path) -> State:
 
 
 async def mirrors_refused(folder: Path) -> State:
-    """
-    A policy of the workload namespace refuses Events; those in kube-system are written.
-    """
+    """A policy of the workload namespace refuses Events; those in kube-system are written."""
     refused = status_response(403, "Forbidden", "denied by a policy of the namespace")
     async with replicas(folder, *MIRROR) as found:
         await found.led()
@@ -95,9 +89,7 @@ async def mirror_dropped(folder: Path) -> State:
 
 
 async def objects_refused(folder: Path) -> State:
-    """
-    The status of an object may not be written.
-    """
+    """The status of an object may not be written."""
     right = ("patch", PRODUCTION_STACK_STATUSES.group, "productionstackstatuses/status")
     async with replicas(folder, *OBJECTS, deny=[right]) as found:
         found.server.cluster.upsert(CRD)
@@ -109,9 +101,7 @@ async def objects_refused(folder: Path) -> State:
 
 
 async def objects_unread(folder: Path) -> State:
-    """
-    The CRD of the objects is not installed.
-    """
+    """The CRD of the objects is not installed."""
     async with replicas(folder, *OBJECTS) as found:
         await found.led()
         await found.all_show("watch_up", 0, kind=STATUSES)
@@ -119,9 +109,7 @@ async def objects_unread(folder: Path) -> State:
 
 
 async def store_refused(folder: Path) -> State:
-    """
-    No HealthEvent may be created.
-    """
+    """No HealthEvent may be created."""
     right = ("create", HEALTH_EVENTS.group, HEALTH_EVENTS.resource)
     async with replicas(folder, *STORE, deny=[right]) as found:
         found.server.cluster.upsert(HEALTH_EVENTS_CRD)

@@ -1,3 +1,1 @@
-"""
-Events: their names, their encoding as core/v1, and the requests.
-"""
+"""Events: their names, their encoding as core/v1, and the requests."""

@@ -26,9 +26,7 @@ from reporter.model.records.event_record import EventRecord, PossibleKeys, no_ke
 
 EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"
 INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
-"""
-The kinds of objects that our Events are about.
-"""
+"""The kinds of objects that our Events are about."""
 
 PAGE_SIZE = 500
 MERGE_PATCH = "application/merge-patch+json"

@@ -36,9 +36,7 @@ OTHER_NAME = "its name does not match its subject, reason and episode"
 
 @dataclass(frozen=True, slots=True)
 class ForeignEvent:
-    """
-    An Event that cannot be continued: not ours, of another version, or damaged.
-    """
+    """An Event that cannot be continued: not ours, of another version, or damaged."""
 
     name: str
     why: str
@@ -106,9 +104,7 @@ _SUBJECT_DECODER = msgspec.json.Decoder(SubjectAnnotation)
 def _to_record(
     event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
 ) -> EventRecord:
-    """
-    Raises ValueError with the reason for an Event that is not ours.
-    """
+    """Raises ValueError with the reason for an Event that is not ours."""
     key, episode = _identify(event, possible_keys, possible_episodes)
     first = parse_time(event.event_time) or episode
     record = EventRecord(
@@ -138,9 +134,7 @@ def _to_record(
 def _identify(
     event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
 ) -> tuple[FindingKey, datetime]:
-    """
-    Return the key and the episode that give this Event its name.
-    """
+    """Return the key and the episode that give this Event its name."""
     identity = event.metadata.name.rpartition(".")[2]
     episodes = set(_possible_episodes(event))
     if event.type == EventType.NORMAL:

@@ -37,9 +37,7 @@ MAX_INSTANCE_BYTES = 128
 
 
 def encode_event(record: EventRecord, *, instance: str) -> Json:
-    """
-    Encode the whole Event for its creation. *instance* is the name of our pod.
-    """
+    """Encode the whole Event for its creation. *instance* is the name of our pod."""
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -93,9 +91,7 @@ def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
 
 
 def event_namespace(record: EventRecord) -> str:
-    """
-    Return the namespace of the Event: that of its object, as the API server demands it.
-    """
+    """Return the namespace of the Event: that of its object, as the API server demands it."""
     return record.involved_object.namespace or EVENT_NAMESPACE
 
 
@@ -116,9 +112,7 @@ def _involved_object(involved: InvolvedObject) -> dict[str, str]:
 
 
 def event_labels(record: EventRecord) -> dict[str, str]:
-    """
-    Return the labels of the objects of an episode: its Event, and its HealthEvents.
-    """
+    """Return the labels of the objects of an episode: its Event, and its HealthEvents."""
     subject = record.key.subject
     values = {
         "layer": subject.layer.value,
@@ -134,18 +128,14 @@ def event_labels(record: EventRecord) -> dict[str, str]:
 
 
 def _name_labels(subject: Subject) -> dict[str, str]:
-    """
-    Return the name of an InferenceSet, or kind and name of another object that is a subject.
-    """
+    """Return the name of an InferenceSet, or kind and name of another object that is a subject."""
     if not subject.kind:
         return {"inferenceset": subject.name}
     return {"kind": subject.kind, "name": subject.object_name}
 
 
 def episode_annotations(record: EventRecord) -> dict[str, str]:
-    """
-    Return the annotations of a HealthEvent, by which another process continues the episode.
-    """
+    """Return the annotations of a HealthEvent, by which another process continues the episode."""
     if record.announced is None:
         return {}
     involved = msgspec.structs.replace(
@@ -177,9 +167,7 @@ def _truncate_instance(instance: str) -> str:
 
 
 class SubjectAnnotation(msgspec.Struct, frozen=True):
-    """
-    The annotation that names the subject and the reason of an Event.
-    """
+    """The annotation that names the subject and the reason of an Event."""
 
     layer: str
     namespace: str

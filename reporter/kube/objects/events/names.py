@@ -1,6 +1,4 @@
-"""
-Build names and label values of Events: readable where possible, unique always.
-"""
+"""Build names and label values of Events: readable where possible, unique always."""
 
 import hashlib
 import json
@@ -53,17 +51,13 @@ def node_event_name(record: EventRecord, node: str) -> str:
 
 
 def recovery_name(name: str) -> str:
-    """
-    Return the name of the second object of an episode, beside which lists show it.
-    """
+    """Return the name of the second object of an episode, beside which lists show it."""
     readable, _, identity = name.rpartition(".")
     return _readable_name(readable, f"{identity}-recovered")
 
 
 def episode_hash(key: FindingKey, episode_start: datetime) -> str:
-    """
-    Return the end of the name, which identifies subject, reason and episode.
-    """
+    """Return the end of the name, which identifies subject, reason and episode."""
     subject, second = key.subject, str(int(episode_start.timestamp()))
     return short_hash(subject.layer, subject.namespace, subject.name, key.reason, key.item, second)
 
@@ -83,9 +77,7 @@ def label_value(text: str) -> str:
 
 
 def short_hash(*parts: str) -> str:
-    """
-    Hash the parts as a JSON list, so that ("ab", "c") and ("a", "bc") differ.
-    """
+    """Hash the parts as a JSON list, so that ("ab", "c") and ("a", "bc") differ."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:HASH_DIGITS]
 
 

@@ -14,15 +14,11 @@ from msgspec.structs import force_setattr
 
 
 Timestamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
-"""
-A time with its offset from UTC; a naive one could not be compared with any other.
-"""
+"""A time with its offset from UTC; a naive one could not be compared with any other."""
 
 
 class ApiStruct(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
-    """
-    A part of an API object; decoding skips unknown fields.
-    """
+    """A part of an API object; decoding skips unknown fields."""
 
 
 class InterningApiStruct(ApiStruct, frozen=True):

@@ -1,6 +1,4 @@
-"""
-Conditions of an object's status (metav1.Condition, and the similar types of older APIs).
-"""
+"""Conditions of an object's status (metav1.Condition, and the similar types of older APIs)."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -9,9 +7,7 @@ from reporter.model.kinds.base.api_struct import InterningApiStruct, Timestamp
 
 
 class Condition(InterningApiStruct, frozen=True):
-    """
-    One condition; *status* is True, False or Unknown as text.
-    """
+    """One condition; *status* is True, False or Unknown as text."""
 
     interned_fields: ClassVar[tuple[str, ...]] = (
         "type",
@@ -30,9 +26,7 @@ class Condition(InterningApiStruct, frozen=True):
 
 
 def find_condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
-    """
-    Return the first condition of this type, or None.
-    """
+    """Return the first condition of this type, or None."""
     for each in conditions or ():
         if each.type == kind:
             return each

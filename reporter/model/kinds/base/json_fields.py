@@ -8,9 +8,7 @@ from msgspec import UNSET, Struct
 
 
 def json_field(value: object, name: str) -> object:
-    """
-    Return a field of a struct or of a mapping; None if there is none.
-    """
+    """Return a field of a struct or of a mapping; None if there is none."""
     if isinstance(value, Struct):
         names = value.__struct_encode_fields__
         if name not in names:
@@ -21,8 +19,6 @@ def json_field(value: object, name: str) -> object:
 
 
 def json_items(value: object, name: str) -> tuple[object, ...]:
-    """
-    Return the items of a field that is a list; none if it is none.
-    """
+    """Return the items of a field that is a list; none if it is none."""
     found = json_field(value, name)
     return tuple(found) if isinstance(found, list | tuple) else ()

@@ -12,9 +12,7 @@ from reporter.model.kinds.base.ownership import CREATED_BY_LABEL, INFERENCE_SET_
 
 
 def name_key(name: str) -> str:
-    """
-    Return the key of the objects of this name in any namespace.
-    """
+    """Return the key of the objects of this name in any namespace."""
     return f"name={name}"
 
 
@@ -23,16 +21,12 @@ def label_key(label: str, value: str) -> str:
 
 
 def workload_key(namespace: str, workload: str) -> str:
-    """
-    Return the key of the pods of a Deployment or other controller.
-    """
+    """Return the key of the pods of a Deployment or other controller."""
     return f"{namespace}/{workload}"
 
 
 def gateway_key(namespace: str, gateway: str) -> str:
-    """
-    Return the key of the Deployments of a Gateway.
-    """
+    """Return the key of the Deployments of a Gateway."""
     return f"{namespace}/{gateway}"
 
 
@@ -49,16 +43,12 @@ def workspace_key(namespace: str, workspace: str) -> str:
 
 
 def backend_pool_key(namespace: str, pool: str) -> str:
-    """
-    Return the key of the routes that lead to an InferencePool.
-    """
+    """Return the key of the routes that lead to an InferencePool."""
     return f"backend={namespace}/{pool}"
 
 
 def namespace_keys(each: ApiObject) -> tuple[str, ...]:
-    """
-    Index an object by its namespace.
-    """
+    """Index an object by its namespace."""
     return (namespace_key(each.metadata.namespace),)
 
 
@@ -73,21 +63,15 @@ def inference_set_keys(each: ApiObject) -> tuple[str, ...]:
 
 
 def parent_gateway_key(namespace: str, gateway: str) -> str:
-    """
-    Return the key of the routes that name a Gateway as parent.
-    """
+    """Return the key of the routes that name a Gateway as parent."""
     return f"parent={namespace}/{gateway}"
 
 
 def picker_key(namespace: str, picker: str) -> str:
-    """
-    Return the key of the InferencePools that name an endpoint picker.
-    """
+    """Return the key of the InferencePools that name an endpoint picker."""
     return f"picker={namespace}/{picker}"
 
 
 def no_index_keys(_: ApiObject) -> tuple[str, ...]:
-    """
-    Index nothing: these objects are only read by name, or all of them.
-    """
+    """Index nothing: these objects are only read by name, or all of them."""
     return ()

@@ -1,6 +1,4 @@
-"""
-Metadata, and what every API object has.
-"""
+"""Metadata, and what every API object has."""
 
 from typing import ClassVar, TypeAlias
 
@@ -8,15 +6,11 @@ from reporter.model.kinds.base.api_struct import ApiStruct, InterningApiStruct, 
 
 
 NamespacedName: TypeAlias = tuple[str, str]
-"""
-Namespace, "" for cluster-scoped objects, and name.
-"""
+"""Namespace, "" for cluster-scoped objects, and name."""
 
 
 class OwnerReference(InterningApiStruct, frozen=True):
-    """
-    The object that owns this one; *controller* is true for at most one owner.
-    """
+    """The object that owns this one; *controller* is true for at most one owner."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("kind", "name")
 
@@ -26,9 +20,7 @@ class OwnerReference(InterningApiStruct, frozen=True):
 
 
 class Metadata(InterningApiStruct, frozen=True):
-    """
-    The read part of metav1.ObjectMeta.
-    """
+    """The read part of metav1.ObjectMeta."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
 
@@ -42,29 +34,21 @@ class Metadata(InterningApiStruct, frozen=True):
     owner_references: tuple[OwnerReference, ...] | None = None
 
     def label(self, name: str) -> str:
-        """
-        Return the value of a label, "" if it is not set.
-        """
+        """Return the value of a label, "" if it is not set."""
         return (self.labels or {}).get(name, "")
 
 
 class AnnotatedMetadata(Metadata, frozen=True):
-    """
-    Metadata of the few kinds whose annotations are read.
-    """
+    """Metadata of the few kinds whose annotations are read."""
 
     annotations: dict[str, str] | None = None
 
     def annotation(self, name: str) -> str | None:
-        """
-        Return the value of an annotation, or None.
-        """
+        """Return the value of an annotation, or None."""
         return (self.annotations or {}).get(name)
 
 
 class ApiObject(ApiStruct, frozen=True):
-    """
-    The base of every watched object.
-    """
+    """The base of every watched object."""
 
     metadata: Metadata

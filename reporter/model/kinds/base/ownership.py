@@ -1,6 +1,4 @@
-"""
-The subjects that an object belongs to, by its namespace, labels or name.
-"""
+"""The subjects that an object belongs to, by its namespace, labels or name."""
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import ApiObject, Metadata
@@ -23,16 +21,12 @@ ALL_MODELS = Subject(Layer.MODELDEPLOYMENT)
 
 
 def harness_of(each: ApiObject) -> Subject:
-    """
-    Return the harness of the object's namespace.
-    """
+    """Return the harness of the object's namespace."""
     return Subject(Layer.MODELHARNESS, each.metadata.namespace)
 
 
 def model_of(each: ApiObject, inference_set: str) -> Subject:
-    """
-    Return this InferenceSet of the object's namespace; "" stands for all of them.
-    """
+    """Return this InferenceSet of the object's namespace; "" stands for all of them."""
     return Subject(Layer.MODELDEPLOYMENT, each.metadata.namespace, inference_set)
 
 

@@ -97,26 +97,20 @@ class ResourceKind:
 
     @property
     def group_resource(self) -> str:
-        """
-        The name as in a CRD and in kubectl: ``resource.group``.
-        """
+        """The name as in a CRD and in kubectl: ``resource.group``."""
         # Each ObjectRef has it: one text for all of them saves some 70 bytes per finding.
         return intern(f"{self.resource}.{self.group}") if self.group else self.resource
 
     @property
     def selector(self) -> ObjectSelector:
-        """
-        The selection of its watch. Raises SelectorError.
-        """
+        """The selection of its watch. Raises SelectorError."""
         name = f"metadata.name={self.object_name}" if self.object_name else ""
         fields = name or self.field_selector
         return ObjectSelector.parse(self.namespace, self.label_selector, fields)
 
     @property
     def watch_name(self) -> str:
-        """
-        The name of its watch, in metrics and in references of the store to its objects.
-        """
+        """The name of its watch, in metrics and in references of the store to its objects."""
         return self.alias or self.group_resource
 
     @property
@@ -130,9 +124,7 @@ class ResourceKind:
 
     @property
     def has_built_in_group(self) -> bool:
-        """
-        True if the resource is in a group that no CRD has.
-        """
+        """True if the resource is in a group that no CRD has."""
         return "." not in self.group or self.group in BUILT_IN_DOMAINS
 
     def why_misdeclared(self, *, namespaced: bool | None) -> str:

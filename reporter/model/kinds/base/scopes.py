@@ -1,6 +1,4 @@
-"""
-The scope of a kind: whether its objects are in namespaces, which a catalogue declares.
-"""
+"""The scope of a kind: whether its objects are in namespaces, which a catalogue declares."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

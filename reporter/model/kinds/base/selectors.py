@@ -20,9 +20,7 @@ _LABEL_TERM = re.compile(
 
 
 class SelectorError(ValueError):
-    """
-    Raised for a selector that cannot be parsed, with why.
-    """
+    """Raised for a selector that cannot be parsed, with why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +54,7 @@ class LabelRequirement:
 
 @dataclass(frozen=True, slots=True)
 class FieldRequirement:
-    """
-    A requirement of a field selector: the value at a path is this text, or is not.
-    """
+    """A requirement of a field selector: the value at a path is this text, or is not."""
 
     field: str
     value: str
@@ -69,9 +65,7 @@ class FieldRequirement:
 
 
 def parse_labels(text: str) -> tuple[LabelRequirement, ...]:
-    """
-    Parse a label selector. Raises SelectorError.
-    """
+    """Parse a label selector. Raises SelectorError."""
     if not text.strip():
         return ()
     requirements: list[LabelRequirement] = []
@@ -108,9 +102,7 @@ def _label_requirement(term: re.Match[str]) -> LabelRequirement:
 
 
 def parse_fields(text: str) -> tuple[FieldRequirement, ...]:
-    """
-    Parse a field selector. Raises SelectorError.
-    """
+    """Parse a field selector. Raises SelectorError."""
     requirements = []
     for part in re.split(r"(?<!\\),", text):
         if not part:
@@ -124,9 +116,7 @@ def parse_fields(text: str) -> tuple[FieldRequirement, ...]:
 
 
 def _texts_at(field: str, content: Mapping[str, Any]) -> frozenset[str]:
-    """
-    Return the text that the API server compares; for an absent value that of each empty one.
-    """
+    """Return the text that the API server compares; for an absent value that of each empty one."""
     found: object = content
     for part in field.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
@@ -147,15 +137,11 @@ class ObjectSelector:
 
     @classmethod
     def parse(cls, namespace: str, labels: str, fields: str) -> "ObjectSelector":
-        """
-        Raises SelectorError.
-        """
+        """Raises SelectorError."""
         return cls(namespace, parse_labels(labels), parse_fields(fields))
 
     def matches(self, content: Mapping[str, Any]) -> bool:
-        """
-        Return whether an object is selected. *content*: as its JSON has it.
-        """
+        """Return whether an object is selected. *content*: as its JSON has it."""
         metadata = content.get("metadata")
         meta = metadata if isinstance(metadata, Mapping) else {}
         if self.namespace and meta.get("namespace") != self.namespace:

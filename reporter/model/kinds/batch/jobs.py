@@ -1,6 +1,4 @@
-"""
-Check Jobs: Jobs that check the stack, and whose status has a condition with the result.
-"""
+"""Check Jobs: Jobs that check the stack, and whose status has a condition with the result."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
@@ -17,9 +15,7 @@ from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
 CHECK_LABEL = "reporter.productionstack.kaito.sh/check"
-"""
-The label with the name of the check; Jobs without it are not watched.
-"""
+"""The label with the name of the check; Jobs without it are not watched."""
 
 
 class JobStatus(ApiStruct, frozen=True):
@@ -27,33 +23,25 @@ class JobStatus(ApiStruct, frozen=True):
 
 
 class Job(ApiObject, frozen=True):
-    """
-    A run of a check. Annotations say where its result is and how long that counts.
-    """
+    """A run of a check. Annotations say where its result is and how long that counts."""
 
     metadata: AnnotatedMetadata
     status: JobStatus = JobStatus()
 
     @property
     def check(self) -> str:
-        """
-        The name of the check, "" for a label without a value.
-        """
+        """The name of the check, "" for a label without a value."""
         return self.metadata.label(CHECK_LABEL)
 
     @property
     def inference_set(self) -> str:
-        """
-        The name of the InferenceSet that is checked, "" for a check of something else.
-        """
+        """The name of the InferenceSet that is checked, "" for a check of something else."""
         meta = self.metadata
         return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
 
 
 def index_keys(job: Job) -> tuple[str, ...]:
-    """
-    Index a Job by its namespace, and by the InferenceSet that it checks.
-    """
+    """Index a Job by its namespace, and by the InferenceSet that it checks."""
     return (*namespace_keys(job), *inference_set_keys(job))
 
 

@@ -1,6 +1,4 @@
-"""
-Deployments.
-"""
+"""Deployments."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition, find_condition
@@ -53,9 +51,7 @@ class Deployment(ApiObject, frozen=True):
 
     @property
     def desired_replicas(self) -> int:
-        """
-        The replicas of the spec; the API's default is 1.
-        """
+        """The replicas of the spec; the API's default is 1."""
         return 1 if self.spec.replicas is None else self.spec.replicas
 
 

@@ -1,6 +1,4 @@
-"""
-Namespaces.
-"""
+"""Namespaces."""
 
 from msgspec.structs import force_setattr
 
@@ -18,9 +16,7 @@ class NamespaceStatusFields(ApiStruct, frozen=True):
 
 
 class NamespaceMetadata(Metadata, frozen=True):
-    """
-    Keeps only the annotations of a silence: the others change often.
-    """
+    """Keeps only the annotations of a silence: the others change often."""
 
     annotations: dict[str, str] | None = None
 

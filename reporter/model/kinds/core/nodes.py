@@ -1,6 +1,4 @@
-"""
-Nodes.
-"""
+"""Nodes."""
 
 from datetime import timedelta
 
@@ -24,9 +22,7 @@ times are whole seconds.
 
 
 class NodeMetadata(Metadata, frozen=True):
-    """
-    Keeps no labels: a Node has dozens of them, which nobody reads here.
-    """
+    """Keeps no labels: a Node has dozens of them, which nobody reads here."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "labels", None)
@@ -34,9 +30,7 @@ class NodeMetadata(Metadata, frozen=True):
 
 
 class NodeStatus(ApiStruct, frozen=True):
-    """
-    Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change.
-    """
+    """Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change."""
 
     conditions: tuple[Condition, ...] | None = ()
 
@@ -75,9 +69,7 @@ def index_keys(node: Node) -> tuple[str, ...]:
 
 
 def affects(_: Node) -> tuple[Subject, ...]:
-    """
-    Return all subjects: the pods of any of them may run on the Node.
-    """
+    """Return all subjects: the pods of any of them may run on the Node."""
     return (CLUSTER_SUBJECT, ALL_HARNESSES, ALL_MODELS)
 
 

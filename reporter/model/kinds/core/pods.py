@@ -1,6 +1,4 @@
-"""
-Pods.
-"""
+"""Pods."""
 
 from datetime import timedelta
 from sys import intern
@@ -35,9 +33,7 @@ class ContainerStateTerminated(ApiStruct, frozen=True):
 
 
 class ContainerState(ApiStruct, frozen=True):
-    """
-    At most one of the three is set.
-    """
+    """At most one of the three is set."""
 
     waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None
@@ -61,9 +57,7 @@ The conditions that probes read; all others are dropped, a sixth of the memory o
 
 
 class PodStatus(InterningApiStruct, frozen=True):
-    """
-    The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES.
-    """
+    """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
 
@@ -112,18 +106,14 @@ A Ready condition that changed later than this has been True before.
 
 
 def was_ready(pod: Pod) -> bool:
-    """
-    Return whether a pod's Ready condition has changed since its first status.
-    """
+    """Return whether a pod's Ready condition has changed since its first status."""
     ready, started = pod.status.condition("Ready"), pod.status.start_time
     changed = ready.last_transition_time if ready is not None else None
     return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
 
 
 def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
-    """
-    Return the statuses of all containers, init containers first.
-    """
+    """Return the statuses of all containers, init containers first."""
     return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
 
 

@@ -1,6 +1,4 @@
-"""
-Services, of which only the existence is read.
-"""
+"""Services, of which only the existence is read."""
 
 from msgspec.structs import replace
 
@@ -11,15 +9,11 @@ from reporter.model.subjects import Subject
 
 
 class Service(ApiObject, frozen=True):
-    """
-    A Service, without labels and owners: a cluster has several of them for each model.
-    """
+    """A Service, without labels and owners: a cluster has several of them for each model."""
 
 
 def affects(_: Service) -> tuple[Subject, ...]:
-    """
-    Return nothing: a Service matters to the models whose InferencePool names it.
-    """
+    """Return nothing: a Service matters to the models whose InferencePool names it."""
     return ()
 
 

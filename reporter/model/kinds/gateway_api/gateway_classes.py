@@ -1,6 +1,4 @@
-"""
-GatewayClasses.
-"""
+"""GatewayClasses."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition

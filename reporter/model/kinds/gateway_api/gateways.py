@@ -1,6 +1,4 @@
-"""
-Gateways.
-"""
+"""Gateways."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
@@ -26,9 +24,7 @@ class GatewayAddress(ApiStruct, frozen=True):
 
 
 class GatewaySpec(ApiStruct, frozen=True):
-    """
-    *addresses*: set by a user; Istio then creates no Deployment for the Gateway.
-    """
+    """*addresses*: set by a user; Istio then creates no Deployment for the Gateway."""
 
     gateway_class_name: str = ""
     listeners: tuple[Listener, ...] | None = ()
@@ -52,9 +48,7 @@ class Gateway(ApiObject, frozen=True):
 
 
 def affects(gateway: Gateway) -> tuple[Subject, ...]:
-    """
-    Return the harness and every model of the namespace: their routes attach to the Gateway.
-    """
+    """Return the harness and every model of the namespace: their routes attach to the Gateway."""
     return (harness_of(gateway), model_of(gateway, ""))
 
 

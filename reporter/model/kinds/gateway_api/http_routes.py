@@ -1,6 +1,4 @@
-"""
-HTTPRoutes.
-"""
+"""HTTPRoutes."""
 
 from typing import ClassVar
 
@@ -51,9 +49,7 @@ class HTTPRoute(ApiObject, frozen=True):
 
 
 def index_keys(route: HTTPRoute) -> tuple[str, ...]:
-    """
-    Index a route by namespace, InferenceSet, parents and the InferencePools of its rules.
-    """
+    """Index a route by namespace, InferenceSet, parents and the InferencePools of its rules."""
     namespace = route.metadata.namespace
     backends = {
         backend_pool_key(backend.namespace or namespace, backend.name)

@@ -1,6 +1,4 @@
-"""
-InferencePools of the Gateway API inference extension.
-"""
+"""InferencePools of the Gateway API inference extension."""
 
 from typing import ClassVar
 
@@ -33,9 +31,7 @@ class EndpointPickerReference(ApiStruct, frozen=True):
 
 
 class InferencePoolSpec(ApiStruct, frozen=True):
-    """
-    *endpoint_picker_ref* is optional from v1.6 of the inference extension on.
-    """
+    """*endpoint_picker_ref* is optional from v1.6 of the inference extension on."""
 
     selector: InferencePoolSelector = InferencePoolSelector()
     endpoint_picker_ref: EndpointPickerReference | None = None
@@ -47,9 +43,7 @@ class InferencePool(ApiObject, frozen=True):
 
 
 def index_keys(pool: InferencePool) -> tuple[str, ...]:
-    """
-    Index a pool by its InferenceSet and its endpoint picker.
-    """
+    """Index a pool by its InferenceSet and its endpoint picker."""
     picker = pool.spec.endpoint_picker_ref
     named = (picker_key(pool.metadata.namespace, picker.name),) if picker is not None else ()
     return (*inference_set_keys(pool), *named)

@@ -1,6 +1,4 @@
-"""
-The status that a route or InferencePool has for each of its parents.
-"""
+"""The status that a route or InferencePool has for each of its parents."""
 
 from typing import ClassVar
 
@@ -24,9 +22,7 @@ class ParentReference(InterningApiStruct, frozen=True):
 
 
 class ParentStatus(InterningApiStruct, frozen=True):
-    """
-    The conditions that one controller reports for one parent.
-    """
+    """The conditions that one controller reports for one parent."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("controller_name",)
 

@@ -1,6 +1,4 @@
-"""
-AuthorizationPolicies of Istio.
-"""
+"""AuthorizationPolicies of Istio."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.keys import namespace_keys
@@ -15,9 +13,7 @@ class ExtensionProvider(ApiStruct, frozen=True):
 
 
 class AuthorizationPolicySpec(ApiStruct, frozen=True):
-    """
-    The spec; if *action* is CUSTOM, a provider decides that MeshConfig defines.
-    """
+    """The spec; if *action* is CUSTOM, a provider decides that MeshConfig defines."""
 
     action: str | None = ""
     provider: ExtensionProvider | None = None
@@ -28,9 +24,7 @@ class AuthorizationPolicy(ApiObject, frozen=True):
 
     @property
     def provider_name(self) -> str:
-        """
-        The provider that decides, "" if the policy decides by itself.
-        """
+        """The provider that decides, "" if the policy decides by itself."""
         provider = self.spec.provider if self.spec.action == "CUSTOM" else None
         return (provider.name or "") if provider is not None else ""
 

@@ -1,6 +1,4 @@
-"""
-EnvoyFilters of Istio.
-"""
+"""EnvoyFilters of Istio."""
 
 import re
 
@@ -16,14 +14,10 @@ from reporter.model.subjects import Subject
 
 NO_PATCHES = msgspec.Raw(b"")
 ENVOY_CLUSTER_PATTERN = re.compile(rb'"(outbound\|[^"\\]{1,300})"')
-"""
-The name that Istio gives the Envoy cluster of a Service: ``outbound|port|subset|host``.
-"""
+"""The name that Istio gives the Envoy cluster of a Service: ``outbound|port|subset|host``."""
 
 EXT_AUTHZ_FILTER_TYPE = b"envoy.extensions.filters.http.ext_authz"
-"""
-The type of Envoy's filter for external authorization.
-"""
+"""The type of Envoy's filter for external authorization."""
 
 
 class WorkloadSelector(ApiStruct, frozen=True):

@@ -15,17 +15,13 @@ from reporter.model.text.yaml_nesting import check_nesting
 
 
 MAX_CHARACTERS = 256 * 1024
-"""
-The longest MeshConfig that is parsed, in characters: many times the usual length.
-"""
+"""The longest MeshConfig that is parsed, in characters: many times the usual length."""
 
 YAML_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 class MeshConfigMapData(ApiStruct, frozen=True):
-    """
-    *mesh* is YAML and dropped once *providers* is read from it; None if it cannot be parsed.
-    """
+    """*mesh* is YAML and dropped once *providers* is read from it; None if it cannot be parsed."""
 
     mesh: str | None = None
     providers: tuple[str, ...] | None = None
@@ -37,9 +33,7 @@ class MeshConfigMapData(ApiStruct, frozen=True):
 
 
 class MeshConfigMap(ApiObject, frozen=True):
-    """
-    The ConfigMap that istiod reads.
-    """
+    """The ConfigMap that istiod reads."""
 
     data: MeshConfigMapData | None = None
 

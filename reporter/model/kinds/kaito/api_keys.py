@@ -1,6 +1,4 @@
-"""
-APIKeys of the gateway auth that comes with KAITO.
-"""
+"""APIKeys of the gateway auth that comes with KAITO."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition

@@ -1,6 +1,4 @@
-"""
-InferenceSets of KAITO.
-"""
+"""InferenceSets of KAITO."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
@@ -13,9 +11,7 @@ from reporter.model.subjects import Subject
 
 
 class InferenceSetSpec(ApiStruct, frozen=True):
-    """
-    *node_count_limit*: of all its replicas together; 0 is none.
-    """
+    """*node_count_limit*: of all its replicas together; 0 is none."""
 
     replicas: int | None = 1
     node_count_limit: int | None = 0
@@ -30,9 +26,7 @@ class AutoUpgradeStatus(ApiStruct, frozen=True):
 
 
 class InferenceSetStatusFields(ApiStruct, frozen=True):
-    """
-    *auto_upgrade*: None where KAITO does not report versions of replicas.
-    """
+    """*auto_upgrade*: None where KAITO does not report versions of replicas."""
 
     replicas: int = 0
     ready_replicas: int = 0
@@ -41,9 +35,7 @@ class InferenceSetStatusFields(ApiStruct, frozen=True):
 
 
 class InferenceSet(ApiObject, frozen=True):
-    """
-    A model. Its annotations hold the scaling configuration, and perhaps a silence.
-    """
+    """A model. Its annotations hold the scaling configuration, and perhaps a silence."""
 
     metadata: AnnotatedMetadata
     spec: InferenceSetSpec = InferenceSetSpec()

@@ -1,6 +1,4 @@
-"""
-Workspaces of KAITO: one replica of an InferenceSet, with its nodes and pods.
-"""
+"""Workspaces of KAITO: one replica of an InferenceSet, with its nodes and pods."""
 
 from typing import ClassVar
 
@@ -14,9 +12,7 @@ from reporter.model.subjects import Subject
 
 
 class WorkspaceResource(InterningApiStruct, frozen=True):
-    """
-    *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
-    """
+    """*preferred_nodes*: nodes that the user brings; then there is no NodeClaim."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
 

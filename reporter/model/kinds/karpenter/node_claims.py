@@ -1,6 +1,4 @@
-"""
-NodeClaims of the node provisioner.
-"""
+"""NodeClaims of the node provisioner."""
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.api_struct import ApiStruct
@@ -16,9 +14,7 @@ KARPENTER_WORKSPACE_LABELS = (
     "karpenter.kaito.sh/workspace-name",
 )
 GPU_PROVISIONER_WORKSPACE_LABELS = ("kaito.sh/workspacenamespace", "kaito.sh/workspace")
-"""
-The labels with the namespace and the name of the Workspace that a NodeClaim is for.
-"""
+"""The labels with the namespace and the name of the Workspace that a NodeClaim is for."""
 
 NODE_CLAIM_INFERENCE_SET_LABEL = "karpenter.kaito.sh/inferenceset"
 
@@ -28,24 +24,18 @@ class NodeClaimStatus(ApiStruct, frozen=True):
 
 
 class NodeClaim(ApiObject, frozen=True):
-    """
-    A NodeClaim; it is cluster-scoped and names its Workspace by labels.
-    """
+    """A NodeClaim; it is cluster-scoped and names its Workspace by labels."""
 
     status: NodeClaimStatus = NodeClaimStatus()
 
     @property
     def workspace(self) -> NamespacedName:
-        """
-        The Workspace that the claim is for, ("", "") if it names none.
-        """
+        """The Workspace that the claim is for, ("", "") if it names none."""
         return workspace_named_by(self)
 
 
 def workspace_named_by(about: ApiObject) -> NamespacedName:
-    """
-    Return the Workspace that an object is for by its labels, ("", "") if they name none.
-    """
+    """Return the Workspace that an object is for by its labels, ("", "") if they name none."""
     for namespace, name in (KARPENTER_WORKSPACE_LABELS, GPU_PROVISIONER_WORKSPACE_LABELS):
         if about.metadata.label(name):
             return about.metadata.label(namespace), about.metadata.label(name)
@@ -53,9 +43,7 @@ def workspace_named_by(about: ApiObject) -> NamespacedName:
 
 
 def index_keys(about: ApiObject) -> tuple[str, ...]:
-    """
-    Index a NodeClaim or a NodePool by its Workspace.
-    """
+    """Index a NodeClaim or a NodePool by its Workspace."""
     namespace, name = workspace_named_by(about)
     return (workspace_key(namespace, name),) if name else ()
 

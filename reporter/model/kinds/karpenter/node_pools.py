@@ -1,6 +1,4 @@
-"""
-NodePools of Karpenter, of which KAITO makes one for each Workspace.
-"""
+"""NodePools of Karpenter, of which KAITO makes one for each Workspace."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
@@ -14,9 +12,7 @@ class NodePoolStatus(ApiStruct, frozen=True):
 
 
 class NodePool(ApiObject, frozen=True):
-    """
-    A NodePool; it is cluster-scoped, and has the labels of its NodeClaims.
-    """
+    """A NodePool; it is cluster-scoped, and has the labels of its NodeClaims."""
 
     status: NodePoolStatus = NodePoolStatus()
 

@@ -1,6 +1,4 @@
-"""
-HorizontalPodAutoscalers, which KEDA creates for ScaledObjects.
-"""
+"""HorizontalPodAutoscalers, which KEDA creates for ScaledObjects."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition

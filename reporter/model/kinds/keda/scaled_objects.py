@@ -1,6 +1,4 @@
-"""
-ScaledObjects of KEDA.
-"""
+"""ScaledObjects of KEDA."""
 
 from reporter.model.kinds.base.api_struct import ApiStruct
 from reporter.model.kinds.base.conditions import Condition
@@ -13,26 +11,20 @@ from reporter.model.subjects import Subject
 
 
 class ScaledObjectSpec(ScalingSpec, frozen=True):
-    """
-    *polling_interval*: the seconds between two questions to the scaler.
-    """
+    """*polling_interval*: the seconds between two questions to the scaler."""
 
     polling_interval: int | None = None
 
 
 class ScaledObjectStatus(ApiStruct, frozen=True):
-    """
-    The status; its conditions have neither a transition time nor an observed generation.
-    """
+    """The status; its conditions have neither a transition time nor an observed generation."""
 
     hpa_name: str | None = ""
     conditions: tuple[Condition, ...] | None = ()
 
 
 class ScaledObject(ApiObject, frozen=True):
-    """
-    A ScaledObject; annotations can pause it.
-    """
+    """A ScaledObject; annotations can pause it."""
 
     metadata: AnnotatedMetadata
     spec: ScaledObjectSpec = ScaledObjectSpec()
@@ -40,9 +32,7 @@ class ScaledObject(ApiObject, frozen=True):
 
 
 def index_keys(scaled_object: ScaledObject) -> tuple[str, ...]:
-    """
-    Index a ScaledObject by the InferenceSet that it scales, and by the one that owns it.
-    """
+    """Index a ScaledObject by the InferenceSet that it scales, and by the one that owns it."""
     namespace = scaled_object.metadata.namespace
     return tuple([inference_set_key(namespace, name) for name in _models_of(scaled_object)])
 

@@ -18,8 +18,6 @@ class ScalingSpec(ApiStruct, frozen=True):
 
     @property
     def inference_set(self) -> str:
-        """
-        The name of the scaled InferenceSet, "" if the target is of another kind.
-        """
+        """The name of the scaled InferenceSet, "" if the target is of another kind."""
         target = self.scale_target_ref
         return target.name if target is not None and target.kind == INFERENCE_SET_KIND else ""

@@ -1,3 +1,1 @@
-"""
-Kinds of NVSentinel, which the reporter writes only if a flag says so.
-"""
+"""Kinds of NVSentinel, which the reporter writes only if a flag says so."""

@@ -26,9 +26,7 @@ from reporter.model.subjects import Subject
 
 
 KINDS = {"healtheventresources": "HealthEventResource", "healthevents": "HealthEvent"}
-"""
-The kinds by their resources: that of its chart, and that of its design (ADR-027).
-"""
+"""The kinds by their resources: that of its chart, and that of its design (ADR-027)."""
 
 DEFAULT_RESOURCE = "healtheventresources.healthevents.dgxc.nvidia.com"
 VERSIONS = ("v1", "v1beta1", "v1alpha1")
@@ -94,16 +92,12 @@ class NodeHealthEvent(ApiObject, frozen=True):
 
 
 def affects_nothing(_: NodeHealthEvent) -> tuple[Subject, ...]:
-    """
-    Return none: no verdict depends on what is only written.
-    """
+    """Return none: no verdict depends on what is only written."""
     return ()
 
 
 def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
-    """
-    Return the kind that a resource, by the name of its CRD, has in one namespace.
-    """
+    """Return the kind that a resource, by the name of its CRD, has in one namespace."""
     resource, _, group = group_resource.partition(".")
     return ResourceKind(
         resource=resource,

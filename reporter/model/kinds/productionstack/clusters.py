@@ -22,9 +22,7 @@ MAX_UID = 63
 
 
 class ProductionStackClusterSpec(ApiStruct, frozen=True):
-    """
-    The cluster that the object is about.
-    """
+    """The cluster that the object is about."""
 
     cluster_label: Annotated[
         str,

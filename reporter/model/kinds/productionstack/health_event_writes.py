@@ -1,6 +1,4 @@
-"""
-The limits of the HealthEvent store, and the closed sets of what becomes of its writes.
-"""
+"""The limits of the HealthEvent store, and the closed sets of what becomes of its writes."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,9 +13,7 @@ The probe of the episodes that have no place. Its own are not kept: they would t
 
 @unique
 class StoreLimit(StrEnum):
-    """
-    The limit that an object had no place under.
-    """
+    """The limit that an object had no place under."""
 
     NODE = "node"
     CLUSTER = "cluster"
@@ -25,9 +21,7 @@ class StoreLimit(StrEnum):
 
 @unique
 class StoreWriteResult(StrEnum):
-    """
-    The result of one request to create, patch or delete a HealthEvent.
-    """
+    """The result of one request to create, patch or delete a HealthEvent."""
 
     CREATED = "created"
     FOUND = "found"  # it existed: an earlier create had arrived, or a predecessor's
@@ -43,9 +37,7 @@ class StoreWriteResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """
-    *retention*: how long an object is kept after the end of its episode.
-    """
+    """*retention*: how long an object is kept after the end of its episode."""
 
     per_node: int = 50
     total: int = 1000

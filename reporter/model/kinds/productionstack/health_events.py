@@ -24,9 +24,7 @@ from reporter.model.subjects import Subject
 
 
 MAX_TEXT = 1024
-"""
-The longest message, as of an Event (kubernetes, pkg/apis/core/validation/events.go).
-"""
+"""The longest message, as of an Event (kubernetes, pkg/apis/core/validation/events.go)."""
 
 MAX_REMEDY = 512
 MAX_REASON = 128
@@ -35,9 +33,7 @@ MAX_CAUSES = 8
 MAX_SUBJECT = 63 + 1 + MAX_NAME
 MAX_OBJECT = MAX_SUBJECT
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
-"""
-The label by which this program knows its objects; others of the kind are left alone.
-"""
+"""The label by which this program knows its objects; others of the kind are left alone."""
 
 
 ReasonName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_REASON)]
@@ -47,9 +43,7 @@ OF_OTHERS = Meta(description="Written by other controllers.")
 
 @unique
 class Phase(StrEnum):
-    """
-    The state of an episode.
-    """
+    """The state of an episode."""
 
     ACTIVE = "Active"
     RESOLVED = "Resolved"
@@ -57,9 +51,7 @@ class Phase(StrEnum):
 
 @unique
 class Resolution(StrEnum):
-    """
-    The end of an episode.
-    """
+    """The end of an episode."""
 
     CLEARED = "Cleared"  # the trouble is over
     GONE = "Gone"  # its subject is gone, or the reason is evaluated no longer
@@ -68,18 +60,14 @@ class Resolution(StrEnum):
 
 @unique
 class RecommendedAction(StrEnum):
-    """
-    A reporter recommends no action to a machine.
-    """
+    """A reporter recommends no action to a machine."""
 
     NONE = "NONE"
 
 
 @unique
 class ProcessingStrategy(StrEnum):
-    """
-    A reporter never triggers remediation.
-    """
+    """A reporter never triggers remediation."""
 
     STORE_ONLY = "STORE_ONLY"
 
@@ -98,9 +86,7 @@ class HealthEventStruct(
 
 
 class Entity(HealthEventStruct, frozen=True, kw_only=True):
-    """
-    One object that the trouble is about.
-    """
+    """One object that the trouble is about."""
 
     entity_type: Annotated[
         str, Meta(max_length=MAX_NAME, description="Kind, or resource with its group.")
@@ -111,9 +97,7 @@ class Entity(HealthEventStruct, frozen=True, kw_only=True):
 
 
 class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
-    """
-    The episode as it was first announced. It never changes.
-    """
+    """The episode as it was first announced. It never changes."""
 
     agent: Annotated[str, Meta(max_length=63, description="The program that created it.")]
     component_class: Annotated[Layer, Meta(description="The layer, for readers of all agents.")]
@@ -177,18 +161,14 @@ class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
 
 
 class PodsEviction(HealthEventStruct, frozen=True, kw_only=True):
-    """
-    The eviction of a node's pods; written by other controllers.
-    """
+    """The eviction of a node's pods; written by other controllers."""
 
     status: Annotated[str, Meta(max_length=63)] = ""
     message: Annotated[str, Meta(max_length=MAX_TEXT)] = ""
 
 
 class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
-    """
-    The course of the episode. The last six are other controllers', and never written here.
-    """
+    """The course of the episode. The last six are other controllers', and never written here."""
 
     phase: Annotated[Phase, Meta(description="Active while the episode runs.")] = Phase.ACTIVE
     resolution: Annotated[
@@ -227,17 +207,13 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
 
 
 class HealthEventMetadata(VersionedMetadata, frozen=True):
-    """
-    Metadata of an object whose annotations another process continues its episode from.
-    """
+    """Metadata of an object whose annotations another process continues its episode from."""
 
     annotations: dict[str, str] | None = None
 
 
 class HealthEvent(ApiObject, frozen=True):
-    """
-    *status*: as it is in the cluster, with what other controllers have written.
-    """
+    """*status*: as it is in the cluster, with what other controllers have written."""
 
     metadata: HealthEventMetadata
     spec: HealthEventSpec
@@ -257,9 +233,7 @@ CLUSTER_TEXT, MANY = "cluster", "*"
 
 
 def subject_text(subject: Subject) -> str:
-    """
-    Return the subject as the objects and their columns show it.
-    """
+    """Return the subject as the objects and their columns show it."""
     match subject.layer:
         case Layer.CLUSTER:
             return CLUSTER_TEXT
@@ -270,9 +244,7 @@ def subject_text(subject: Subject) -> str:
 
 
 def subject_of(spec: HealthEventSpec) -> Subject:
-    """
-    Return the subject of an object; the reverse of *subject_text*.
-    """
+    """Return the subject of an object; the reverse of *subject_text*."""
     if spec.layer is Layer.CLUSTER:
         return Subject(spec.layer)
     namespace, _, name = spec.subject.partition("/")
@@ -280,9 +252,7 @@ def subject_of(spec: HealthEventSpec) -> Subject:
 
 
 def affects(_: HealthEvent) -> tuple[Subject, ...]:
-    """
-    Return none: no verdict depends on what is only written.
-    """
+    """Return none: no verdict depends on what is only written."""
     return ()
 
 

@@ -13,17 +13,13 @@ VERSIONS = ("v1alpha1",)
 
 
 class VersionedMetadata(Metadata, frozen=True):
-    """
-    Metadata of a kind whose objects are written: a write names the version that it is about.
-    """
+    """Metadata of a kind whose objects are written: a write names the version that it is about."""
 
     resource_version: str = ""
 
 
 class StatusObject(ApiObject, frozen=True):
-    """
-    *status*: as it is in the cluster, also if an earlier or later release wrote it.
-    """
+    """*status*: as it is in the cluster, also if an earlier or later release wrote it."""
 
     metadata: VersionedMetadata
     status: dict[str, Any] | None = None
@@ -35,7 +31,5 @@ class StatusObject(ApiObject, frozen=True):
 
 
 def affects_none(_: StatusObject) -> tuple[Subject, ...]:
-    """
-    Return none: no verdict depends on what is only written.
-    """
+    """Return none: no verdict depends on what is only written."""
     return ()

@@ -20,9 +20,7 @@ from reporter.model.kinds.productionstack.status_object import (
 
 MAX_SETS = 256
 MAX_NAME = 253
-"""
-The longest name of an object (API conventions, "Names").
-"""
+"""The longest name of an object (API conventions, "Names")."""
 
 
 ObjectName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
@@ -30,9 +28,7 @@ ObjectName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 
 @unique
 class StatusScope(StrEnum):
-    """
-    The subject of an object: the namespace that it is in, or the control plane.
-    """
+    """The subject of an object: the namespace that it is in, or the control plane."""
 
     NAMESPACE = "Namespace"
     CLUSTER = "Cluster"
@@ -46,9 +42,7 @@ class PackageSpec(ApiStruct, frozen=True):
 
 
 class ProductionStackStatusSpec(ApiStruct, frozen=True):
-    """
-    The subject of the status, as its user asks for it.
-    """
+    """The subject of the status, as its user asks for it."""
 
     scope: Annotated[
         StatusScope,

@@ -1,6 +1,4 @@
-"""
-Count the connections that the server closes early, and log some of them.
-"""
+"""Count the connections that the server closes early, and log some of them."""
 
 import logging
 from collections.abc import Callable
@@ -10,9 +8,7 @@ from reporter.model.enums import ClosedConnection
 
 
 LOG_INTERVAL = timedelta(minutes=1)
-"""
-At most one line per reason and interval: clients that misbehave must not fill the log.
-"""
+"""At most one line per reason and interval: clients that misbehave must not fill the log."""
 
 LEVELS = {ClosedConnection.CROWDED_OUT: logging.WARNING}
 TEXTS = {

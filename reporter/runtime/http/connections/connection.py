@@ -36,9 +36,7 @@ class ConnectionObserver(Protocol):
 
 
 class Connection(web.RequestHandler):
-    """
-    *server*: the one of aiohttp, which has the handler of requests.
-    """
+    """*server*: the one of aiohttp, which has the handler of requests."""
 
     __slots__ = ("_deadline", "_has_request", "_observer", "_responding", "_timeouts", "client")
 
@@ -53,16 +51,12 @@ class Connection(web.RequestHandler):
 
     @property
     def is_waiting(self) -> bool:
-        """
-        Return whether no response is being made or sent.
-        """
+        """Return whether no response is being made or sent."""
         return not self._responding and not self._unsent_bytes()
 
     @contextmanager
     def responding(self) -> Iterator[None]:
-        """
-        Limit the time of a response. Its last bytes may still be sent afterwards.
-        """
+        """Limit the time of a response. Its last bytes may still be sent afterwards."""
         self._responding = True
         self._set_deadline(self._timeouts.response, ClosedConnection.SLOW_READER)
         try:
@@ -72,9 +66,7 @@ class Connection(web.RequestHandler):
             self._set_deadline(self._timeouts.idle, ClosedConnection.IDLE)
 
     def abort(self, why: ClosedConnection | None = None) -> None:
-        """
-        Reset the connection, so that an incomplete response cannot look whole.
-        """
+        """Reset the connection, so that an incomplete response cannot look whole."""
         if self.transport is not None and why is not None:
             self._observer.closed_early(self, why)
         if isinstance(self.transport, asyncio.Transport):

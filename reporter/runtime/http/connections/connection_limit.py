@@ -14,15 +14,11 @@ from reporter.runtime.http.connections.limits import MAX_CONNECTIONS
 
 
 OnClosed = Callable[[ClosedConnection, str], None]
-"""
-Called with the reason for which a connection was closed early, and the client.
-"""
+"""Called with the reason for which a connection was closed early, and the client."""
 
 
 class ConnectionLimit:
-    """
-    The open connections, in the order of their age.
-    """
+    """The open connections, in the order of their age."""
 
     def __init__(self, on_closed: OnClosed) -> None:
         self._on_closed = on_closed

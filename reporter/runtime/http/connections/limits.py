@@ -1,6 +1,4 @@
-"""
-The limits of the HTTP server: times, and connections at once.
-"""
+"""The limits of the HTTP server: times, and connections at once."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,11 +32,7 @@ run.
 """
 
 MAX_OPEN_FILES = LISTENING_ADDRESSES * (MAX_CONNECTIONS + BACKLOG)
-"""
-A connection that makes room for another keeps its file until other tasks run.
-"""
+"""A connection that makes room for another keeps its file until other tasks run."""
 
 STOP_TIMEOUT = timedelta(seconds=1)
-"""
-Time that responses that have begun may take when the server stops.
-"""
+"""Time that responses that have begun may take when the server stops."""

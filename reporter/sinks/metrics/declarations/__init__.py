@@ -1,3 +1,1 @@
-"""
-Every metric, declared once: name, type, help text and labels.
-"""
+"""Every metric, declared once: name, type, help text and labels."""

@@ -1,6 +1,4 @@
-"""
-The metrics of silences and of mirrored Events.
-"""
+"""The metrics of silences and of mirrored Events."""
 
 from reporter.sinks.metrics.declarations.declaration import MetricDeclaration, MetricType
 

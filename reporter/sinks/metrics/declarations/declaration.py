@@ -1,6 +1,4 @@
-"""
-The declaration of one metric.
-"""
+"""The declaration of one metric."""
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -11,9 +9,7 @@ PREFIX = "productionstack_status_reporter_"
 
 @unique
 class MetricType(StrEnum):
-    """
-    The types of the exposition format that the reporter uses.
-    """
+    """The types of the exposition format that the reporter uses."""
 
     COUNTER = "counter"
     GAUGE = "gauge"

@@ -1,6 +1,4 @@
-"""
-The metrics of the hub. Those about clusters come from the leader alone, as only it asks.
-"""
+"""The metrics of the hub. Those about clusters come from the leader alone, as only it asks."""
 
 from reporter.sinks.metrics.declarations.declaration import MetricDeclaration, MetricType
 
@@ -65,6 +63,4 @@ HUB_METRICS: tuple[MetricDeclaration, ...] = (
     HUB_OBJECT_WRITES,
     HUB_OBJECTS_FAILING,
 )
-"""
-All of them; a test compares this list with the page of the hub.
-"""
+"""All of them; a test compares this list with the page of the hub."""

@@ -293,6 +293,4 @@ METRICS: tuple[MetricDeclaration, ...] = (
     OVERLAY_RELOADS,
     OVERLAY_REFUSED,
 )
-"""
-All of them; a test compares this list with the page.
-"""
+"""All of them; a test compares this list with the page."""

@@ -9,9 +9,7 @@ from reporter.sinks.metrics.declarations.declaration import MetricDeclaration, M
 
 
 SET_LIMIT = 10_000
-"""
-The pairs of InferenceSet and reason that have series of their own, the most important first.
-"""
+"""The pairs of InferenceSet and reason that have series of their own, the most important first."""
 
 FINDING_LABELS = ("layer", "reason", "workload_namespace")
 """

@@ -1,3 +1,1 @@
-"""
-The series of reasons: their state by namespace and by InferenceSet, and since when.
-"""
+"""The series of reasons: their state by namespace and by InferenceSet, and since when."""

@@ -1,6 +1,4 @@
-"""
-The series of the states of reasons, computed at each scrape.
-"""
+"""The series of the states of reasons, computed at each scrape."""
 
 from collections.abc import Iterator, Mapping
 from threading import Lock
@@ -67,16 +65,12 @@ class StateCollector:
         self.add_reasons(catalogue)
 
     def add_reasons(self, catalogue: Catalogue) -> None:
-        """
-        Show the reasons of a catalogue, beside those that are shown.
-        """
+        """Show the reasons of a catalogue, beside those that are shown."""
         warnings = {k: e for k, e in catalogue.entries.items() if not e.is_ready_reason}
         self._entries = {**self._entries, **warnings}  # replaced, as another thread may read it
 
     def collect(self, evaluation: Evaluation, episodes: Episodes) -> list[Metric]:
-        """
-        Return the series of an evaluation. *episodes*: the start of each open one.
-        """
+        """Return the series of an evaluation. *episodes*: the start of each open one."""
         with self._one_at_a_time:
             return list(self._collect(evaluation, episodes))
 
@@ -125,9 +119,7 @@ class StateCollector:
                 yield (layer, reason, owner, namespace, name), self._has(row, name)
 
     def _owner_of(self, reason: Reason) -> str:
-        """
-        Return who must act; empty for a reason that no catalogue has had.
-        """
+        """Return who must act; empty for a reason that no catalogue has had."""
         entry = self._entries.get(reason)
         return "" if entry is None else entry.owner
 
@@ -152,9 +144,7 @@ def _suppressions(evaluation: Evaluation) -> set[tuple[str, ...]]:
 
 
 def _family(declaration: MetricDeclaration, samples: list[Sample]) -> Metric:
-    """
-    Return a family of samples that are ready: most of them are those of the last scrape.
-    """
+    """Return a family of samples that are ready: most of them are those of the last scrape."""
     family = make_family(declaration, ())
     family.samples = samples
     return family

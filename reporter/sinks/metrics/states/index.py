@@ -14,9 +14,7 @@ from reporter.stages.evaluation.states import ReasonState, StateTracker
 
 
 Row: TypeAlias = tuple[Layer, Reason, str]
-"""
-Layer, reason and namespace.
-"""
+"""Layer, reason and namespace."""
 
 Names: TypeAlias = tuple[str, ...]
 
@@ -54,9 +52,7 @@ class StateIndex:
         self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
 
     def update(self, evaluation: Evaluation) -> set[FindingKey]:
-        """
-        Return the keys that may have changed, without their items.
-        """
+        """Return the keys that may have changed, without their items."""
         changed = set()
         for key, state in self._tracker.update(evaluation, leading=True):
             names, pair = _names(evaluation, key, state), without_item(key)
@@ -67,9 +63,7 @@ class StateIndex:
         return changed
 
     def names_of(self, pair: FindingKey) -> Names:
-        """
-        Return the states of a reason about one subject; several if its items differ.
-        """
+        """Return the states of a reason about one subject; several if its items differ."""
         found = {name for names in self._items.get(pair, {}).values() for name in names}
         return tuple(name for name in STATE_NAMES if name in found)
 
@@ -117,9 +111,7 @@ def without_item(key: FindingKey) -> FindingKey:
 
 
 def most_important(names: Iterable[str]) -> str:
-    """
-    Return the most important of some states.
-    """
+    """Return the most important of some states."""
     return min(names, key=STATE_NAMES[1:].index)
 
 

@@ -1,6 +1,4 @@
-"""
-The series of InferenceSets: those that are not clear, and those that were within the hour.
-"""
+"""The series of InferenceSets: those that are not clear, and those that were within the hour."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -96,9 +94,7 @@ class SetSeries:
             yield Sample(SET_STATE.full_name, {**labels, "state": name}, float(name in each.names))
 
     def _choose(self) -> Collection[FindingKey]:
-        """
-        Return the pairs to show, by importance if they are too many.
-        """
+        """Return the pairs to show, by importance if they are too many."""
         if len(self._remembered) <= self._limit:
             return self._remembered.keys()
         return dict.fromkeys(nsmallest(self._limit, self._remembered, key=self._order))

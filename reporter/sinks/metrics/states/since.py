@@ -1,6 +1,4 @@
-"""
-Since when each finding has existed.
-"""
+"""Since when each finding has existed."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
@@ -15,17 +13,13 @@ from reporter.stages.rollup.causes.since import Since, since_of
 
 
 Episodes: TypeAlias = Mapping[FindingKey, datetime]
-"""
-The start of each open episode. Only the leader has any.
-"""
+"""The start of each open episode. Only the leader has any."""
 
 _Known: TypeAlias = tuple[FindingState, datetime | None, float]
 
 
 class FindingTimes:
-    """
-    The time since which the trouble of each finding has existed, as the status has it.
-    """
+    """The time since which the trouble of each finding has existed, as the status has it."""
 
     def __init__(self) -> None:
         self._known: dict[FindingKey, _Known] = {}

@@ -1,3 +1,1 @@
-"""
-The series of an answer, gathered by cluster.
-"""
+"""The series of an answer, gathered by cluster."""

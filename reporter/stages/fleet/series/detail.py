@@ -1,6 +1,4 @@
-"""
-Gather the series of the queries *trouble* and *revisions*, which decide no state.
-"""
+"""Gather the series of the queries *trouble* and *revisions*, which decide no state."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -41,9 +39,7 @@ class _Draft:
         self.silenced: dict[str, float] = {}
 
     def add(self, metric: str, labels: Mapping[str, str], value: str) -> None:
-        """
-        Take a series. The cluster is kept by the empty name.
-        """
+        """Take a series. The cluster is kept by the empty name."""
         namespace = text_of(labels, "workload_namespace")
         is_of_one = bool(namespace) or labels.get("scope") == CLUSTER_SCOPE
         if metric == BLOCKING_INFO and is_of_one:
@@ -84,9 +80,7 @@ def blocking_of(labels: Mapping[str, str]) -> ReportedBlocking:
 
 
 def gather_trouble(samples: Iterable[SeriesSample], label: str) -> TroubleAnswer:
-    """
-    Return what blocks, by cluster label and source.
-    """
+    """Return what blocks, by cluster label and source."""
     drafts: defaultdict[str, defaultdict[Source, _Draft]]
     drafts = defaultdict(lambda: defaultdict(_Draft))
     for labels, value in samples:
@@ -101,9 +95,7 @@ def gather_trouble(samples: Iterable[SeriesSample], label: str) -> TroubleAnswer
 
 
 def gather_revisions(samples: Iterable[SeriesSample], label: str) -> RevisionsAnswer:
-    """
-    Return the packages of each cluster, by name, revision and state.
-    """
+    """Return the packages of each cluster, by name, revision and state."""
     found: defaultdict[str, list[PackageCount]] = defaultdict(list)
     for labels, text in samples:
         cluster, value = labels.get(label, ""), parse_value(text)

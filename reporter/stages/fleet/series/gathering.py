@@ -39,9 +39,7 @@ from reporter.stages.fleet.series.labels import (
 
 
 MAX_NAMES = 20
-"""
-The names that are kept of what is dropped.
-"""
+"""The names that are kept of what is dropped."""
 
 MAX_COUNT = 2**31
 
@@ -50,9 +48,7 @@ V = TypeVar("V", int, float)
 
 
 class DroppedCounter:
-    """
-    Counts what is dropped, with some names.
-    """
+    """Counts what is dropped, with some names."""
 
     def __init__(self) -> None:
         self._series: defaultdict[Dropped, int] = defaultdict(int)
@@ -91,9 +87,7 @@ class _Draft:
         self.versions: set[str] = set()
 
     def add(self, metric: str, labels: Mapping[str, str], value: float) -> bool:
-        """
-        Take a series; return False if it is none of a reporter.
-        """
+        """Take a series; return False if it is none of a reporter."""
         if metric in {STATE, INFERENCE_SETS}:
             return self._add_state(metric, labels, value)
         if metric == REPLICAS:
@@ -148,9 +142,7 @@ class _Draft:
 def gather_clusters(
     samples: Iterable[SeriesSample], label: str, time: float | None
 ) -> ClustersAnswer:
-    """
-    Return what each source reports. *label*: the name of the cluster label.
-    """
+    """Return what each source reports. *label*: the name of the cluster label."""
     drafts: defaultdict[str, defaultdict[Source, _Draft]]
     drafts = defaultdict(lambda: defaultdict(_Draft))
     series: defaultdict[str, int] = defaultdict(int)
@@ -185,9 +177,7 @@ def _fits(metric: str, value: float) -> bool:
 
 
 def parse_value(text: Any) -> float | None:
-    """
-    Return a finite number; None for anything else. A NaN would differ from itself for ever.
-    """
+    """Return a finite number; None for anything else. A NaN would differ from itself for ever."""
     try:
         value = float(text)
     except (TypeError, ValueError):

@@ -1,6 +1,4 @@
-"""
-Gather all workload namespaces of one cluster, for its detail on demand.
-"""
+"""Gather all workload namespaces of one cluster, for its detail on demand."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -72,9 +70,7 @@ class _Draft:
 def gather_namespaces(
     samples: Iterable[SeriesSample], source: Source
 ) -> tuple[FleetNamespace, ...]:
-    """
-    Return the namespaces that one source reports, by name. *source*: the one that counts.
-    """
+    """Return the namespaces that one source reports, by name. *source*: the one that counts."""
     drafts: defaultdict[str, _Draft] = defaultdict(_Draft)
     for labels, text in samples:
         name, value = text_of(labels, "workload_namespace"), parse_value(text)

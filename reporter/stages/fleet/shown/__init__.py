@@ -1,3 +1,1 @@
-"""
-Documents, objects and texts that show the fleet.
-"""
+"""Documents, objects and texts that show the fleet."""

@@ -1,6 +1,4 @@
-"""
-Show what blocks, as far as metrics tell.
-"""
+"""Show what blocks, as far as metrics tell."""
 
 from reporter.model.fleet.answers import ReportedBlocking
 from reporter.model.fleet.status import FleetBlocking

@@ -31,9 +31,7 @@ class Detail(NamedTuple):
 def update_content(
     before: Content, judgement: Judgement, chosen: Sighting | None, detail: Detail
 ) -> Content:
-    """
-    Return what is shown after a round.
-    """
+    """Return what is shown after a round."""
     if judgement.state is None:
         return before
     packages = before.packages if detail.packages is None else detail.packages
@@ -61,9 +59,7 @@ def _last_known(before: Content, judgement: Judgement) -> State | None:
 
 
 def _with_trouble(before: Content, shown: Content, trouble: ClusterTrouble | None) -> Content:
-    """
-    Add what blocks; what was known before stays while the cluster is in the same state.
-    """
+    """Add what blocks; what was known before stays while the cluster is in the same state."""
     if trouble is not None:
         blocking = trouble.blocking if shown.state is not State.CURRENT else None
         return shown._replace(blocking=blocking, namespaces=trouble.namespaces, trouble_known=True)

@@ -1,6 +1,4 @@
-"""
-Render the fleet as published: texts and ages, of as much of it as was asked for.
-"""
+"""Render the fleet as published: texts and ages, of as much of it as was asked for."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -135,9 +133,7 @@ class FleetView:
 
 
 def _worst(states: Collection[State]) -> State:
-    """
-    Return the worst state; what is being deleted is no answer about health.
-    """
+    """Return the worst state; what is being deleted is no answer about health."""
     return max(states, key=lambda each: (each is not State.TERMINATING, each.severity))
 
 
@@ -167,9 +163,7 @@ def _namespaces(record: FleetRecord) -> Iterator[FleetNamespace]:
 
 
 def _sum_packages(records: Iterable[FleetRecord]) -> Iterator[FleetPackage]:
-    """
-    Yield the sums by package, revision and state. Those of an Unknown cluster are Unknown.
-    """
+    """Yield the sums by package, revision and state. Those of an Unknown cluster are Unknown."""
     sums: defaultdict[tuple[str, str, State], int] = defaultdict(int)
     for record in records:
         is_known = record.content.code is None

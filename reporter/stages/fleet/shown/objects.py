@@ -1,6 +1,4 @@
-"""
-The status that a ProductionStackCluster is to have.
-"""
+"""The status that a ProductionStackCluster is to have."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,9 +21,7 @@ Json = dict[str, Any]
 
 
 def render_status(found: ProductionStackCluster, entry: ClusterEntry, *, now: datetime) -> Json:
-    """
-    Return the status as a client reads it, without the times that change without news.
-    """
+    """Return the status as a client reads it, without the times that change without news."""
     generation = found.metadata.generation
     counts = entry.inference_sets
     status = ClusterObjectStatus(

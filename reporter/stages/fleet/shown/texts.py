@@ -1,6 +1,4 @@
-"""
-The meaning of each cause for which the hub calls a cluster Unknown, and what to do.
-"""
+"""The meaning of each cause for which the hub calls a cluster Unknown, and what to do."""
 
 from collections.abc import Mapping
 
@@ -55,9 +53,7 @@ _SEVERAL_LABELS = (
 
 
 def describe_code(code: FleetCode, content: Content, label: str) -> tuple[str, str]:
-    """
-    Return the message and the remedy.
-    """
+    """Return the message and the remedy."""
     message, remedy = _SEVERAL_LABELS if content.other_labels else _TEXTS[code]
     uids = ", ".join(content.other_uids) or "unknown"
     labels = ", ".join(content.other_labels)

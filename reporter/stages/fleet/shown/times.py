@@ -1,14 +1,10 @@
-"""
-Times that clusters report, as far as they are times.
-"""
+"""Times that clusters report, as far as they are times."""
 
 from datetime import UTC, datetime
 
 
 MAX_TIME = 253_402_300_799
-"""
-The last second of the year 9999, which is the last of datetime.
-"""
+"""The last second of the year 9999, which is the last of datetime."""
 
 
 def to_time(seconds: float | None) -> datetime | None:

@@ -1,6 +1,4 @@
-"""
-Compile the expressions of one reason, and find what they read.
-"""
+"""Compile the expressions of one reason, and find what they read."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -57,9 +55,7 @@ class CompiledReason(NamedTuple):
 
 
 class ReasonCompiler:
-    """
-    Compiles one entry. *problems*: what is wrong with it.
-    """
+    """Compiles one entry. *problems*: what is wrong with it."""
 
     def __init__(self, number: int, entry: GivenEntry, kinds: Mapping[str, DeclaredKind]) -> None:
         self.problems: list[ParameterProblem] = []
@@ -68,9 +64,7 @@ class ReasonCompiler:
         self._reads: dict[str, Reads] = {}
 
     def compile(self) -> CompiledReason | None:
-        """
-        Return the compiled reason; None if it has problems.
-        """
+        """Return the compiled reason; None if it has problems."""
         given = self._given
         self._check_kind(given.kind, "kind")
         expressions = dict(self._expressions())

@@ -1,6 +1,4 @@
-"""
-The evaluation of one object: whether it is current, and if not, what is wrong with it.
-"""
+"""The evaluation of one object: whether it is current, and if not, what is wrong with it."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,9 +34,7 @@ STATES = {
     TroubleKind.LOST: "is no longer current",
 }
 NOT_REMEMBERED = "is not current"
-"""
-The state of an object of which nobody knows whether it was current before.
-"""
+"""The state of an object of which nobody knows whether it was current before."""
 
 MAX_CODE_CHARACTERS = 64
 MAX_TEXT_CHARACTERS = 4096
@@ -73,9 +69,7 @@ class Moment(NamedTuple):
 
 
 def check_object(reason: CelReason, each: ApiObject, moment: Moment) -> ObjectResult:
-    """
-    Return the trouble of an object; an inconclusive result if an expression has no value.
-    """
+    """Return the trouble of an object; an inconclusive result if an expression has no value."""
     try:
         content = read_content(reason.kind, each)
         bindings = Bindings(content, moment.now, reason.parameters, moment.lookup)
@@ -144,9 +138,7 @@ def inconclusive(reason: CelReason, each: ApiObject, why: str) -> ObjectResult:
 
 
 def read_content(kind: ReadKind, each: ApiObject) -> dict[str, Any]:
-    """
-    Return the fields of an object that are read, as its JSON has them.
-    """
+    """Return the fields of an object that are read, as its JSON has them."""
     try:
         encoded = encode_content(each)
     except TooMuchContent as err:
@@ -161,9 +153,7 @@ def read_content(kind: ReadKind, each: ApiObject) -> dict[str, Any]:
 
 
 def is_stale(kind: ReadKind, content: dict[str, Any], each: ApiObject) -> bool:
-    """
-    Return whether the status is of an earlier generation of the spec.
-    """
+    """Return whether the status is of an earlier generation of the spec."""
     if not kind.declared.observes_generation:
         return False
     status = content.get("status")
@@ -177,9 +167,7 @@ def object_ref(kind: ReadKind, each: ApiObject) -> ObjectRef:
 
 
 def describe(kind: ReadKind, each: ApiObject) -> str:
-    """
-    Return an object's name for a message.
-    """
+    """Return an object's name for a message."""
     meta = each.metadata
     return f"{kind.declared.kind} {f'{meta.namespace}/' if meta.namespace else ''}{meta.name}"
 
@@ -248,9 +236,7 @@ class _Check:
         return found if found is None or found.tzinfo is not None else None
 
     def _detail(self, key: str, *types: type) -> Any:
-        """
-        Return the value of an expression that adds detail; None if it has none, with a note.
-        """
+        """Return the value of an expression that adds detail; None if it has none, with a note."""
         expression = self.reason.expressions.get(key)
         if expression is None:
             return None

@@ -85,9 +85,7 @@ def _last_known(snapshot: Snapshot, kind: ResourceKind) -> NamespacedName | None
 
 
 def _describe(kind: ReadKind) -> str:
-    """
-    Return the kind and what its selectors limit it to: ``Deployment team-a/operator``.
-    """
+    """Return the kind and what its selectors limit it to: ``Deployment team-a/operator``."""
     fields = parse_fields(kind.watched.field_selector)
     name = next((r.value for r in fields if r.field == NAME and r.wanted), "")
     labels = kind.watched.label_selector

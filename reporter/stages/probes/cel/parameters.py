@@ -1,6 +1,4 @@
-"""
-The parameters of a reason in CEL: as they are written, and as they are evaluated.
-"""
+"""The parameters of a reason in CEL: as they are written, and as they are evaluated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,9 +54,7 @@ class CelParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """
-    A compiled expression, and the file and line at which its key is.
-    """
+    """A compiled expression, and the file and line at which its key is."""
 
     key: str
     text: str
@@ -67,9 +63,7 @@ class Expression:
 
 
 class ReadKind(NamedTuple):
-    """
-    A kind that the catalogue declares, and how its objects are watched.
-    """
+    """A kind that the catalogue declares, and how its objects are watched."""
 
     declared: DeclaredKind
     watched: ResourceKind

@@ -1,6 +1,4 @@
-"""
-Prepare the reasons in CEL of a catalogue: compile them, and derive what is watched for them.
-"""
+"""Prepare the reasons in CEL of a catalogue: compile them, and derive what is watched for them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,9 +29,7 @@ which nothing else runs.
 def prepare_entries(
     entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind]
 ) -> Preparation:
-    """
-    Return the compiled reasons, or every problem that they have.
-    """
+    """Return the compiled reasons, or every problem that they have."""
     if len(entries) > MAX_REASONS:
         text = f"{len(entries)} reasons have this probe, of at most {MAX_REASONS}; remove some"
         return Preparation((), [ParameterProblem(MAX_REASONS, "", text)])
@@ -128,9 +124,7 @@ class _Assembly:
 
 
 def _is_of(kind: ResourceKind, declared: DeclaredKind) -> bool:
-    """
-    Return whether what makes subjects is this kind.
-    """
+    """Return whether what makes subjects is this kind."""
     return kind.is_declared and (kind.kind, kind.group_resource) == (
         declared.kind,
         declared.group_resource,
@@ -140,9 +134,7 @@ def _is_of(kind: ResourceKind, declared: DeclaredKind) -> bool:
 def _memory_of_current(
     reasons: Iterable[CelReason],
 ) -> Callable[[ApiObject, frozenset[str]], frozenset[str]]:
-    """
-    Return the function that keeps which definitions of current an object has met.
-    """
+    """Return the function that keeps which definitions of current an object has met."""
     shared: dict[frozenset[str], frozenset[str]] = {}
 
     @cache

@@ -33,9 +33,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 RELEASE_NAMESPACE_FLAG = "release-namespace"
 MAX_TROUBLES = 100
-"""
-Objects of one subject that have a clock of their own; the others are counted.
-"""
+"""Objects of one subject that have a clock of their own; the others are counted."""
 
 MAX_INCONCLUSIVE = 100
 
@@ -91,9 +89,7 @@ def _limited(found: Sequence[ObjectResult], total: int) -> Iterator[CheckResult]
 def _undecodable(
     snapshot: Snapshot, request: ProbeRequest, reason: CelReason
 ) -> Iterator[Inconclusive]:
-    """
-    Yield the objects of the subject whose newest version could not be decoded.
-    """
+    """Yield the objects of the subject whose newest version could not be decoded."""
     kind = reason.kind.watched
     for name in _undecodable_names(snapshot, request.subject, reason):
         cause = ObjectRef(reason.kind.declared.group_resource, *name)
@@ -116,9 +112,7 @@ def _undecodable_names(
 def _without(
     found: Sequence[ObjectResult], undecodable: Iterable[Inconclusive]
 ) -> Sequence[ObjectResult]:
-    """
-    Leave out the troubles of objects of which only an earlier version is known.
-    """
+    """Leave out the troubles of objects of which only an earlier version is known."""
     refs = frozenset().union(*(each.objects for each in undecodable))
     if not refs:
         return found

@@ -1,6 +1,4 @@
-"""
-The results of all objects of a subject, kept for as long as the objects stay the same.
-"""
+"""The results of all objects of a subject, kept for as long as the objects stay the same."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -34,29 +32,21 @@ seconds, in which nothing else runs. The Lease is lost after 15.
 """
 
 FRESH_WEIGHT = 10
-"""
-The weight of a reason that is evaluated anew in every pass: it counts as so many kept ones.
-"""
+"""The weight of a reason that is evaluated anew in every pass: it counts as so many kept ones."""
 
 MIN_KEPT = 512
-"""
-Number of kept subjects from which those without objects are forgotten.
-"""
+"""Number of kept subjects from which those without objects are forgotten."""
 
 
 class SubjectResults(NamedTuple):
-    """
-    The results of the objects that are not current, and the number of all objects.
-    """
+    """The results of the objects that are not current, and the number of all objects."""
 
     found: list[ObjectResult]
     total: int
 
 
 class _SubjectPart(NamedTuple):
-    """
-    Objects that change together: those of a subject, or those of a shard of the table.
-    """
+    """Objects that change together: those of a subject, or those of a shard of the table."""
 
     key: int | str
     source: object
@@ -64,18 +54,14 @@ class _SubjectPart(NamedTuple):
 
 
 def check_subject(snapshot: Snapshot, request: ProbeRequest) -> SubjectResults:
-    """
-    Check all objects of a subject.
-    """
+    """Check all objects of a subject."""
     reason: CelReason = request.parameters
     results = _kept_results if reason.depends_on_object_alone else _fresh_results
     return results(snapshot, request, reason)
 
 
 def why_too_many(snapshot: Snapshot, request: ProbeRequest) -> str:
-    """
-    Return why the objects of a subject are not evaluated; empty if they are.
-    """
+    """Return why the objects of a subject are not evaluated; empty if they are."""
     reason: CelReason = request.parameters
     kind = reason.kind.watched
     if request.subject.layer is Layer.CLUSTER:
@@ -118,9 +104,7 @@ def _find_objects(
 
 
 def _fresh_results(snapshot: Snapshot, request: ProbeRequest, reason: CelReason) -> SubjectResults:
-    """
-    Check objects for a reason that depends on the time or on other objects too.
-    """
+    """Check objects for a reason that depends on the time or on other objects too."""
     parts = _parts(snapshot, request, reason)
     objects = [each for part in parts for each in exclude_deleting(part.objects)]
     checked = (_check_fresh(snapshot, reason, each, request.now) for each in objects)
@@ -144,17 +128,13 @@ def _check_fresh(
 
 
 class _Lookups:
-    """
-    The objects that the expressions about one object look up.
-    """
+    """The objects that the expressions about one object look up."""
 
     def __init__(self, snapshot: Snapshot, reason: CelReason) -> None:
         self._snapshot, self._kinds, self._left = snapshot, reason.lookups, MAX_LOOKUPS
 
     def find(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
-        """
-        Return the content of an object; None if there is none. Raises EvaluationError.
-        """
+        """Return the content of an object; None if there is none. Raises EvaluationError."""
         if not self._left:
             raise EvaluationError(f"more than {MAX_LOOKUPS} objects are looked up")
         self._left -= 1
@@ -187,9 +167,7 @@ def _check_part(
     table: TableSnapshot,
     before: KeptResults | None,
 ) -> KeptResults:
-    """
-    Check the objects of a part; those that are the same as before keep their results.
-    """
+    """Check the objects of a part; those that are the same as before keep their results."""
     objects = exclude_deleting(part.objects)
     known = dict(zip(map(id, before.objects), before.rows, strict=True)) if before else {}
     rows = [
@@ -209,9 +187,7 @@ def _was_current(table: TableSnapshot, each: ApiObject) -> frozenset[str]:
 
 
 def _forget_empty(kept: dict[int | str, KeptResults], table: TableSnapshot) -> None:
-    """
-    Forget the results of subjects without objects, which would stay in memory; now and then.
-    """
+    """Forget the results of subjects without objects, which would stay in memory; now and then."""
     if len(kept) < MIN_KEPT or len(kept) & (len(kept) - 1):
         return
     for key in [key for key in kept if isinstance(key, str) and table.index.get(key) is None]:

@@ -1,6 +1,4 @@
-"""
-The annotations of a check Job: which condition has its result, and how long that counts.
-"""
+"""The annotations of a check Job: which condition has its result, and how long that counts."""
 
 import re
 from datetime import timedelta
@@ -30,14 +28,10 @@ The conditions of the Job controller (API reference, JobCondition): none is the 
 _NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _PREFIX = r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/"
 _TYPE = re.compile(rf"(?:{_PREFIX})?{_NAME}")
-"""
-The form of a condition's type (metav1.Condition).
-"""
+"""The form of a condition's type (metav1.Condition)."""
 
 MAX_QUOTED = 60
-"""
-Limit of a quoted value in bytes.
-"""
+"""Limit of a quoted value in bytes."""
 
 
 class CheckSettings(NamedTuple):
@@ -46,9 +40,7 @@ class CheckSettings(NamedTuple):
 
 
 def read_settings(job: Job) -> CheckSettings | Inconclusive:
-    """
-    Return the settings of a check; for an invalid value, what to do.
-    """
+    """Return the settings of a check; for an invalid value, what to do."""
     kind = job.metadata.annotation(CONDITION_TYPE)
     kind = DEFAULT_CONDITION_TYPE if kind is None else kind
     if kind in JOB_CONTROLLER_TYPES:

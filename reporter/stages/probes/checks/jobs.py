@@ -27,9 +27,7 @@ from reporter.stages.text.phrases import abbreviate_list
 
 
 CLUSTER_NAMESPACE_FLAG = "release-namespace"
-"""
-The flag with the namespace whose checks are about the cluster.
-"""
+"""The flag with the namespace whose checks are about the cluster."""
 
 
 class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -70,9 +68,7 @@ def _jobs_of_subject(snapshot: Snapshot, request: ProbeRequest) -> Sequence[Job]
 
 
 def _without_set(snapshot: Snapshot, namespace: str) -> Sequence[Job]:
-    """
-    Return the Jobs of a namespace that check no InferenceSet.
-    """
+    """Return the Jobs of a namespace that check no InferenceSet."""
     jobs = snapshot.by_index(JOBS, Job, namespace_key(namespace))
     return [job for job in jobs if not job.inference_set]
 
@@ -93,9 +89,7 @@ def _evaluate_check(
 
 
 def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
-    """
-    Yield advice about check Jobs that nobody evaluates.
-    """
+    """Yield advice about check Jobs that nobody evaluates."""
     if request.subject.layer is Layer.MODELHARNESS:
         yield from _missing_sets(snapshot, request.subject.namespace)
     if request.subject.layer is not Layer.CLUSTER or snapshot.why_not_synced(NAMESPACES):

@@ -1,6 +1,4 @@
-"""
-The checks that are evaluated when there are very many: each name of a check may have Events.
-"""
+"""The checks that are evaluated when there are very many: each name of a check may have Events."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -36,9 +34,7 @@ def _limit_names(jobs: FrozenMap[NamespacedName, ApiObject]) -> Mapping[str, fro
 
 
 def check_limit(snapshot: Snapshot, namespace: str, name: str) -> Inconclusive | None:
-    """
-    Return an inconclusive result for a check beyond the limits.
-    """
+    """Return an inconclusive result for a check beyond the limits."""
     if name in names_by_namespace(snapshot).get(namespace, frozenset()):
         return None
     return Inconclusive(

@@ -1,6 +1,4 @@
-"""
-The result of one check: what the newest of its Jobs that has reported says.
-"""
+"""The result of one check: what the newest of its Jobs that has reported says."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -29,17 +27,13 @@ The resource of a cause. The check is the cause, as each of its runs is a Job wi
 """
 
 MAX_QUOTED_BYTES = 200
-"""
-Limit of a quoted message in bytes, where no Event shortens it.
-"""
+"""Limit of a quoted message in bytes, where no Event shortens it."""
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Running(NamedTuple):
-    """
-    The state of a Job that has not reported and has not ended.
-    """
+    """The state of a Job that has not reported and has not ended."""
 
     settings: CheckSettings
 
@@ -128,9 +122,7 @@ def _no_result(job: Job, state: str) -> Inconclusive:
 
 
 def _reported_at(condition: Condition, job: Job, *, now: datetime) -> datetime:
-    """
-    Return when a result was reported; the creation of the Job if that time is not possible.
-    """
+    """Return when a result was reported; the creation of the Job if that time is not possible."""
     created = job.metadata.creation_timestamp or LONG_AGO
     written = condition.last_transition_time
     return written if written is not None and created <= written <= now else created

@@ -45,9 +45,7 @@ class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
 
 
 class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The CRDs without which the stack does not work.
-    """
+    """The CRDs without which the stack does not work."""
 
     required: tuple[RequiredCRD, ...]
 

@@ -1,6 +1,4 @@
-"""
-Probe for the Deployments of one control-plane component.
-"""
+"""Probe for the Deployments of one control-plane component."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -38,9 +36,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    *components*: all of them must work. *revisions*: of each, one working revision suffices.
-    """
+    """*components*: all of them must work. *revisions*: of each, one working revision suffices."""
 
     components: tuple[ComponentSpec, ...]
     revisions: bool = False
@@ -72,9 +68,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 
 def _cause_objects(located: LocatedDeployment) -> frozenset[ObjectRef]:
-    """
-    Return every object that may be the cause of a component's trouble.
-    """
+    """Return every object that may be the cause of a component's trouble."""
     found = (deployment_ref(d.metadata.namespace, d.metadata.name) for d in located.deployments)
     return frozenset((deployment_ref(located.namespace, located.name), *found))
 

@@ -43,9 +43,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 HARMLESS_REASONS = TRANSIENT_REASONS | NODE_PRESSURE_REASONS | {INFERENCE_PENDING}
-"""
-Reasons that state no failure of the pods: KAITO waits, or it speaks of the node.
-"""
+"""Reasons that state no failure of the pods: KAITO waits, or it speaks of the node."""
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:

@@ -76,9 +76,7 @@ def _picker_name(pool: InferencePool) -> str:
 
 
 def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResult | None:
-    """
-    Check an endpoint picker that a pool refers to.
-    """
+    """Check an endpoint picker that a pool refers to."""
     deployment = _find_deployment(snapshot, subject, name)
     if deployment is not None:
         return _evaluate_picker(snapshot, subject, name, deployment)
@@ -134,18 +132,14 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
 def _evaluate_picker(
     snapshot: Snapshot, subject: Subject, name: str, deployment: Deployment
 ) -> CheckResult | None:
-    """
-    Evaluate a Deployment that was found by *name* or by its label.
-    """
+    """Evaluate a Deployment that was found by *name* or by its label."""
     result = _evaluate_replicas(snapshot, deployment)
     names = {name, deployment.metadata.name} if result is not None else set()
     return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
 
 
 def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
-    """
-    Evaluate a picker's Deployment; replicas that wait beside a Ready one are no trouble.
-    """
+    """Evaluate a picker's Deployment; replicas that wait beside a Ready one are no trouble."""
     meta, status = picker.metadata, picker.status
     pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
     is_current = status.observed_generation >= meta.generation

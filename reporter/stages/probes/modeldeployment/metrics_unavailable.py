@@ -38,9 +38,7 @@ CAUSE_CODES: Mapping[ScrapeResult, str] = {
     ScrapeResult.FAILED: "Failed",
     ScrapeResult.UNUSABLE: "Unusable",
 }
-"""
-The results that say something about the pod: all but READ and OWN_LIMITS.
-"""
+"""The results that say something about the pod: all but READ and OWN_LIMITS."""
 
 
 class MetricsUnavailableParameters(
@@ -107,9 +105,7 @@ def _new_trouble(request: ProbeRequest, pod: Pod, failure: FailedScrape) -> Trou
 
 
 def build_scrape(parameters: MetricsUnavailableParameters, flags: Mapping[str, str]) -> Scrape:
-    """
-    Build the request for the page itself, without any family.
-    """
+    """Build the request for the page itself, without any family."""
     return Scrape(
         families=(),
         pods=READY,
@@ -121,9 +117,7 @@ def build_scrape(parameters: MetricsUnavailableParameters, flags: Mapping[str, s
 def summarize_history(
     parameters: MetricsUnavailableParameters, history: ScrapeHistory
 ) -> tuple[bool, bool, str]:
-    """
-    Return what of a history changes a verdict, so that other scrapes cause no evaluation.
-    """
+    """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
     failure = history.last_failure
     if failure is None:
         return False, True, ""

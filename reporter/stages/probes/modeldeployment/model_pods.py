@@ -1,6 +1,4 @@
-"""
-Probe for replicas of an InferenceSet whose model pods do not serve.
-"""
+"""Probe for replicas of an InferenceSet whose model pods do not serve."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -100,9 +98,7 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
 
 
 def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, FailedPods]:
-    """
-    Return the failures of a replica's pods, also of those that do not exist at this moment.
-    """
+    """Return the failures of a replica's pods, also of those that do not exist at this moment."""
     meta, nodes = replica.workspace.metadata, replica.workspace.status.target_node_count
     names = [f"{meta.name}-{index}" for index in range(max(nodes, 1))]
     found = {name: snapshot.pod_failures.get((meta.namespace, name)) for name in names}

@@ -48,17 +48,13 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 OUT_OF_MEMORY, KILLED, ENDED, CRASH = "OutOfMemory", "Killed", "Ended", "Crash"
 OTHER_CONTAINER = "OtherContainer"
 KILL_EXIT_CODES = frozenset({137, 143})
-"""
-128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails.
-"""
+"""128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails."""
 
 MAX_REASON_BYTES = 100
 
 
 class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The number of restarts within so many seconds from which on it is trouble.
-    """
+    """The number of restarts within so many seconds from which on it is trouble."""
 
     restarts: Annotated[int, Meta(ge=2, le=MAX_RESTARTS)]
     window_seconds: Annotated[int, Meta(ge=60, le=86400)]
@@ -91,9 +87,7 @@ def _soften(trouble: Trouble, changing: Collection[str]) -> Trouble:
 
 
 def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) -> set[str]:
-    """
-    Return the names of the pods of replicas that are being rolled out, or upgraded in place.
-    """
+    """Return the names of the pods of replicas that are being rolled out, or upgraded in place."""
     found = set()
     for workspace in workspaces:
         of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
@@ -122,9 +116,7 @@ def _find_restarted(pod: Pod, limit: int) -> list[ContainerStatus]:
 def _check_containers(
     snapshot: Snapshot, request: ProbeRequest, pod: Pod, restarted: Iterable[ContainerStatus]
 ) -> Iterator[CheckResult]:
-    """
-    Yield the trouble of the container that restarted most often, and what is not known.
-    """
+    """Yield the trouble of the container that restarted most often, and what is not known."""
     troubles: list[tuple[int, Trouble]] = []
     limit = request.parameters.restarts
     for status in restarted:
@@ -209,9 +201,7 @@ def _cause_code(pod: Pod, status: ContainerStatus) -> str:
 
 
 def _describe_end(ended: ContainerStateTerminated | None) -> str:
-    """
-    Describe how the run before ended; empty if the kubelet does not tell.
-    """
+    """Describe how the run before ended; empty if the kubelet does not tell."""
     if ended is None:
         return ""
     reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"

@@ -101,9 +101,7 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
 
 
 def _with_nodes(result: CheckResult | None, names: Sequence[str]) -> CheckResult | None:
-    """
-    Name the Nodes whose loss the conditions of a Workspace state.
-    """
+    """Name the Nodes whose loss the conditions of a Workspace state."""
     if not names or not isinstance(result, Trouble) or result.cause.code != NODE_LOST:
         return result
     state = f"{result.message_fields['state']}; {describe_lost(names)}"
@@ -177,9 +175,7 @@ def _find_node_claims(
 def _pool_error(
     snapshot: Snapshot, request: ProbeRequest, workspace: Workspace
 ) -> Condition | None:
-    """
-    Return why the NodePool of a Workspace gets no nodes; nothing if NodePools are not read.
-    """
+    """Return why the NodePool of a Workspace gets no nodes; nothing if NodePools are not read."""
     if not snapshot.has_synced(NODE_POOLS) or NODE_POOLS.resource in request.unwatched:
         return None
     key = workspace_key(workspace.metadata.namespace, workspace.metadata.name)
@@ -187,9 +183,7 @@ def _pool_error(
 
 
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
-    """
-    Return a Workspace's trouble in the words of a NodeClaim, one of many that come and go.
-    """
+    """Return a Workspace's trouble in the words of a NodeClaim, one of many that come and go."""
     about = f"a NodeClaim of {trouble.message_fields['object']}"
     return replace(
         trouble,

@@ -74,9 +74,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 
 def _check_routing(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
-    """
-    Check the routes of an InferenceSet and, if they are all well, the pools behind them.
-    """
+    """Check the routes of an InferenceSet and, if they are all well, the pools behind them."""
     subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
@@ -192,9 +190,7 @@ def _evaluate_route(
 def _check_references(
     snapshot: Snapshot, route: HTTPRoute, parents: ParentControllers
 ) -> list[CheckResult | None]:
-    """
-    Check that the Gateways and pools that a route refers to exist.
-    """
+    """Check that the Gateways and pools that a route refers to exist."""
     gateways = gateway_parents(route)
     if len(parents) == len(gateways) and not snapshot.undecodable:
         # All were found before, with their controllers.
@@ -211,9 +207,7 @@ def _check_reference(
     kind: ResourceKind,
     reference: ParentReference | BackendReference,
 ) -> CheckResult | None:
-    """
-    Check that a Gateway or a pool that a route refers to exists.
-    """
+    """Check that a Gateway or a pool that a route refers to exists."""
     namespace = reference.namespace or route.metadata.namespace
     undecodable = check_decoded(snapshot, kind, namespace, reference.name)
     if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:

@@ -38,15 +38,11 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 MAX_LISTED_PROBLEMS = 3
-"""
-Number of annotation problems that one message lists.
-"""
+"""Number of annotation problems that one message lists."""
 
 
 class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The Deployment that reads the models' metrics for KEDA.
-    """
+    """The Deployment that reads the models' metrics for KEDA."""
 
     scaler: ComponentSpec
 

@@ -39,9 +39,7 @@ from reporter.stages.text.phrases import human_duration
 
 GIGABYTE = 1e9
 STARTUP_PROBE_BUDGET = timedelta(minutes=30)
-"""
-The time that the startup probe of KAITO's pods allows: 180 attempts, 10 seconds apart.
-"""
+"""The time that the startup probe of KAITO's pods allows: 180 attempts, 10 seconds apart."""
 
 WHY_UNKNOWN = {
     DownloadState.NOT_SCRAPED: "its page was not read yet",
@@ -51,9 +49,7 @@ WHY_UNKNOWN = {
 
 
 class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    Names of the flags that say what is slow, and what is read where and how often.
-    """
+    """Names of the flags that say what is slow, and what is read where and how often."""
 
     window_flag: str
     min_mbps_flag: str
@@ -101,9 +97,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 
 def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> Scrape | None:
-    """
-    Build the request for the two gauges of loading pods; None if no speed is too slow.
-    """
+    """Build the request for the two gauges of loading pods; None if no speed is too slow."""
     rules = download_rules(parameters, flags)
     if not rules.slow_below:
         return None
@@ -118,17 +112,13 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
 
 
 def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
-    """
-    Return what of a history changes a verdict, so that other scrapes cause no evaluation.
-    """
+    """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
     why = history.last_failure.why if history.last_failure is not None else ""
     return why, evaluate_download(history, rules).state
 
 
 def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
-    """
-    Return what to set if no speed is slow.
-    """
+    """Return what to set if no speed is slow."""
     is_on = download_rules(parameters, flags).slow_below > 0
     return "" if is_on else f"set --{parameters.min_mbps_flag} above 0"
 
@@ -184,9 +174,7 @@ def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
 
 
 def _describe_outlook(loading: PodDownload) -> str:
-    """
-    Describe the remaining time of the download and that of the startup probe.
-    """
+    """Describe the remaining time of the download and that of the startup probe."""
     download, parts = loading.download, [""]
     if download.state is DownloadState.STALLED:
         parts.append("nothing arrives")
@@ -205,17 +193,13 @@ def _describe_outlook(loading: PodDownload) -> str:
 
 
 def _started_at(pod: Pod) -> datetime | None:
-    """
-    Return when the container that loads the model started; of several, the last one.
-    """
+    """Return when the container that loads the model started; of several, the last one."""
     running = (each.state.running for each in pod.status.container_statuses or ())
     return max((r.started_at for r in running if r is not None and r.started_at), default=None)
 
 
 def format_speed(bytes_a_second: float) -> str:
-    """
-    Format in MB/s, rounded down so that a speed below the limit never reads like the limit.
-    """
+    """Format in MB/s, rounded down so that a speed below the limit never reads like the limit."""
     tenths = int(bytes_a_second / MEGABYTE * 10 + 1e-6) / 10
     return f"{tenths:g} MB/s"
 

@@ -35,17 +35,13 @@ from reporter.stages.text.sanitize import sanitize, truncate_bytes
 
 
 class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    *filters*: the names of the EnvoyFilters that every harness has.
-    """
+    """*filters*: the names of the EnvoyFilters that every harness has."""
 
     filters: tuple[str, ...]
 
 
 MAX_NAME_BYTES = 100
-"""
-Limit of a quoted name in bytes.
-"""
+"""Limit of a quoted name in bytes."""
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:

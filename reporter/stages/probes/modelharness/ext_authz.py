@@ -54,9 +54,7 @@ class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename
 
 
 ISTIO_NAMESPACE_FLAG = "istio-namespace"
-"""
-The flag with the namespace of istiod and its MeshConfig.
-"""
+"""The flag with the namespace of istiod and its MeshConfig."""
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -82,9 +80,7 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
 
 
 def _locate_backends(snapshot: Snapshot, request: ProbeRequest) -> Sequence[LocatedDeployment]:
-    """
-    Return the locations of gateway auth's components, also of those that do not exist.
-    """
+    """Return the locations of gateway auth's components, also of those that do not exist."""
     located = (
         locate_component(snapshot, each, request.flags) for each in request.parameters.backends
     )

@@ -50,9 +50,7 @@ Reasons of Accepted=False while a controller has not decided (Gateway API, Gatew
 
 
 class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    *builtin_classes*: classes that work without a GatewayClass object, as Istio's own do.
-    """
+    """*builtin_classes*: classes that work without a GatewayClass object, as Istio's own do."""
 
     builtin_classes: tuple[str, ...] = ()
 
@@ -97,9 +95,7 @@ def _check_missing_gateway(snapshot: Snapshot, namespace: str) -> Iterable[Check
 
 
 def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
-    """
-    Return the Gateway by the modelharness chart's name, or another one that was deleted.
-    """
+    """Return the Gateway by the modelharness chart's name, or another one that was deleted."""
     default = ObjectRef(GATEWAYS.group_resource, namespace, f"{namespace}-gw")
     if default in snapshot.deleted_uids:
         return default
@@ -127,9 +123,7 @@ def _missing_trouble(snapshot: Snapshot, ref: ObjectRef) -> Trouble:
 def _evaluate_gateway(
     snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
 ) -> Sequence[CheckResult | None]:
-    """
-    Return the first trouble of a Gateway. A class that is not known hides no refusal.
-    """
+    """Return the first trouble of a Gateway. A class that is not known hides no refusal."""
     meta = gateway.metadata
     undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
     if undecodable is not None:
@@ -142,9 +136,7 @@ def _evaluate_gateway(
 def _check_class(
     snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
 ) -> CheckResult | None:
-    """
-    Check that a Gateway's class exists and is accepted; a built-in class needs no object.
-    """
+    """Check that a Gateway's class exists and is accepted; a built-in class needs no object."""
     name = gateway.spec.gateway_class_name
     is_known = snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is not None
     if check_served(snapshot, GATEWAY_CLASSES) or (name in builtin_classes and not is_known):

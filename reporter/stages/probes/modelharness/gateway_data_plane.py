@@ -101,9 +101,7 @@ def _is_unused(result: CheckResult) -> bool:
 
 
 def _as_degraded(result: CheckResult) -> CheckResult:
-    """
-    Return the trouble of one Deployment as that of a data plane which still serves.
-    """
+    """Return the trouble of one Deployment as that of a data plane which still serves."""
     if not isinstance(result, Trouble) or not result.is_out:
         return result
     fields = result.message_fields

@@ -47,9 +47,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 class GatewayProgrammingParameters(
     Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 ):
-    """
-    *load_balancers*: false for a cluster without any, where no Gateway ever gets an address.
-    """
+    """*load_balancers*: false for a cluster without any, where no Gateway ever gets an address."""
 
     load_balancers: bool = True
 
@@ -140,9 +138,7 @@ def _programmed_trouble(
 
 
 def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind, str]:
-    """
-    Return cause code, kind and message of a Programmed condition that is not True.
-    """
+    """Return cause code, kind and message of a Programmed condition that is not True."""
     if programmed is None or programmed.status == "Unknown":
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     if _lacks_proxies(programmed):
@@ -176,9 +172,7 @@ def _lacks_service(gateway: Gateway, programmed: Condition | None) -> bool:
 
 
 def _lacks_proxies(programmed: Condition) -> bool:
-    """
-    Return whether nothing but proxies is missing behind the Gateway's address.
-    """
+    """Return whether nothing but proxies is missing behind the Gateway's address."""
     message = programmed.message or ""
     return (
         programmed.reason == ADDRESS_NOT_ASSIGNED

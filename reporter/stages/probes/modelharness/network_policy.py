@@ -76,9 +76,7 @@ def _endpoint_selectors(policy: CiliumNetworkPolicy) -> Iterable[EndpointSelecto
 
 
 def _allowed_namespaces(policy: CiliumNetworkPolicy) -> frozenset[str]:
-    """
-    Return the namespaces that a policy allows by name.
-    """
+    """Return the namespaces that a policy allows by name."""
     return frozenset(
         name for each in _endpoint_selectors(policy) for name in _selected_namespaces(each)
     )

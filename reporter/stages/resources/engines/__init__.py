@@ -1,3 +1,1 @@
-"""
-The meaning of the recent numbers of a model server's engines.
-"""
+"""The meaning of the recent numbers of a model server's engines."""

@@ -57,9 +57,7 @@ class EngineFamilies(
 
 @dataclass(frozen=True, slots=True)
 class EngineColumns:
-    """
-    The columns of all families; each probe asks for those that it reads.
-    """
+    """The columns of all families; each probe asks for those that it reads."""
 
     running: Column
     waiting: Column
@@ -79,9 +77,7 @@ class EngineColumns:
 
     @property
     def counters(self) -> tuple[Column, ...]:
-        """
-        The counters of an engine's work, which vLLM moves in steps that give tokens.
-        """
+        """The counters of an engine's work, which vLLM moves in steps that give tokens."""
         return (self.steps, self.prompt_tokens, self.generation_tokens, self.finished)
 
     @property

@@ -1,6 +1,4 @@
-"""
-The outcome of a check of one engine.
-"""
+"""The outcome of a check of one engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +20,7 @@ class EngineTrouble:
 
 @dataclass(frozen=True, slots=True)
 class EngineUnknown:
-    """
-    An engine that cannot be evaluated, with why. *is_brief*: more pages will show its state.
-    """
+    """An engine that cannot be evaluated, with why. *is_brief*: more pages will show its state."""
 
     why: str
     is_brief: bool = False
@@ -38,9 +34,7 @@ NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
 def gist_of(outcome: EngineOutcome) -> str:
-    """
-    Return what of an outcome changes a verdict; its numbers do not.
-    """
+    """Return what of an outcome changes a verdict; its numbers do not."""
     match outcome:
         case EngineTrouble(code, _, begins):
             return code if begins else f"{code} if it has begun"

@@ -1,6 +1,4 @@
-"""
-Tell whether an engine that works has more requests than it can take.
-"""
+"""Tell whether an engine that works has more requests than it can take."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

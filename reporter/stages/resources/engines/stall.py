@@ -81,18 +81,14 @@ def evaluate_stall(engine: EngineView, rules: StallRules) -> EngineOutcome:
 
 
 def _busy_since(engine: EngineView, columns: EngineColumns) -> float:
-    """
-    Return since when the engine has been awake with requests.
-    """
+    """Return since when the engine has been awake with requests."""
     gauges = (engine.positive_since(each) for each in (columns.running, columns.waiting))
     busy = min((each for each in gauges if each is not None), default=engine.now)
     return max(busy, engine.positive_since(columns.awake) or 0.0)
 
 
 def _has_traffic(engine: EngineView, rules: StallRules, *, stopped: float) -> bool:
-    """
-    Return whether a gauge of requests, or a counter of them, moved after the progress ended.
-    """
+    """Return whether a gauge of requests, or a counter of them, moved after the progress ended."""
     columns = rules.columns
     if engine.last_change((columns.running, columns.waiting)) > stopped:
         return True

@@ -1,6 +1,4 @@
-"""
-The recent numbers of one engine, read by column.
-"""
+"""The recent numbers of one engine, read by column."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,9 +25,7 @@ class Sustained(NamedTuple):
 
 
 class Increase(NamedTuple):
-    """
-    The increases of some counters within the same stretch of time, of *seconds*.
-    """
+    """The increases of some counters within the same stretch of time, of *seconds*."""
 
     seconds: float
     by_column: tuple[float, ...]
@@ -49,24 +45,18 @@ class EngineView(Struct, frozen=True, gc=False):
 
     @property
     def now(self) -> float:
-        """
-        The time of the newest page, in seconds of observed time.
-        """
+        """The time of the newest page, in seconds of observed time."""
         return self.readings.observed
 
     def server(self) -> "EngineView | None":
-        """
-        Return the row of the pod's HTTP server, None if the page has none.
-        """
+        """Return the row of the pod's HTTP server, None if the page has none."""
         series = self.readings.by_engine.get(POD_ROW)
         if series is None:
             return None
         return EngineView(POD_ROW, series, self.readings, self.positions)
 
     def value(self, column: Column) -> float | None:
-        """
-        Return the newest number, None if the page has none.
-        """
+        """Return the newest number, None if the page has none."""
         return _number(self.series.rows[-1][self.positions[column]])
 
     def changed_at(self, column: Column) -> float:
@@ -82,9 +72,7 @@ class EngineView(Struct, frozen=True, gc=False):
         return sum(at >= moment for at in self.series.times)
 
     def holds(self, condition: Callable[[Mapping[Column, float]], bool]) -> bool:
-        """
-        Return whether a condition holds on the newest page.
-        """
+        """Return whether a condition holds on the newest page."""
         _, newest = next(self._pages_back())
         return condition(newest)
 
@@ -120,9 +108,7 @@ class EngineView(Struct, frozen=True, gc=False):
         return self.series.times[0]
 
     def value_before(self, column: Column, seconds: float) -> float | None:
-        """
-        Return the number of so long ago, or of the oldest page.
-        """
+        """Return the number of so long ago, or of the oldest page."""
         return _number(self._row_before(seconds)[1][self.positions[column]])
 
     def increase(self, seconds: float, *columns: Column) -> Increase:
@@ -137,9 +123,7 @@ class EngineView(Struct, frozen=True, gc=False):
         return Increase(self.now - at, tuple(_number(each) or 0.0 for each in found))
 
     def has_changed(self, columns: Iterable[Column]) -> bool:
-        """
-        Return whether one of these is another than on the oldest page, also after gaps.
-        """
+        """Return whether one of these is another than on the oldest page, also after gaps."""
         oldest, newest = self.series.rows[0], self.series.rows[-1]
         indexes = map(self.positions.__getitem__, columns)
         return any(not _is_same(newest[i], oldest[i]) for i in indexes)
@@ -156,9 +140,7 @@ class EngineView(Struct, frozen=True, gc=False):
 
 
 def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> list[EngineView]:
-    """
-    Return the engines of a page: the rows that have or had a number in one of these columns.
-    """
+    """Return the engines of a page: the rows that have or had a number in one of these columns."""
     positions, marked = _layout(readings.columns, marks)
     return [
         EngineView(name, series, readings, positions)
@@ -171,9 +153,7 @@ def engine_views(readings: EngineReadings, marks: tuple[Column, ...]) -> list[En
 def _layout(
     columns: tuple[Column, ...], marks: tuple[Column, ...]
 ) -> tuple[Mapping[Column, int], Sequence[int]]:
-    """
-    Return the positions of all columns of a row, and those of *marks*.
-    """
+    """Return the positions of all columns of a row, and those of *marks*."""
     positions = {column: position for position, column in enumerate(columns)}
     return positions, [positions[each] for each in marks]
 

@@ -26,9 +26,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 SERVICE_CLUSTER = re.compile(
     r"outbound\|\d+\|[^|]*\|(?P<name>[a-z0-9-]+)\.(?P<namespace>[a-z0-9-]+)\.svc\."
 )
-"""
-Istio's name of a Service's Envoy cluster: ``outbound|<port>|<subset>|<host>``.
-"""
+"""Istio's name of a Service's Envoy cluster: ``outbound|<port>|<subset>|<host>``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +94,7 @@ def _actual_backend(
 
 
 def _is_likely_meant(backend: Metadata, service: BackendService) -> bool:
-    """
-    Return whether a backend shares its namespace or its name with a Service.
-    """
+    """Return whether a backend shares its namespace or its name with a Service."""
     return service.namespace == backend.namespace or service.name == backend.name
 
 

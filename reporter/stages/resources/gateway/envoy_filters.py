@@ -1,6 +1,4 @@
-"""
-Trouble with an EnvoyFilter, in the shape that all probes of EnvoyFilters share.
-"""
+"""Trouble with an EnvoyFilter, in the shape that all probes of EnvoyFilters share."""
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter

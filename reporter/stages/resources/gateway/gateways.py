@@ -19,9 +19,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 OWNED_BY_LABEL = ("kaito.sh/owned-by", "modelharness")
-"""
-The label that the modelharness chart sets on every object it creates.
-"""
+"""The label that the modelharness chart sets on every object it creates."""
 
 
 def is_owned_by_harness(about: ApiObject) -> bool:
@@ -30,9 +28,7 @@ def is_owned_by_harness(about: ApiObject) -> bool:
 
 
 def find_gateways(snapshot: Snapshot, namespace: str) -> tuple[Gateway, ...]:
-    """
-    Return the Gateways of a namespace, those being deleted included.
-    """
+    """Return the Gateways of a namespace, those being deleted included."""
     return tuple(
         gateway
         for gateway in snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
@@ -43,9 +39,7 @@ def find_gateways(snapshot: Snapshot, namespace: str) -> tuple[Gateway, ...]:
 
 
 def parent_gateway_refs(snapshot: Snapshot, namespace: str) -> tuple[ObjectRef, ...]:
-    """
-    Return the parents of a namespace's routes, in any namespace and existing or not.
-    """
+    """Return the parents of a namespace's routes, in any namespace and existing or not."""
     routes = snapshot.by_index(HTTP_ROUTES, HTTPRoute, namespace_key(namespace))
     return tuple(
         sorted(
@@ -60,9 +54,7 @@ def parent_gateway_refs(snapshot: Snapshot, namespace: str) -> tuple[ObjectRef, 
 
 
 def is_gateway_parent(parent: ParentReference) -> bool:
-    """
-    Return whether a parentRef names a Gateway; kind and group default to it (Gateway API).
-    """
+    """Return whether a parentRef names a Gateway; kind and group default to it (Gateway API)."""
     if parent.kind and parent.kind != GATEWAYS.kind:
         return False
     return not parent.group or parent.group == GATEWAY_API_GROUP

@@ -44,9 +44,7 @@ PENDING = "Pending"
 
 @dataclass(frozen=True, slots=True)
 class ListenerFailure:
-    """
-    The condition that states the trouble of one listener.
-    """
+    """The condition that states the trouble of one listener."""
 
     listener: str
     condition: Condition
@@ -81,9 +79,7 @@ def _failing_condition(listener: ListenerStatus) -> Condition | None:
 
 
 def listener_trouble(gateway: Gateway, failures: Sequence[ListenerFailure]) -> Trouble | None:
-    """
-    Build one trouble from the failures of a Gateway's listeners; None without any failure.
-    """
+    """Build one trouble from the failures of a Gateway's listeners; None without any failure."""
     if not failures:
         return None
     has_certificate_error = any(f.condition.reason in CERTIFICATE_REASONS for f in failures)

@@ -27,14 +27,10 @@ The group that Istio gives the Gateway in its entries about InferencePools: that
 """
 
 ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
-"""
-The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway.
-"""
+"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway."""
 
 Listener: TypeAlias = tuple[str | None, int | None]
-"""
-The sectionName and the port of a parentRef.
-"""
+"""The sectionName and the port of a parentRef."""
 
 NO_LISTENER: Listener = (None, None)
 
@@ -83,9 +79,7 @@ def _is_gateway_of_istio(ref: ParentReference) -> bool:
 
 
 def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
-    """
-    Return the controllerName of a Gateway's class; empty if the class has no object.
-    """
+    """Return the controllerName of a Gateway's class; empty if the class has no object."""
     name = gateway.spec.gateway_class_name
     gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
     return gateway_class.spec.controller_name if gateway_class is not None else ""

@@ -33,14 +33,10 @@ A new route reports BackendNotFound for some seconds until this Service exists
 """
 
 PICKER_REASONS = frozenset({"InvalidExtensionRef", "EndpointPickerRefMissing"})
-"""
-Reasons of a pool's ResolvedRefs=False for its endpoint picker.
-"""
+"""Reasons of a pool's ResolvedRefs=False for its endpoint picker."""
 
 SERVICE = "Service"
-"""
-The kind that an endpointPickerRef has by default.
-"""
+"""The kind that an endpointPickerRef has by default."""
 
 PICKER_NOT_FOUND, PICKER_INVALID = "PickerNotFound", "PickerInvalid"
 
@@ -53,9 +49,7 @@ The beginning of Istio's message about a Service that did not exist when it last
 def evaluate_route_status(
     route: HTTPRoute, parent_status: ParentStatus | None, gateway: str
 ) -> CheckResult | None:
-    """
-    Check what the controller of *gateway* wrote about a route; None if it wrote nothing.
-    """
+    """Check what the controller of *gateway* wrote about a route; None if it wrote nothing."""
     if parent_status is None:
         state = f"was not answered by the controller of its Gateway {gateway}"
         return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)
@@ -149,9 +143,7 @@ def _describe_picker(pool: InferencePool) -> str:
 
 
 def picker_service(pool: InferencePool) -> str:
-    """
-    Return the name of the Service that is a pool's endpoint picker, "" if it names none.
-    """
+    """Return the name of the Service that is a pool's endpoint picker, "" if it names none."""
     picker = pool.spec.endpoint_picker_ref
     if picker is None or picker.group or (picker.kind or SERVICE) != SERVICE:
         return ""

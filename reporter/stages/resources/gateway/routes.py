@@ -34,9 +34,7 @@ T = TypeVar("T", bound=ApiObject)
 
 
 def find_routes(snapshot: Snapshot, subject: Subject) -> tuple[HTTPRoute, ...]:
-    """
-    Return the routes of an InferenceSet, those being deleted included.
-    """
+    """Return the routes of an InferenceSet, those being deleted included."""
     namespace, name = subject.namespace, subject.name
     by_label = snapshot.by_index(HTTP_ROUTES, HTTPRoute, inference_set_key(namespace, name))
     pool_key = backend_pool_key(namespace, f"{name}{POOL_SUFFIX}")
@@ -67,9 +65,7 @@ def find_pools(
 
 
 def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
-    """
-    Return each object once, by namespace and name.
-    """
+    """Return each object once, by namespace and name."""
     # The usual case, one object found in several ways, needs no sorting.
     others = [each for each in objects if each is not objects[0]]
     if not others:
@@ -79,9 +75,7 @@ def _unique(objects: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def pool_backends(route: HTTPRoute) -> Sequence[BackendReference]:
-    """
-    Return the backendRefs of a route that name an InferencePool, existing or not.
-    """
+    """Return the backendRefs of a route that name an InferencePool, existing or not."""
     kind, group = INFERENCE_POOLS.kind, INFERENCE_POOLS.group
     return [
         each

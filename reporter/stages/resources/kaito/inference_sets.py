@@ -25,9 +25,7 @@ The label of a Workspace's pods (KAITO, api/v1beta1/labels.go). Their StatefulSe
 
 
 OWNED_BY_LABEL = ("kaito.sh/owned-by", "modeldeployment")
-"""
-The label that the modeldeployment chart sets on what it creates.
-"""
+"""The label that the modeldeployment chart sets on what it creates."""
 
 
 def get_inference_set(snapshot: Snapshot, subject: Subject) -> InferenceSet | None:
@@ -68,9 +66,7 @@ def _is_being_removed(workspace: Workspace) -> bool:
 
 
 def find_model_pods(snapshot: Snapshot, subject: Subject) -> tuple[Pod, ...]:
-    """
-    Return all pods of an InferenceSet, leftover pods included.
-    """
+    """Return all pods of an InferenceSet, leftover pods included."""
     return snapshot.by_index(PODS, Pod, inference_set_key(subject.namespace, subject.name))
 
 

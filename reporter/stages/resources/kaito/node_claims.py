@@ -25,9 +25,7 @@ LAUNCHED = "Launched"
 REGISTERED = "Registered"
 LIFECYCLE_CONDITIONS = (LAUNCHED, REGISTERED, "Initialized")
 REGISTRATION_HEALTHY = "NodeRegistrationHealthy"
-"""
-The condition of a NodePool that keeps reason and message of nodes that are not created.
-"""
+"""The condition of a NodePool that keeps reason and message of nodes that are not created."""
 
 LOSS_OF_MACHINES = Condition(REGISTERED, "False", REGISTRATION_FAILED)
 """
@@ -37,9 +35,7 @@ The error that only claims show which come and go: machines are given up before 
 
 @dataclass(frozen=True, slots=True)
 class StuckNodeClaim:
-    """
-    A claim whose lifecycle has not got further; *pending* is the condition that is not True.
-    """
+    """A claim whose lifecycle has not got further; *pending* is the condition that is not True."""
 
     name: str
     pending: Condition
@@ -61,9 +57,7 @@ def find_stuck_claim(claims: Iterable[NodeClaim]) -> StuckNodeClaim | None:
 
 
 def find_claim_error(claim: NodeClaim) -> Condition | None:
-    """
-    Return the condition that states an error; None for a claim that is being deleted.
-    """
+    """Return the condition that states an error; None for a claim that is being deleted."""
     pending = _pending_condition(claim) if exclude_deleting_claims([claim]) else None
     return pending if pending is not None and _is_error(pending) else None
 
@@ -96,9 +90,7 @@ def is_loss_of_machines(error: Condition) -> bool:
 
 
 def has_reached(claim: NodeClaim, step: str) -> bool:
-    """
-    Return whether a claim has reached a step of its lifecycle.
-    """
+    """Return whether a claim has reached a step of its lifecycle."""
     return is_condition_true(find_condition(claim.status.conditions, step))
 
 
@@ -114,9 +106,7 @@ def exclude_deleting_claims(claims: Iterable[NodeClaim]) -> list[NodeClaim]:
 
 
 def _pending_condition(claim: NodeClaim) -> Condition | None:
-    """
-    Return the first error among the conditions that are not True, else the first of these.
-    """
+    """Return the first error among the conditions that are not True, else the first of these."""
     conditions = (find_condition(claim.status.conditions, type_) for type_ in LIFECYCLE_CONDITIONS)
     current = [
         each

@@ -26,15 +26,11 @@ WAITING_REASONS = frozenset(
         "workspaceResourceStatusNotReady",
     }
 )
-"""
-Reasons for which no outcome is known yet. They do not end an error that was reported before.
-"""
+"""Reasons for which no outcome is known yet. They do not end an error that was reported before."""
 
 NODE_NOT_FOUND = "NodeNotFound"
 UNREGISTERED_REASONS = WAITING_REASONS | {NODE_NOT_FOUND}
-"""
-Reasons before a machine has registered as a Node.
-"""
+"""Reasons before a machine has registered as a Node."""
 
 NODE_STARTING_REASONS = frozenset(
     {
@@ -55,9 +51,7 @@ Karpenter writes most of them (pkg/controllers/nodeclaim/lifecycle), KAITO the o
 """
 
 MODEL_REASONS = frozenset({"ModelMirrorNotReady", "ModelMirrorPending"})
-"""
-Reasons of ResourceReady that are about the model's files, not about nodes.
-"""
+"""Reasons of ResourceReady that are about the model's files, not about nodes."""
 
 TRANSIENT_REASONS = WAITING_REASONS | NODE_STARTING_REASONS | MODEL_REASONS
 
@@ -169,9 +163,7 @@ reasons of conditions (karpenter-provider-azure, pkg/providers/instance/offering
 
 
 def classify_error(error: Condition) -> str:
-    """
-    Return the cause code of an error of nodes.
-    """
+    """Return the cause code of an error of nodes."""
     for text in (error.reason or "", error.message or ""):
         for code, words in WORDS_OF_CODES.items():
             if words.search(text):

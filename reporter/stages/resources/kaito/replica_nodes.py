@@ -1,6 +1,4 @@
-"""
-The lost Nodes of a replica that has served.
-"""
+"""The lost Nodes of a replica that has served."""
 
 from collections.abc import Mapping
 from dataclasses import replace

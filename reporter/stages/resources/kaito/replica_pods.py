@@ -1,6 +1,4 @@
-"""
-The problems of a replica's pods, from the pods' own status.
-"""
+"""The problems of a replica's pods, from the pods' own status."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -63,9 +61,7 @@ def find_replica_problems(replica: ModelReplica) -> list[PodProblem]:
 
 
 def _repeated_failures(replica: ModelReplica) -> list[PodProblem]:
-    """
-    Return the problems of pods that were replaced again and again, existing now or not.
-    """
+    """Return the problems of pods that were replaced again and again, existing now or not."""
     present = {p.metadata.name: p for p in replica.counted_pods if p.status.phase != FAILED}
     found = (
         find_repeated_failure(name, failures, present.get(name))
@@ -91,9 +87,7 @@ def _classify_container(problem: PodProblem, pod: Pod, *, is_changing: bool) -> 
 
 
 def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Trouble:
-    """
-    Build the trouble of a replica from its worst pod; the other pods are only counted.
-    """
+    """Build the trouble of a replica from its worst pod; the other pods are only counted."""
     worst, others = problems[0], len(problems) - 1
     state = f"is not ready: {worst.text}"
     if worst.text.startswith(NOT_READY):

@@ -48,9 +48,7 @@ class ServingReplicas:
 
     @classmethod
     def of(cls, workspaces: Iterable[Workspace], serving: int, wanted: int) -> "ServingReplicas":
-        """
-        Return the counts of a set; a replica of several nodes is more than one pod.
-        """
+        """Return the counts of a set; a replica of several nodes is more than one pod."""
         has_pods = any(each.status.target_node_count > 1 for each in workspaces)
         return cls(serving, wanted, "replicas" if has_pods else "model pods")
 
@@ -70,9 +68,7 @@ class ServingReplicas:
         return code if self.is_out else intern(f"{DEGRADED}.{code}")
 
     def describe(self) -> str:
-        """
-        Return the beginning of a message; empty if the only replica is out.
-        """
+        """Return the beginning of a message; empty if the only replica is out."""
         if self.is_out and self.wanted <= 1:
             return ""
         extent = "unavailable, " if self.is_out else "degraded, "
@@ -99,9 +95,7 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
     @property
     def is_spare(self) -> bool:
-        """
-        Report that enough other replicas serve, so this one is being replaced or removed.
-        """
+        """Report that enough other replicas serve, so this one is being replaced or removed."""
         return self.of_set.is_enough
 
     @property
@@ -114,9 +108,7 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
 
 def upgrade_started_at(workspace: Workspace) -> datetime | None:
-    """
-    Return when the last upgrade in place began; it replaces the pods created before.
-    """
+    """Return when the last upgrade in place began; it replaces the pods created before."""
     if not workspace.metadata.label(UPGRADE_LABEL):
         return None
     return parse_time(workspace.metadata.annotation(UPGRADE_START_ANNOTATION))
@@ -131,17 +123,13 @@ def has_served(workspace: Workspace) -> bool:
 
 
 def is_rolling_out(pods: Sequence[Pod]) -> bool:
-    """
-    Return whether the StatefulSet's pods are of more than one revision.
-    """
+    """Return whether the StatefulSet's pods are of more than one revision."""
     revisions = {pod.metadata.label(REVISION_LABEL) for pod in pods} - {""}
     return len(revisions) > 1
 
 
 def replica_trouble(replica: ModelReplica, code: str, kind: TroubleKind) -> Trouble:
-    """
-    Build the trouble of a replica, with a message that the caller completes.
-    """
+    """Build the trouble of a replica, with a message that the caller completes."""
     workspace = replica.workspace
     return Trouble(
         cause=Cause(workspace_ref(workspace), replica.of_set.cause_code(code)),

@@ -115,9 +115,7 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
 
 
 def _stated_trouble(replica: ModelReplica) -> CheckResult | None:
-    """
-    Return an error that only KAITO states: of no pod, or of pods that are not seen.
-    """
+    """Return an error that only KAITO states: of no pod, or of pods that are not seen."""
     meta, conditions = replica.workspace.metadata, replica.workspace.status.conditions
     inference = find_condition(conditions, INFERENCE_READY)
     resources = find_condition(conditions, RESOURCE_READY)
@@ -157,9 +155,7 @@ def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
 
 
 def _reconcile_error(workspace: Workspace) -> str:
-    """
-    Return the error that keeps KAITO from reconciling a Workspace, "" if it states none.
-    """
+    """Return the error that keeps KAITO from reconciling a Workspace, "" if it states none."""
     messages = (each.message or "" for each in workspace.status.conditions or ())
     found = (message.partition(RECONCILE_ERROR)[2] for message in messages)
     return next((error.strip().removesuffix(")") for error in found if error), "")
@@ -222,9 +218,7 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
 
 
 def _describe_leftover(replica: ModelReplica) -> str:
-    """
-    Return why a pod is being replaced, as the kubelet states it; empty if it does not.
-    """
+    """Return why a pod is being replaced, as the kubelet states it; empty if it does not."""
     reasons = [pod.status.reason or "" for pod in replica.pods if is_leftover_pod(pod)]
     reason = sanitize(max(reasons, default=""))
     return f" ({truncate_bytes(reason, MAX_REASON_BYTES)})" if reason else ""

@@ -26,9 +26,7 @@ Limit of a quoted value in bytes. The values are free text, typed by hand or ren
 
 @unique
 class AnnotationCode(StrEnum):
-    """
-    The group of annotations with a problem; a cause code of the scaling probe.
-    """
+    """The group of annotations with a problem; a cause code of the scaling probe."""
 
     REPLICAS = "Replicas"
     METRICS = "Metrics"
@@ -37,9 +35,7 @@ class AnnotationCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnnotationProblem:
-    """
-    One problem; *text* names the annotation and says what it must be.
-    """
+    """One problem; *text* names the annotation and says what it must be."""
 
     code: AnnotationCode
     text: str
@@ -70,18 +66,14 @@ def is_auto_provision_enabled(annotations: Mapping[str, str]) -> bool:
 
 
 def max_replicas_of(annotations: Mapping[str, str]) -> int | None:
-    """
-    Return the upper limit that the annotations set, None if they set none.
-    """
+    """Return the upper limit that the annotations set, None if they set none."""
     return _parse_int(annotations.get(f"{ANNOTATION_PREFIX}max-replicas", ""))
 
 
 def find_annotation_problems(
     annotations: Mapping[str, str], limit: ReplicaLimit
 ) -> tuple[AnnotationProblem, ...]:
-    """
-    Return all problems; none for an InferenceSet that does not ask to be scaled.
-    """
+    """Return all problems; none for an InferenceSet that does not ask to be scaled."""
     if not is_auto_provision_enabled(annotations):
         return ()
     given = {

@@ -162,9 +162,7 @@ def _scaled_object_trouble(
 
 
 def _all_replicas_ready(inference_set: InferenceSet) -> bool:
-    """
-    Return whether every replica can answer a request for metrics.
-    """
+    """Return whether every replica can answer a request for metrics."""
     return 0 < inference_set.desired_replicas <= inference_set.status.ready_replicas
 
 

@@ -25,9 +25,7 @@ Limit of an annotation in characters, far above a real list of metrics; a longer
 """
 
 MAX_VALUE_BYTES = 60
-"""
-Limit of a quoted name or value in bytes.
-"""
+"""Limit of a quoted name or value in bytes."""
 
 METRIC_TYPES = ("gauge", "histogram")
 WINDOW_FIELD = "metriccachewindow"
@@ -43,9 +41,7 @@ NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0
 PREFIXED_INTEGER = re.compile(r"[-+]?0[xob][0-9a-fA-F_]+")
 
 FieldProblem: TypeAlias = tuple[str, str]
-"""
-A field with its value, and the rule that the value breaks.
-"""
+"""A field with its value, and the rule that the value breaks."""
 
 Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
@@ -198,9 +194,7 @@ def _format_value(value: str) -> str:
 
 
 def _parse_number(node: yaml.Node | None) -> float | None:
-    """
-    Parse a YAML number; None if it is not finite, or quoted and therefore a string to Go.
-    """
+    """Parse a YAML number; None if it is not finite, or quoted and therefore a string to Go."""
     if not isinstance(node, yaml.ScalarNode) or node.style in {"'", '"', "|", ">"}:
         return None
     text = node.value.replace("_", "")

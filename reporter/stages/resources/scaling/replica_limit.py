@@ -1,6 +1,4 @@
-"""
-Describe whether an InferenceSet can get more replicas.
-"""
+"""Describe whether an InferenceSet can get more replicas."""
 
 from collections.abc import Mapping
 
@@ -58,9 +56,7 @@ def _compare(has: str, replicas: int, limit: int) -> str:
 def _find_autoscaler(
     snapshot: Snapshot, inference_set: InferenceSet, unwatched: Mapping[str, str]
 ) -> HorizontalPodAutoscaler | None:
-    """
-    Return the HorizontalPodAutoscaler that KEDA made; None if it is not known.
-    """
+    """Return the HorizontalPodAutoscaler that KEDA made; None if it is not known."""
     kinds = (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)
     if any(each.resource in unwatched or not snapshot.has_synced(each) for each in kinds):
         return None

@@ -23,20 +23,14 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 DEFAULT_POLLING_SECONDS = 30
-"""
-KEDA's ``pollingInterval`` of a ScaledObject that sets none.
-"""
+"""KEDA's ``pollingInterval`` of a ScaledObject that sets none."""
 
 AUTOSCALER_SYNC = timedelta(seconds=15)
-"""
-The time between two looks of the HorizontalPodAutoscaler (kube-controller-manager).
-"""
+"""The time between two looks of the HorizontalPodAutoscaler (kube-controller-manager)."""
 
 
 class ScalerPlace(Struct, frozen=True):
-    """
-    The component that is the scaler, with the flags that say where it is.
-    """
+    """The component that is the scaler, with the flags that say where it is."""
 
     component: ComponentSpec
     flags: Mapping[str, str]

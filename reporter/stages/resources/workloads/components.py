@@ -58,9 +58,7 @@ class LocatedDeployment:
 def locate_component(
     snapshot: Snapshot, component: ComponentSpec, flags: Mapping[str, str]
 ) -> LocatedDeployment | None:
-    """
-    Find the Deployment of a component; None if the component is switched off.
-    """
+    """Find the Deployment of a component; None if the component is switched off."""
     if _flags_to_set(component, flags):
         return None
     name = component.name or flags[component.name_flag]
@@ -84,9 +82,7 @@ def locate_component(
 
 
 def why_switched_off(components: Iterable[ComponentSpec], flags: Mapping[str, str]) -> str:
-    """
-    Return what to set if every component is switched off; empty if any is not.
-    """
+    """Return what to set if every component is switched off; empty if any is not."""
     missing = [_flags_to_set(component, flags) for component in components]
     if not all(missing):
         return ""
@@ -95,17 +91,13 @@ def why_switched_off(components: Iterable[ComponentSpec], flags: Mapping[str, st
 
 
 def _flags_to_set(component: ComponentSpec, flags: Mapping[str, str]) -> tuple[str, ...]:
-    """
-    Return the empty flags that switch a component off; none if it is on.
-    """
+    """Return the empty flags that switch a component off; none if it is on."""
     switches = (component.name_flag, component.with_flag, component.namespace_flag)
     return tuple(name for name in switches if name and not flags[name])
 
 
 def _candidates(snapshot: Snapshot, component: ComponentSpec, name: str) -> Iterable[Deployment]:
-    """
-    Yield Deployments of the same name in any namespace, then those with the same labels.
-    """
+    """Yield Deployments of the same name in any namespace, then those with the same labels."""
     keys = [name_key(each) for each in (name, *component.also_named)]
     keys += [label_key(label, value) for label, value in component.labels.items()]
     for key in keys:
@@ -115,9 +107,7 @@ def _candidates(snapshot: Snapshot, component: ComponentSpec, name: str) -> Iter
 def _located_elsewhere(
     component: ComponentSpec, namespace: str, name: str, deployment: Deployment
 ) -> LocatedDeployment:
-    """
-    Build the location of a Deployment that is not at the configured *namespace* and *name*.
-    """
+    """Build the location of a Deployment that is not at the configured *namespace* and *name*."""
     meta = deployment.metadata
     flags = [f"--{component.namespace_flag}={meta.namespace}"]
     if component.name_flag and meta.name not in (name, *component.also_named):

@@ -28,17 +28,13 @@ def name_container(pod: Pod, status: ContainerStatus) -> str:
 
 
 def are_containers_ready(pod: Pod) -> bool:
-    """
-    Return whether all containers that must be ready are; False if none was reported.
-    """
+    """Return whether all containers that must be ready are; False if none was reported."""
     serving = _serving(pod)
     return bool(serving) and all(each.ready for each in serving)
 
 
 def unready_beside_ready(pod: Pod) -> tuple[ContainerStatus, ...]:
-    """
-    Return the containers that are not ready while another one of the pod is.
-    """
+    """Return the containers that are not ready while another one of the pod is."""
     serving = _serving(pod)
     unready = tuple(each for each in serving if not each.ready)
     return unready if len(unready) < len(serving) else ()

@@ -36,9 +36,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 UNAVAILABLE, DEGRADED = "Unavailable", "Degraded"
-"""
-The first parts of the code of a Deployment with fewer Ready replicas than desired.
-"""
+"""The first parts of the code of a Deployment with fewer Ready replicas than desired."""
 
 DEPLOYMENT_CODES = frozenset(
     {
@@ -64,9 +62,7 @@ DEPLOYMENT_CODES = frozenset(
         "AllContainersReady",
     }
 )
-"""
-All cause codes of a Deployment; a code may have the code of its pods' problem after a dot.
-"""
+"""All cause codes of a Deployment; a code may have the code of its pods' problem after a dot."""
 
 
 def deployment_ref(namespace: str, name: str) -> ObjectRef:
@@ -114,9 +110,7 @@ def check_deployment(snapshot: Snapshot, deployment: Deployment) -> CheckResult 
 
 
 def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckResult | None:
-    """
-    Return the trouble of a Deployment; None if it works or is being deleted.
-    """
+    """Return the trouble of a Deployment; None if it works or is being deleted."""
     meta, status = deployment.metadata, deployment.status
     if is_deleting(deployment):
         return None
@@ -136,9 +130,7 @@ def evaluate_deployment(deployment: Deployment, pods: Sequence[Pod]) -> CheckRes
 
 
 def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | None:
-    """
-    Return the trouble of a rollout that does not get through although enough replicas serve.
-    """
+    """Return the trouble of a rollout that does not get through although enough replicas serve."""
     failure, status = replica_failure(deployment), deployment.status
     counts = f" ({status.updated_replicas}/{deployment.desired_replicas} updated)"
     updated = counts if status.updated_replicas < deployment.desired_replicas else ""
@@ -164,9 +156,7 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
 
 
 def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
-    """
-    Build the trouble of a Deployment with fewer Ready replicas than desired.
-    """
+    """Build the trouble of a Deployment with fewer Ready replicas than desired."""
     active_pods = filter_active_pods(pods)
     problems = _find_problems(pods, active_pods, wanted=deployment.desired_replicas)
     worst = problems[0] if problems else None
@@ -224,9 +214,7 @@ def _describe_pods(problems: Sequence[PodProblem]) -> str:
 def _trouble_kind(
     deployment: Deployment, worst: PodProblem | None, *, has_pods: bool
 ) -> TroubleKind:
-    """
-    Tell a normal change (STARTING) from a hard error (FAILED) and from a loss (LOST).
-    """
+    """Tell a normal change (STARTING) from a hard error (FAILED) and from a loss (LOST)."""
     if worst is not None and worst.kind is TroubleKind.FAILED:
         return TroubleKind.FAILED
     if is_deadline_exceeded(deployment):

@@ -1,6 +1,4 @@
-"""
-Nodes that were Ready and are not, as the cause of what is wrong with the pods on them.
-"""
+"""Nodes that were Ready and are not, as the cause of what is wrong with the pods on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -45,9 +43,7 @@ def with_lost_nodes(
 
 
 def describe_lost(names: Iterable[str]) -> str:
-    """
-    Return that these Nodes are not Ready.
-    """
+    """Return that these Nodes are not Ready."""
     distinct = sorted(set(names))
     noun, verb = ("Nodes", "are") if len(distinct) > 1 else ("Node", "is")
     return f"{noun} {abbreviate_list(distinct)} {verb} not Ready"

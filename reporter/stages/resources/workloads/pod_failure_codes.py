@@ -1,6 +1,4 @@
-"""
-Cause codes of failed pods, from the reason that the kubelet gives.
-"""
+"""Cause codes of failed pods, from the reason that the kubelet gives."""
 
 FAILED, OUT_OF_RESOURCE = "Failed", "OutOfResource"
 KUBELET_REASONS = frozenset(
@@ -14,17 +12,13 @@ KUBELET_REASONS = frozenset(
         "UnexpectedAdmissionError",
     }
 )
-"""
-Reasons for which a kubelet ends or refuses a pod, beside OutOf<resource>.
-"""
+"""Reasons for which a kubelet ends or refuses a pod, beside OutOf<resource>."""
 
 FAILURE_CODES = KUBELET_REASONS | {FAILED, OUT_OF_RESOURCE}
 
 
 def failure_code(reason: str) -> str:
-    """
-    Return the cause code of a failed pod; a reason that is not known is simply a failure.
-    """
+    """Return the cause code of a failed pod; a reason that is not known is simply a failure."""
     if reason.startswith("OutOf"):
         return OUT_OF_RESOURCE
     return reason if reason in KUBELET_REASONS else FAILED

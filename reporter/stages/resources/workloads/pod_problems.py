@@ -64,9 +64,7 @@ Of a node that is lost, the node lifecycle controller changes the pods' Ready co
 
 CONTAINERS_NOT_READY = "ContainersNotReady"
 MAX_PROBLEM_BYTES = 100
-"""
-Limit of a problem's text in bytes. Its reasons come from kubelet and the container runtime.
-"""
+"""Limit of a problem's text in bytes. Its reasons come from kubelet and the container runtime."""
 
 SEVERITY = (TroubleKind.FAILED, TroubleKind.LOST, TroubleKind.STARTING, TroubleKind.DECLARED)
 
@@ -113,9 +111,7 @@ def find_pod_problems(pods: Iterable[Pod], *, wanted: int) -> list[PodProblem]:
 
 
 def find_pod_problem(pod: Pod) -> PodProblem | None:
-    """
-    Return the problem of a pod; None for a Ready pod.
-    """
+    """Return the problem of a pod; None for a Ready pod."""
     if pod.is_ready:
         return None
     problem = _container_problem(pod) or _pod_level_problem(pod)

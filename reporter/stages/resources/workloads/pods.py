@@ -1,6 +1,4 @@
-"""
-The pods of a workload that count: neither going, nor done, nor left behind.
-"""
+"""The pods of a workload that count: neither going, nor done, nor left behind."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -36,16 +34,12 @@ def filter_active_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
 
 
 def counts_as_failure(pod: Pod) -> bool:
-    """
-    Return whether a pod failed and another one is to take its place.
-    """
+    """Return whether a pod failed and another one is to take its place."""
     return pod.status.phase == "Failed" and not _is_of_job(pod) and not is_deleting(pod)
 
 
 def is_leftover_pod(pod: Pod) -> bool:
-    """
-    Return whether a pod does not count: being deleted, done, evicted, or of a Job.
-    """
+    """Return whether a pod does not count: being deleted, done, evicted, or of a Job."""
     status = pod.status
     return (
         pod.metadata.deletion_timestamp is not None

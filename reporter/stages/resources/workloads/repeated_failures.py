@@ -91,9 +91,7 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
 
 
 def _ended_after(pod: Pod, since: datetime) -> bool:
-    """
-    Return whether a pod was Ready until a time after *since*.
-    """
+    """Return whether a pod was Ready until a time after *since*."""
     ready = pod.status.condition("Ready")
     ended = ready.last_transition_time if ready is not None else None
     return was_ready(pod) and ended is not None and ended > since
@@ -111,9 +109,7 @@ def is_restart(failed: Pod, successor: Pod) -> bool:
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
-    """
-    Return the newest pod that may still take the place of a failed one.
-    """
+    """Return the newest pod that may still take the place of a failed one."""
     present = (
         pod
         for pod in pods

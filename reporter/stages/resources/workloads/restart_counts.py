@@ -1,6 +1,4 @@
-"""
-The number of a container's restarts within some time, as far as it is known.
-"""
+"""The number of a container's restarts within some time, as far as it is known."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,3 +1,1 @@
-"""
-Find what blocks a subject, since when, and who must act.
-"""
+"""Find what blocks a subject, since when, and who must act."""

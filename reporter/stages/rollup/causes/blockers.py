@@ -1,6 +1,4 @@
-"""
-Find what blocks a subject: the cause at the end of the chain of suppressions.
-"""
+"""Find what blocks a subject: the cause at the end of the chain of suppressions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -27,9 +25,7 @@ LAST_SEEN = "What it is about was in trouble when last seen, and cannot be evalu
 
 
 class BlockerFinder:
-    """
-    Finds the blockers of one fold. Many subjects share a cause, so answers are kept.
-    """
+    """Finds the blockers of one fold. Many subjects share a cause, so answers are kept."""
 
     def __init__(self, given: RollUpInput, rules: RollUpRules) -> None:
         self._evaluation, self._now, self._episodes = given.evaluation, given.now, given.episodes
@@ -38,9 +34,7 @@ class BlockerFinder:
         self._pointers: dict[tuple[FindingKey, tuple[Reason, ...]], Blocker] = {}
 
     def find(self, key: FindingKey) -> Blocker:
-        """
-        Return the cause of a finding: itself, or the root of what suppresses it.
-        """
+        """Return the cause of a finding: itself, or the root of what suppresses it."""
         suppressed_by = self._evaluation.suppressions.suppressed_by
         if key not in suppressed_by:
             return self._cause(key)
@@ -78,9 +72,7 @@ class BlockerFinder:
         )
 
     def without_finding(self, layer: Layer, code: str, why: str, *, since: datetime) -> Blocker:
-        """
-        Return the blocker of a subject without a finding: in progress, or not evaluated.
-        """
+        """Return the blocker of a subject without a finding: in progress, or not evaluated."""
         return self._quiet(None, layer, code, why, Since(since, SinceFrom.PROCESS))
 
     def _cause(self, key: FindingKey) -> Blocker:
@@ -114,9 +106,7 @@ class BlockerFinder:
         return self._trouble(key, state, clocks) if clocks else self._settling(key, state)
 
     def _is_out(self, key: FindingKey) -> bool:
-        """
-        Return whether a source is out, as far as can be evaluated now.
-        """
+        """Return whether a source is out, as far as can be evaluated now."""
         outage = self._evaluation.suppressions.outages.get(key)
         state = self._evaluation.gate.finding_states.get(key)
         is_unknown = state is not None and bool(state.why_unknown)
@@ -161,9 +151,7 @@ class BlockerFinder:
     def _quiet(
         self, key: FindingKey | None, layer: Layer, code: str, why: str, since: Since
     ) -> Blocker:
-        """
-        Return a blocker for which no writer reports a cause.
-        """
+        """Return a blocker for which no writer reports a cause."""
         window = self._rules.quiet_window(layer, key)
         stalled = self._now - since.moment >= window
         return Blocker(
@@ -187,9 +175,7 @@ class BlockerFinder:
 
 
 def _begun(since: Since, of_kind: datetime) -> datetime:
-    """
-    Return since when something starts: as its clock has it, if that began at a sane time.
-    """
+    """Return since when something starts: as its clock has it, if that began at a sane time."""
     return of_kind if since.source is SinceFrom.WRITER else max(of_kind, since.moment)
 
 

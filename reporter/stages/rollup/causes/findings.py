@@ -1,6 +1,4 @@
-"""
-The ranked findings of each subject, by what they mean for its state.
-"""
+"""The ranked findings of each subject, by what they mean for its state."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -38,9 +36,7 @@ NO_FINDINGS = SubjectFindings()
 def collect_findings(
     evaluation: Evaluation, subjects: Collection[Subject], rules: RollUpRules
 ) -> Mapping[Subject, SubjectFindings]:
-    """
-    Return the findings of those *subjects* that have any.
-    """
+    """Return the findings of those *subjects* that have any."""
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
     gate = evaluation.gate
     for key in chain(gate.finding_states, gate.unknown_states):

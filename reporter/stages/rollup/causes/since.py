@@ -58,7 +58,5 @@ def is_sane(moment: datetime, trouble: Trouble, *, now: datetime) -> bool:
 
 
 def kind_since(state: FindingState, clock: CauseClock) -> datetime:
-    """
-    Return since when the trouble has been of its present kind.
-    """
+    """Return since when the trouble has been of its present kind."""
     return state.as_of - max(clock.time_in_kind, ZERO)

@@ -1,3 +1,1 @@
-"""
-The status of ProductionStackStatuses: pure, from an object and the roll-up.
-"""
+"""The status of ProductionStackStatuses: pure, from an object and the roll-up."""

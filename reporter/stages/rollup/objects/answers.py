@@ -1,6 +1,4 @@
-"""
-The roll-up of what one object asks about.
-"""
+"""The roll-up of what one object asks about."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -34,9 +32,7 @@ NAMED_SEVERITY: Mapping[State, int] = {
         )
     )
 }
-"""
-The order in which one state makes that of a package: a set that is named and goes is missed.
-"""
+"""The order in which one state makes that of a package: a set that is named and goes is missed."""
 
 
 class ObjectAnswer(NamedTuple):
@@ -73,9 +69,7 @@ class AnswerRules(NamedTuple):
 def find_answer(
     found: ProductionStackStatus, view: StatusView, rules: AnswerRules
 ) -> ObjectAnswer:
-    """
-    Return the answer as of the view. What cannot be listed is Unknown, and not missing.
-    """
+    """Return the answer as of the view. What cannot be listed is Unknown, and not missing."""
     namespace = found.metadata.namespace
     answer = (
         _of_cluster(namespace, view, rules)
@@ -127,9 +121,7 @@ def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | 
 
 
 def _serves_nothing(component: ComponentStatus) -> bool:
-    """
-    Return whether a component is missing, or has failed without a replica that serves.
-    """
+    """Return whether a component is missing, or has failed without a replica that serves."""
     found = component.replicas
     if found is None:
         return component.state is not State.UNKNOWN
@@ -194,9 +186,7 @@ def _of_named_sets(
 
 
 def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
-    """
-    Return the counts with their total; None if that is not known.
-    """
+    """Return the counts with their total; None if that is not known."""
     return SetCounts.of(counts) if is_complete(counts) else None
 
 
@@ -205,9 +195,7 @@ def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
 
 
 def _why_unreachable(sets: Mapping[str, SetRecord]) -> str:
-    """
-    Return why the first InferenceSet that cannot be reached is not available.
-    """
+    """Return why the first InferenceSet that cannot be reached is not available."""
     whys = (f"{name}: {why}" for name in sorted(sets) if (why := sets[name].why_unreachable))
     return next(whys, "")
 
@@ -227,9 +215,7 @@ def _blocking(
     view: StatusView,
     rules: RollUpRules,
 ) -> ObjectBlocking | None:
-    """
-    Return what blocks the harness and these sets, chosen as that of a whole namespace is.
-    """
+    """Return what blocks the harness and these sets, chosen as that of a whole namespace is."""
     groups = GroupsDraft({}, rules)
     groups.replace("", None, record.harness)
     for name, each in sets.items():

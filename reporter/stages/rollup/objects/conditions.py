@@ -41,9 +41,7 @@ _STATUSES: Mapping[State, _Statuses] = {
 
 _NOT_IN_REASONS = re.compile(r"[^A-Za-z0-9_,:]+")
 _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-"""
-A reason of metav1.Condition (apimachinery, pkg/apis/meta/v1, types.go).
-"""
+"""A reason of metav1.Condition (apimachinery, pkg/apis/meta/v1, types.go)."""
 
 
 def make_conditions(
@@ -91,9 +89,7 @@ _AVAILABLE_REASONS = {True: "Available", False: "Unavailable", None: "Unknown"}
 
 
 def _reason_of(answer: ObjectAnswer) -> str:
-    """
-    Return the reason of the blocking cause, and the pattern where nobody names one in time.
-    """
+    """Return the reason of the blocking cause, and the pattern where nobody names one in time."""
     blocking = answer.blocking
     if blocking is None:
         return str(answer.state)

@@ -1,6 +1,4 @@
-"""
-The packages that objects name, which count before the labels of Namespaces and charts.
-"""
+"""The packages that objects name, which count before the labels of Namespaces and charts."""
 
 from collections.abc import Iterable, Mapping
 

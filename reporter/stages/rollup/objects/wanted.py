@@ -43,9 +43,7 @@ Least time between two writes of a status of which only texts change, such as nu
 
 EVALUATION_TIME, REPORTED_TIME = "lastEvaluationTime", "reportedTimestampSeconds"
 VOLATILE = frozenset({EVALUATION_TIME, REPORTED_TIME})
-"""
-The keys that change without news; they are written with other changes, and now and then.
-"""
+"""The keys that change without news; they are written with other changes, and now and then."""
 
 
 class ObjectMemory(NamedTuple):
@@ -124,9 +122,7 @@ def _wait_for_missing(
     *,
     now: datetime,
 ) -> tuple[ObjectMemory, ObjectAnswer, datetime | None]:
-    """
-    Give what is named and missing the startup grace: it may be applied a moment later.
-    """
+    """Give what is named and missing the startup grace: it may be applied a moment later."""
     if answer.problem != NOT_FOUND:
         return memory._replace(missing_since=None), answer, None
     memory = memory._replace(missing_since=memory.missing_since or now)
@@ -171,9 +167,7 @@ def is_outdated(found: StatusObject, wanted: Json) -> bool:
 
 
 def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> datetime:
-    """
-    Return when a status that is outdated is to be written.
-    """
+    """Return when a status that is outdated is to be written."""
     last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
     if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
         return now
@@ -181,9 +175,7 @@ def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> dateti
 
 
 def _without_texts(status: Mapping[str, Any]) -> Json:
-    """
-    Return a status without its messages and the time of its evaluation.
-    """
+    """Return a status without its messages and the time of its evaluation."""
     rest = {key: value for key, value in status.items() if key not in VOLATILE}
     for key in ("blocking", "conditions"):
         if key in rest:
@@ -251,9 +243,7 @@ def make_patch(
 
 
 def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """
-    Return the merge patch that makes *after* of *before*. Lists are replaced as a whole.
-    """
+    """Return the merge patch that makes *after* of *before*. Lists are replaced as a whole."""
     patch: Json = dict.fromkeys(sorted(before.keys() - after.keys()))
     for key, value in after.items():
         old = before.get(key)

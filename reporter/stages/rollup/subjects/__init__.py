@@ -1,3 +1,1 @@
-"""
-Roll up one subject: an InferenceSet, a namespace, and the components of the cluster.
-"""
+"""Roll up one subject: an InferenceSet, a namespace, and the components of the cluster."""

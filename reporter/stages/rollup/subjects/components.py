@@ -1,6 +1,4 @@
-"""
-The Deployments of the control plane and their progress.
-"""
+"""The Deployments of the control plane and their progress."""
 
 from collections.abc import Iterator, Mapping
 
@@ -26,9 +24,7 @@ from reporter.stages.rollup.rules import RollUpInput, RollUpRules
 
 
 def list_components(given: RollUpInput, rules: RollUpRules) -> tuple[ComponentStatus, ...]:
-    """
-    Return the Deployments that are checked, in the order of their reasons.
-    """
+    """Return the Deployments that are checked, in the order of their reasons."""
     if DEPLOYMENTS.resource not in given.snapshot.tables:
         return ()
     entries = rules.catalogue.evaluated_entries(Layer.CLUSTER)
@@ -64,9 +60,7 @@ def _components_of(
 
 
 def _states_of_finding(key: FindingKey, given: RollUpInput) -> Mapping[ObjectRef, State]:
-    """
-    Return the state of each Deployment that the reason's finding is about.
-    """
+    """Return the state of each Deployment that the reason's finding is about."""
     state = given.evaluation.gate.finding_states.get(key)
     if state is None:
         return {}

@@ -1,6 +1,4 @@
-"""
-The roll-up of one namespace: its harness, its InferenceSets, and the worst of them.
-"""
+"""The roll-up of one namespace: its harness, its InferenceSets, and the worst of them."""
 
 import re
 from collections.abc import Mapping
@@ -49,17 +47,13 @@ from reporter.stages.snapshot.unknown_layers import placeholder, unlisted_in_nam
 
 
 CHART_LABEL = "helm.sh/chart"
-"""
-Set by charts to ``<name>-<version>`` (Helm, chart best practices, labels).
-"""
+"""Set by charts to ``<name>-<version>`` (Helm, chart best practices, labels)."""
 
 _CHART = re.compile(r"(?P<name>.+?)-(?P<revision>v?\d+\..*)")
 
 
 class NamespaceRollUp:
-    """
-    The next record of a namespace, while its subjects are rolled up.
-    """
+    """The next record of a namespace, while its subjects are rolled up."""
 
     def __init__(
         self,

@@ -23,9 +23,7 @@ from reporter.stages.snapshot.snapshot import Snapshot
 
 
 NO_FACTS = SetFacts(inference_set=None, workspaces=None, pods=None, has_replicas=False)
-"""
-The progress of a subject of another kind: its reasons tell all that is known of it.
-"""
+"""The progress of a subject of another kind: its reasons tell all that is known of it."""
 
 
 def count_progress(snapshot: Snapshot, subject: Subject, before: SetFacts | None) -> SetFacts:
@@ -87,9 +85,7 @@ def _serves(workspace: Workspace, pods: Iterable[Pod]) -> bool:
 
 
 def _is_upgrading(workspace: Workspace, pods: Iterable[Pod]) -> bool:
-    """
-    Return whether an upgrade in place is under way: some pod is still of the version before.
-    """
+    """Return whether an upgrade in place is under way: some pod is still of the version before."""
     started = upgrade_started_at(workspace)
     if started is None:
         return False

@@ -30,9 +30,7 @@ class Reachability:
         self._snapshot = snapshot
 
     def why_not(self, subject: Subject) -> str:
-        """
-        Return why requests cannot reach an InferenceSet; empty if they may.
-        """
+        """Return why requests cannot reach an InferenceSet; empty if they may."""
         if subject.kind or not self._is_read or find_routes(self._snapshot, subject):
             return ""
         return UNROUTED

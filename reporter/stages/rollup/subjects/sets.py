@@ -1,6 +1,4 @@
-"""
-The roll-up of one InferenceSet.
-"""
+"""The roll-up of one InferenceSet."""
 
 from msgspec.structs import replace
 
@@ -69,9 +67,7 @@ class SetRollUp:
     def update(
         self, before: SetRecord | None, subject: Subject, found: SubjectFindings
     ) -> SetRecord:
-        """
-        Return the record of an InferenceSet; *before* itself if nothing has changed.
-        """
+        """Return the record of an InferenceSet; *before* itself if nothing has changed."""
         given = self._given
         old_facts = before.facts if before is not None else None
         facts = count_progress(given.snapshot, subject, old_facts)
@@ -111,9 +107,7 @@ class SetRollUp:
     def _stays(
         self, before: SetRecord, subject: Subject, facts: SetFacts, not_judged: tuple[Reason, ...]
     ) -> bool:
-        """
-        Return whether the record cannot have changed.
-        """
+        """Return whether the record cannot have changed."""
         return (
             facts is before.facts
             and subject not in self._changed
@@ -150,9 +144,7 @@ class SetRollUp:
         return remark_unread_events(self._given.evaluation)
 
     def _why_other_unknown(self, subject: Subject, *, is_evaluated: bool) -> Remark | None:
-        """
-        Return why the state of a subject without replicas of KAITO is not known.
-        """
+        """Return why the state of a subject without replicas of KAITO is not known."""
         why = self._given.evaluation.known_subjects.why_not_all_known(subject)
         if why:
             return Remark(NOT_LISTED, why)
@@ -164,9 +156,7 @@ class SetRollUp:
         return remark_unread_events(self._given.evaluation)
 
     def _known_replicas(self, subject: Subject, facts: SetFacts) -> Replicas | None:
-        """
-        Return the replicas without the numbers of objects that cannot be read now.
-        """
+        """Return the replicas without the numbers of objects that cannot be read now."""
         replicas = facts.replicas
         ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
         if self._is_unread or ref in self._given.snapshot.undecodable:
@@ -198,18 +188,14 @@ class SetRollUp:
 
 
 def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:
-    """
-    Return why the objects of these kinds cannot be counted now; empty if they can.
-    """
+    """Return why the objects of these kinds cannot be counted now; empty if they can."""
     watched = (kind for kind in kinds if kind.resource in given.snapshot.tables)
     whys = (given.snapshot.why_unknown(kind, now=given.now) for kind in watched)
     return next((why for why in whys if why), "")
 
 
 def is_same(before: SetRecord, after: SetRecord) -> bool:
-    """
-    Return whether nothing but the objects that were counted has changed.
-    """
+    """Return whether nothing but the objects that were counted has changed."""
     return replace(after, facts=before.facts) == before and _shown(before) == _shown(after)
 
 
@@ -221,9 +207,7 @@ def _shown(record: SetRecord) -> object:
 
 
 def describe_progress(facts: SetFacts) -> Remark | None:
-    """
-    Return what is not as wanted yet; None if everything is.
-    """
+    """Return what is not as wanted yet; None if everything is."""
     replicas = facts.replicas
     if replicas is None:
         return None

@@ -29,9 +29,7 @@ STALE, SCALING, UPDATING = "StaleStatus", "Scaling", "Updating"
 
 
 class Remark(NamedTuple):
-    """
-    The cause, without a finding, of a subject that is Unknown or in progress.
-    """
+    """The cause, without a finding, of a subject that is Unknown or in progress."""
 
     code: str
     why: str
@@ -69,9 +67,7 @@ def make_standing(
     *,
     now: datetime,
 ) -> Standing:
-    """
-    Return the state of a subject with what blocks it; *before* itself if both are the same.
-    """
+    """Return the state of a subject with what blocks it; *before* itself if both are the same."""
     state = _state_of(found, facts)
     standing = enter_state(before, state, now=now)
     if state is State.UNKNOWN and found.last_failed:

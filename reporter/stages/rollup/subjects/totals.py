@@ -20,15 +20,11 @@ from reporter.stages.rollup.rules import RollUpRules
 
 
 NO_RANK = 1_000_000
-"""
-The rank of progress without trouble: after every reason.
-"""
+"""The rank of progress without trouble: after every reason."""
 
 
 def add_record(totals: Totals, record: SetRecord | None, sign: int = 1) -> Totals:
-    """
-    Return the sums with one set more, or with one less for a *sign* of -1.
-    """
+    """Return the sums with one set more, or with one less for a *sign* of -1."""
     if record is None:
         return totals
     replicas = record.replicas
@@ -66,9 +62,7 @@ def worst_state(harness: Standing, totals: Totals) -> State:
 
 
 class GroupsDraft:
-    """
-    The blockers of a namespace by what they have in common, while some of them change.
-    """
+    """The blockers of a namespace by what they have in common, while some of them change."""
 
     def __init__(self, before: Mapping[GroupKey, Group], rules: RollUpRules) -> None:
         self._groups, self._rules = dict(before), rules
@@ -76,9 +70,7 @@ class GroupsDraft:
         self._before = before
 
     def replace(self, name: str, old: Standing | None, new: Standing | None) -> None:
-        """
-        Put the blocker of one subject into the place of its old one.
-        """
+        """Put the blocker of one subject into the place of its old one."""
         if old is not None and old.blocker is not None:
             key = group_key(old.state, old.blocker, self._rules)
             group = self._writable(key)
@@ -157,17 +149,13 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
 
 
 def first_blocker(groups: Mapping[GroupKey, Group]) -> Blocker | None:
-    """
-    Return the blocker of the first cause, of its first subject by name.
-    """
+    """Return the blocker of the first cause, of its first subject by name."""
     ranked = rank_causes(groups)
     return ranked[0].group[min(ranked[0].group)] if ranked else None
 
 
 def recount(records: Iterable[SetRecord]) -> Totals:
-    """
-    Return the sums over these sets, counted anew.
-    """
+    """Return the sums over these sets, counted anew."""
     totals = Totals()
     for each in records:
         totals = add_record(totals, each)

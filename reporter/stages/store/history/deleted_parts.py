@@ -29,24 +29,18 @@ PART_RESOURCES = frozenset(
 
 MAX_REMEMBERED = 10_000
 MAX_PARTS = 8
-"""
-The InferenceSets that are remembered, and the parts of each; the oldest are forgotten first.
-"""
+"""The InferenceSets that are remembered, and the parts of each; the oldest are forgotten first."""
 
 
 class DeletedParts:
-    """
-    The deleted parts by the index key of their InferenceSet, the last one at the end.
-    """
+    """The deleted parts by the index key of their InferenceSet, the last one at the end."""
 
     def __init__(self) -> None:
         self._deleted: CowMap[str, tuple[ObjectRef, ...]] = CowMap()
         self._keys: dict[str, None] = {}
 
     def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
-        """
-        Forget a part that is there again, and those of an earlier InferenceSet of that name.
-        """
+        """Forget a part that is there again, and those of an earlier InferenceSet of that name."""
         if not self._keys:
             return
         kind = _part_kind(new)
@@ -58,9 +52,7 @@ class DeletedParts:
             self._forget_earlier(old, new)
 
     def on_delete(self, old: ApiObject, is_set_absent: Callable[[NamespacedName], bool]) -> None:
-        """
-        Remember a part of an InferenceSet that exists, or forget all parts of one.
-        """
+        """Remember a part of an InferenceSet that exists, or forget all parts of one."""
         kind = _part_kind(old)
         if kind is not None:
             for name in _models_of(kind, old):
@@ -73,18 +65,14 @@ class DeletedParts:
     def record_before(
         self, existed_of: Mapping[Subject, Iterable[ObjectRef]], missing: frozenset[ObjectRef]
     ) -> None:
-        """
-        Remember the parts that a predecessor knew and that are *missing*.
-        """
+        """Remember the parts that a predecessor knew and that are *missing*."""
         for subject, refs in existed_of.items():
             for ref in refs:
                 if ref in missing and ref.resource in PART_RESOURCES:
                     self._put((subject.namespace, subject.name), ref, is_deleted=True)
 
     def forget_kind(self, kind: ResourceKind) -> None:
-        """
-        Forget the parts of a kind that is not watched any more.
-        """
+        """Forget the parts of a kind that is not watched any more."""
         for key in list(self._keys):
             refs = self._deleted.get(key) or ()
             self._store(key, tuple(ref for ref in refs if ref.resource != kind.group_resource))
@@ -132,9 +120,7 @@ def _part_kind(each: ApiObject) -> ResourceKind | None:
 
 
 def _models_of(kind: ResourceKind, part: ApiObject) -> set[NamespacedName]:
-    """
-    Return the InferenceSets by which a part is looked up, existing or not.
-    """
+    """Return the InferenceSets by which a part is looked up, existing or not."""
     return {
         (each.namespace, each.name)
         for each in kind.affects(part)

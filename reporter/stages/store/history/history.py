@@ -1,6 +1,4 @@
-"""
-The memory of objects beside their newest version, also once they are deleted.
-"""
+"""The memory of objects beside their newest version, also once they are deleted."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -19,15 +17,11 @@ from reporter.stages.store.history.provisioning_errors import ProvisioningErrors
 
 
 IsAbsentFunc: TypeAlias = Callable[[ResourceKind, NamespacedName], bool]
-"""
-Returns whether it is certain that there is no such object.
-"""
+"""Returns whether it is certain that there is no such object."""
 
 
 class ObjectHistory:
-    """
-    Failures and restarts of pods, last errors of nodes, and deleted parts of InferenceSets.
-    """
+    """Failures and restarts of pods, last errors of nodes, and deleted parts of InferenceSets."""
 
     def __init__(self) -> None:
         self.pod_failures = PodFailures()

@@ -1,6 +1,4 @@
-"""
-The pods of StatefulSets that failed since they were last Ready, by name.
-"""
+"""The pods of StatefulSets that failed since they were last Ready, by name."""
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.core.pods import Pod
@@ -14,15 +12,11 @@ from reporter.stages.snapshot.failed_pods import (
 
 
 MAX_NAMES = 10_000
-"""
-The number of names that are remembered; beyond it the oldest are forgotten first.
-"""
+"""The number of names that are remembered; beyond it the oldest are forgotten first."""
 
 
 class PodFailures:
-    """
-    The failures by namespace and name of the pod.
-    """
+    """The failures by namespace and name of the pod."""
 
     def __init__(self) -> None:
         self._failures: CowMap[NamespacedName, FailedPods] = CowMap()

@@ -1,6 +1,4 @@
-"""
-The restarts of the containers of model pods, by name of the pod.
-"""
+"""The restarts of the containers of model pods, by name of the pod."""
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.ownership import CREATED_BY_LABEL

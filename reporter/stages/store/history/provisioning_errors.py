@@ -1,6 +1,4 @@
-"""
-The last provisioning error of each Workspace, as the Workspace or its NodeClaim reported it.
-"""
+"""The last provisioning error of each Workspace, as the Workspace or its NodeClaim reported it."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,9 +26,7 @@ from reporter.stages.snapshot.cow_map import CowMap, FrozenMap
 
 
 MIN_LOST_MACHINES = 2
-"""
-The number of machines that have to go before their Nodes register: one may be an accident.
-"""
+"""The number of machines that have to go before their Nodes register: one may be an accident."""
 
 
 class ProvisioningErrors:
@@ -67,9 +63,7 @@ class ProvisioningErrors:
             self._follow_deleted_claim(old)
 
     def record_before(self, workspace: NamespacedName, error: Condition) -> None:
-        """
-        Keep what a predecessor remembered, unless this process knows better.
-        """
+        """Keep what a predecessor remembered, unless this process knows better."""
         if self._errors.get(workspace) is None:
             self._errors[workspace] = error
 
@@ -111,9 +105,7 @@ class ProvisioningErrors:
             self._forget_lost_machines(new.workspace)
 
     def _follow_deleted_claim(self, old: NodeClaim) -> None:
-        """
-        Count a machine that goes before its Node registers; several that go together once.
-        """
+        """Count a machine that goes before its Node registers; several that go together once."""
         is_lost = has_reached(old, LAUNCHED) and not has_reached(old, REGISTERED)
         if is_lost and old.workspace in self._with_new_claims:
             self._with_new_claims.remove(old.workspace)

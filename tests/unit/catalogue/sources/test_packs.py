@@ -1,6 +1,4 @@
-"""
-Several packs as one catalogue: what fits together, and what is refused with its place.
-"""
+"""Several packs as one catalogue: what fits together, and what is refused with its place."""
 
 from pathlib import Path
 
@@ -49,9 +47,7 @@ reasons:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """
-    A catalogue with the packs `stack` and `routes`.
-    """
+    """A catalogue with the packs `stack` and `routes`."""
     for pack, files in (("stack", FILES), ("routes", {"pack.yaml": ROUTES})):
         (tmp_path / "packs" / pack).mkdir(parents=True)
         for name, text in files.items():

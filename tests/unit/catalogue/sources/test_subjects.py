@@ -1,6 +1,4 @@
-"""
-The rules by which objects make subjects, and those that are refused with their place.
-"""
+"""The rules by which objects make subjects, and those that are refused with their place."""
 
 from pathlib import Path
 

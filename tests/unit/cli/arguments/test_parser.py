@@ -1,6 +1,4 @@
-"""
-The arguments of status, wait and explain.
-"""
+"""The arguments of status, wait and explain."""
 
 import pytest
 

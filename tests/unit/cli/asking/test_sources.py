@@ -1,6 +1,4 @@
-"""
-The configuration of an evaluation, and the moment of a dump.
-"""
+"""The configuration of an evaluation, and the moment of a dump."""
 
 from datetime import UTC, datetime
 

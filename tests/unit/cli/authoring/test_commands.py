@@ -1,6 +1,4 @@
-"""
-The commands test, lint and docs as users give them.
-"""
+"""The commands test, lint and docs as users give them."""
 
 import json
 import subprocess

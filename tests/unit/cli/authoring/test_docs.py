@@ -1,6 +1,4 @@
-"""
-The command docs.
-"""
+"""The command docs."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-The command lint.
-"""
+"""The command lint."""
 
 import shutil
 from pathlib import Path

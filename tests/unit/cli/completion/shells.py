@@ -1,6 +1,4 @@
-"""
-Ask a shell what it would complete, with the script that the program prints for it.
-"""
+"""Ask a shell what it would complete, with the script that the program prints for it."""
 
 import os
 import pty
@@ -52,9 +50,7 @@ def script_of(shell: str, folder: Path) -> Path:
 
 
 def ask_bash(bash: str, folder: Path, *words: str) -> list[str]:
-    """
-    Return what bash completes the last word to.
-    """
+    """Return what bash completes the last word to."""
     quoted = " ".join(f"'{word}'" for word in (PROGRAM_NAME, *words))
     program = BASH.format(
         script=script_of("bash", folder),
@@ -66,9 +62,7 @@ def ask_bash(bash: str, folder: Path, *words: str) -> list[str]:
 
 
 def ask_fish(fish: str, folder: Path, line: str) -> list[str]:
-    """
-    Return what fish completes a line to, without the descriptions.
-    """
+    """Return what fish completes a line to, without the descriptions."""
     script = script_of("fish", folder)
     program = f"source {script}; complete -C '{PROGRAM_NAME} {line}'"
     found = _run(fish, "--no-config", "-c", program, HOME=str(folder))
@@ -76,9 +70,7 @@ def ask_fish(fish: str, folder: Path, line: str) -> list[str]:
 
 
 def ask_zsh(zsh: str, folder: Path, line: str) -> set[str]:
-    """
-    Return what zsh offers for the end of a line.
-    """
+    """Return what zsh offers for the end of a line."""
     (folder / "found").write_text("")
     content = ZSHRC.format(folder=folder, script=script_of("zsh", folder))
     (folder / ".zshrc").write_text(content)

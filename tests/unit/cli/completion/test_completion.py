@@ -1,6 +1,4 @@
-"""
-The shells complete commands, their flags, and the values of these.
-"""
+"""The shells complete commands, their flags, and the values of these."""
 
 import shutil
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-kubectl completes the commands, flags and values of the plugin.
-"""
+"""kubectl completes the commands, flags and values of the plugin."""
 
 import subprocess
 import sys
@@ -16,9 +14,7 @@ NO_FILES, NO_SPACE_NO_FILES, FILES = ":4", ":6", ":0"
 
 
 def ask(*words: str) -> tuple[list[str], str]:
-    """
-    Return the completions without their descriptions, and the directive.
-    """
+    """Return the completions without their descriptions, and the directive."""
     *lines, directive = kubectl.render(command_words(), words).split("\n")
     return [line.partition("\t")[0] for line in lines], directive
 

@@ -1,6 +1,4 @@
-"""
-The formats for programs, and notes about what was not evaluated.
-"""
+"""The formats for programs, and notes about what was not evaluated."""
 
 import json
 from pathlib import Path

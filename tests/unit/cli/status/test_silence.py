@@ -1,6 +1,4 @@
-"""
-The command ``silence``, as a user starts it.
-"""
+"""The command ``silence``, as a user starts it."""
 
 from functools import partial
 

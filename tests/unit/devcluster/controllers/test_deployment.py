@@ -15,9 +15,7 @@ START = timedelta(seconds=3)
 
 
 class DeploymentFixture:
-    """
-    A Deployment in a cluster with a manual clock.
-    """
+    """A Deployment in a cluster with a manual clock."""
 
     def __init__(self, replicas):
         self.now = NOON

@@ -1,6 +1,4 @@
-"""
-The objects of a dump by kind, and what it says nothing about.
-"""
+"""The objects of a dump by kind, and what it says nothing about."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,6 +1,4 @@
-"""
-Addresses that are scraped, and those that never are.
-"""
+"""Addresses that are scraped, and those that never are."""
 
 import pytest
 

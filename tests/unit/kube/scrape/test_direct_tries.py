@@ -26,9 +26,7 @@ TEAMS = tuple(f"team-{number:02}" for number in range(20))
 
 
 class Network:
-    """
-    The pods, of which only those in the namespaces *open* can be reached at their addresses.
-    """
+    """The pods, of which only those in the namespaces *open* can be reached at their addresses."""
 
     def __init__(self) -> None:
         self.open: set[str] = set()
@@ -47,9 +45,7 @@ class Network:
 
 
 class Tries:
-    """
-    The tries where the pods of all namespaces are read through the API server.
-    """
+    """The tries where the pods of all namespaces are read through the API server."""
 
     def __init__(self, *pods: Pod, try_interval: timedelta = timedelta(0)) -> None:
         self.network, self.reached = Network(), 0
@@ -71,9 +67,7 @@ class Tries:
         self._schedule.set_targets(pages, now=0)
 
     def lose(self, namespace: str, name: str) -> None:
-        """
-        Delete a pod of which the page is still to be read.
-        """
+        """Delete a pod of which the page is still to be read."""
         del self._pods[namespace, name]
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
@@ -89,9 +83,7 @@ class Tries:
         self.network.most = 0
 
     async def run(self) -> list[tuple[str, str]]:
-        """
-        Try what is due, and return the pods.
-        """
+        """Try what is due, and return the pods."""
         self.network.tried.clear()
         await self.tries.run_due()
         return sorted(self.network.tried)

@@ -1,6 +1,4 @@
-"""
-Samples that are parsed from a page, and pages that are refused.
-"""
+"""Samples that are parsed from a page, and pages that are refused."""
 
 from math import inf, isnan
 
@@ -182,9 +180,7 @@ COSTLY = {
 
 @pytest.mark.parametrize("page", COSTLY.values(), ids=COSTLY)
 def test_the_work_for_a_page_is_bounded_and_comes_in_steps(page):
-    """
-    Each step has at most so many lines and bytes, so the number of steps is the work.
-    """
+    """Each step has at most so many lines and bytes, so the number of steps is the work."""
     assert len(page) > 3_000_000
     content, steps = finish(parse_page(page, [SPEED, REMAINING], ["vllm:"]))
     assert isinstance(content, MalformedExposition)

@@ -1,6 +1,4 @@
-"""
-The path by which pods are read, and its changes after failures.
-"""
+"""The path by which pods are read, and its changes after failures."""
 
 import logging
 from datetime import timedelta
@@ -21,9 +19,7 @@ POD, OTHER = a_loading_pod(), a_loading_pod(namespace="team-b")
 
 
 class FakeFetcher:
-    """
-    Returns its name as the page, or fails with the result set for the namespace.
-    """
+    """Returns its name as the page, or fails with the result set for the namespace."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,9 +46,7 @@ class PathSelectorFixture:
         return self.status
 
     async def read(self, pod=POD, times: int = 1) -> str:
-        """
-        Fetch so many times, and return the page or the result of the last attempt.
-        """
+        """Fetch so many times, and return the page or the result of the last attempt."""
         last = ""
         for _ in range(times):
             try:

@@ -1,6 +1,4 @@
-"""
-The moments at which pages are read.
-"""
+"""The moments at which pages are read."""
 
 from collections import Counter
 from datetime import timedelta
@@ -17,9 +15,7 @@ INTERVAL = timedelta(seconds=15)
 
 
 def scrape_all(schedule, *, begin: float, end: float, failing=frozenset(), step: float = 0.25):
-    """
-    Return when each page is read if reading takes no time.
-    """
+    """Return when each page is read if reading takes no time."""
     found, now = [], begin
     while now <= end:
         for slot in schedule.pop_due(now):
@@ -63,9 +59,7 @@ def test_a_failing_page_is_read_less_and_less_often_but_every_four_intervals():
 
 
 def costs(schedule: ScrapeSchedule, slot: ScrapeSlot, *, too_costly: bool, now: float) -> float:
-    """
-    Return the intervals until the page is read again.
-    """
+    """Return the intervals until the page is read again."""
     schedule.reschedule(slot, failed=too_costly, too_costly=too_costly, now=now)
     due = schedule.next_due()
     assert due is not None

@@ -1,6 +1,4 @@
-"""
-The order in which waiters get slots.
-"""
+"""The order in which waiters get slots."""
 
 from reporter.kube.scrape.slots import SlotPool
 
@@ -9,9 +7,7 @@ FIRST, OTHERS = 0, 1
 
 
 def acquire_all(pool: SlotPool[str]) -> list[str]:
-    """
-    Return all waiters that get a slot now.
-    """
+    """Return all waiters that get a slot now."""
     return [waiter for waiter, _ in iter(pool.acquire, None)]
 
 

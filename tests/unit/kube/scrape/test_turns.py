@@ -1,6 +1,4 @@
-"""
-The order in which pages are read, and the budget of those that pass through the API server.
-"""
+"""The order in which pages are read, and the budget of those that pass through the API server."""
 
 from datetime import timedelta
 
@@ -21,9 +19,7 @@ def a_slot(name: str, tried_at: float | None = None) -> ScrapeSlot:
 
 
 def read(turns: ScrapeTurns, now: float) -> list[str]:
-    """
-    Return the pods whose pages are read now, each at once.
-    """
+    """Return the pods whose pages are read now, each at once."""
     names = []
     while (turn := turns.acquire(now)) is not None:
         names.append(turn.slot.page.pod)

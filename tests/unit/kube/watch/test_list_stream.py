@@ -1,6 +1,4 @@
-"""
-A list that arrives in chunks is the same list, and is never held as text as a whole.
-"""
+"""A list that arrives in chunks is the same list, and is never held as text as a whole."""
 
 import itertools
 import json
@@ -32,17 +30,13 @@ def a_filter(name, **spec):
 
 
 def of_pods(*items) -> bytes:
-    """
-    A list as API servers encode built-in kinds.
-    """
+    """A list as API servers encode built-in kinds."""
     meta = {"resourceVersion": "12", "continue": "more"}
     return msgspec.json.encode({"kind": "PodList", "metadata": meta, "items": items})
 
 
 def of_filters(*items) -> bytes:
-    """
-    A list as they encode custom resources: the metadata of the list comes last.
-    """
+    """A list as they encode custom resources: the metadata of the list comes last."""
     return msgspec.json.encode({**HEAD, "items": items, "metadata": {"resourceVersion": "12"}})
 
 

@@ -1,6 +1,4 @@
-"""
-One malformed object hides no other, whatever its JSON.
-"""
+"""One malformed object hides no other, whatever its JSON."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-Every response maps to one of the KubeErrors, and no text contains a secret.
-"""
+"""Every response maps to one of the KubeErrors, and no text contains a secret."""
 
 import json
 import ssl

@@ -1,6 +1,4 @@
-"""
-The RBAC permission that a request needs.
-"""
+"""The RBAC permission that a request needs."""
 
 from dataclasses import replace
 

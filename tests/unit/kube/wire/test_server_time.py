@@ -5,17 +5,13 @@ from reporter.kube.wire.server_time import MAX_AGE, MAX_ROUND_TRIP, ServerTime
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 OFFSET = NOON.timestamp()
-"""
-The offset of a local clock whose zero is at noon.
-"""
+"""The offset of a local clock whose zero is at noon."""
 
 HOUR = 3600
 
 
 def answer(time, at, *, wrong_by=0, connection="", took=0.0):
-    """
-    Record an answer of a server whose clock is *wrong_by* seconds ahead, in whole seconds.
-    """
+    """Record an answer of a server whose clock is *wrong_by* seconds ahead, in whole seconds."""
     date = (NOON + timedelta(seconds=at + wrong_by)).replace(microsecond=0)
     time.record(date, sent=at, received=at + took, connection=connection)
 

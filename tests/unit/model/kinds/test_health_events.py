@@ -1,6 +1,4 @@
-"""
-Subjects and phases of HealthEvents.
-"""
+"""Subjects and phases of HealthEvents."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The index keys of each kind, and the subjects that a changed object affects.
-"""
+"""The index keys of each kind, and the subjects that a changed object affects."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-A kind consists of one module and one line of the list of kinds.
-"""
+"""A kind consists of one module and one line of the list of kinds."""
 
 import importlib
 import pkgutil

@@ -1,6 +1,4 @@
-"""
-The bounded history of a pod's engines.
-"""
+"""The bounded history of a pod's engines."""
 
 from datetime import timedelta
 
@@ -18,9 +16,7 @@ KEEPER = EngineKeeper((STEPS,), (Span.of(120),), timedelta(seconds=40))
 
 
 def kept(*pages: tuple[float, float], keeper: EngineKeeper = KEEPER):
-    """
-    Return what is kept of pages: seconds after noon, and the number of steps.
-    """
+    """Return what is kept of pages: seconds after noon, and the number of steps."""
     history = ScrapeHistory(ContainerRun("uid-1", 0))
     for at, steps in pages:
         sample = Sample("steps", {"engine": "0"}, steps)

@@ -1,6 +1,4 @@
-"""
-The one number of each column and engine that is kept of a page.
-"""
+"""The one number of each column and engine that is kept of a page."""
 
 from math import isnan, nan
 

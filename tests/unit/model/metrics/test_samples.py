@@ -1,6 +1,4 @@
-"""
-The history of a pod's scrapes.
-"""
+"""The history of a pod's scrapes."""
 
 from datetime import timedelta
 from math import nan

@@ -1,6 +1,4 @@
-"""
-Scrapes of several probes that share one page and one history.
-"""
+"""Scrapes of several probes that share one page and one history."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-The rows that the readers of one history need.
-"""
+"""The rows that the readers of one history need."""
 
 import pytest
 
@@ -11,9 +9,7 @@ HOUR, MINUTES_5, MINUTES_2 = Span.of(3600), Span.of(300), Span.of(120, pages=4)
 
 
 def kept_after(pages: int, every: float, *spans: Span) -> list[float]:
-    """
-    Return the times of the rows that are kept after so many pages.
-    """
+    """Return the times of the rows that are kept after so many pages."""
     times: list[float] = []
     for number in range(pages):
         times.append(number * every)

@@ -1,6 +1,4 @@
-"""
-Suggestions instead of an unknown name.
-"""
+"""Suggestions instead of an unknown name."""
 
 from reporter.model.text.suggest import did_you_mean, find_similar, suggest
 

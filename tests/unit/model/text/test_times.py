@@ -1,6 +1,4 @@
-"""
-Times as others write them.
-"""
+"""Times as others write them."""
 
 from datetime import UTC, datetime
 

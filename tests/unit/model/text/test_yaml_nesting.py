@@ -1,6 +1,4 @@
-"""
-YAML that would overflow the stack of libyaml's tree builder, wherever foreign YAML is read.
-"""
+"""YAML that would overflow the stack of libyaml's tree builder, wherever foreign YAML is read."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-Followers of episodes: completeness, beginnings and ends.
-"""
+"""Followers of episodes: completeness, beginnings and ends."""
 
 from datetime import timedelta
 
@@ -27,9 +25,7 @@ class Observer:
 
 
 class Followed:
-    """
-    The announcements of a process, with its passes and writes.
-    """
+    """The announcements of a process, with its passes and writes."""
 
     def __init__(self) -> None:
         self.replay, self.observer = Replay(CATALOGUE, announcing=False), Observer()

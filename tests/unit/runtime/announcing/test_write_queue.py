@@ -1,6 +1,4 @@
-"""
-The queue of pending writes: which start, which wait, and for how long.
-"""
+"""The queue of pending writes: which start, which wait, and for how long."""
 
 from datetime import timedelta
 
@@ -22,9 +20,7 @@ class UnwrittenReplay(Replay):
 
 
 def a_replay() -> Replay:
-    """
-    Twelve findings that are due and not written yet.
-    """
+    """Twelve findings that are due and not written yet."""
     replay = UnwrittenReplay(CATALOGUE, EvaluationSettings(emission=Emission.ALL))
     return replay.set_verdicts(*map(an_active_verdict, KEYS))
 

@@ -1,6 +1,4 @@
-"""
-Limits on the cuts of a pass.
-"""
+"""Limits on the cuts of a pass."""
 
 from reporter.runtime.controller.pass_cuts import MIN_BATCHES, PassCuts
 

@@ -1,6 +1,4 @@
-"""
-Writes of the store that start now, and those that wait.
-"""
+"""Writes of the store that start now, and those that wait."""
 
 from datetime import timedelta
 

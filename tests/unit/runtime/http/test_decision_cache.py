@@ -1,6 +1,4 @@
-"""
-The time for which an answer about readers counts.
-"""
+"""The time for which an answer about readers counts."""
 
 from datetime import timedelta
 

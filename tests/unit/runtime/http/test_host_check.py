@@ -1,6 +1,4 @@
-"""
-The names of this machine, and those that anyone could have chosen.
-"""
+"""The names of this machine, and those that anyone could have chosen."""
 
 import pytest
 

@@ -30,9 +30,7 @@ STORE = "clusterHealthEventStoreFull"
 SWITCHES = ("node-provisioner-name", "node-provisioner-namespace")
 
 IDLE_ENGINE = {"Pod team-m/qwen-7rk2p-0": {"page": "vllm-v1"}}
-"""
-The metrics page of the healthy stack's model, without which its engine is Unknown.
-"""
+"""The metrics page of the healthy stack's model, without which its engine is Unknown."""
 
 
 def idle(**flags: str):
@@ -41,9 +39,7 @@ def idle(**flags: str):
 
 
 CHECKS = ("clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFailed")
-"""
-The reasons of a source.
-"""
+"""The reasons of a source."""
 
 
 def test_only_the_provisioner_check_jobs_and_the_store_are_checked_by_no_default():
@@ -78,9 +74,7 @@ def test_a_check_that_flags_switch_off_names_the_flag(flags, reason, what_to_set
 
 
 def shown(replay: StoryReplay, **more) -> list[dict]:
-    """
-    Return the subjects of the status page.
-    """
+    """Return the subjects of the status page."""
     context = PublishContext(
         AnnouncementState(),
         replay.evaluation,

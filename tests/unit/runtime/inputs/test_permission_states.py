@@ -1,6 +1,4 @@
-"""
-The results that reviews of permissions leave behind.
-"""
+"""The results that reviews of permissions leave behind."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,6 +1,4 @@
-"""
-The required permissions.
-"""
+"""The required permissions."""
 
 from dataclasses import replace
 

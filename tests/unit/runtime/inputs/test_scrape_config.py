@@ -1,6 +1,4 @@
-"""
-Scraping, as the flags and the catalogue configure it.
-"""
+"""Scraping, as the flags and the catalogue configure it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -50,9 +48,7 @@ def scrapes_for(*flags: str):
 
 
 def scraping_only(*reasons: Reason) -> Catalogue:
-    """
-    Return the shipped catalogue without the reasons that read metrics pages, except these.
-    """
+    """Return the shipped catalogue without the reasons that read metrics pages, except these."""
     entries = {
         reason: replace(entry, enabled=reason in reasons)
         if entry.probe and SPECS[entry.probe].scrape is not None

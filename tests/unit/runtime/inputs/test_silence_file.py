@@ -1,6 +1,4 @@
-"""
-The file of silences is read at the start, and again when it changes.
-"""
+"""The file of silences is read at the start, and again when it changes."""
 
 import asyncio
 import logging
@@ -34,9 +32,7 @@ class Seen:
 
 
 def write(path: Path, text: str) -> None:
-    """
-    Replace the file at once: half of it would be another content.
-    """
+    """Replace the file at once: half of it would be another content."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)
@@ -115,9 +111,7 @@ async def test_the_same_content_is_no_change(path):
 
 
 class FaultyPath(PosixPath):
-    """
-    A path about which a question has a fault that is no error of the file system.
-    """
+    """A path about which a question has a fault that is no error of the file system."""
 
     def stat(self, **how):
         raise RuntimeError("a fault")

@@ -1,6 +1,4 @@
-"""
-The kinds and permissions that each source adds.
-"""
+"""The kinds and permissions that each source adds."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Loops that run while a process leads.
-"""
+"""Loops that run while a process leads."""
 
 import asyncio
 from contextlib import suppress

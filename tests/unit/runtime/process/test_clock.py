@@ -52,9 +52,7 @@ def test_the_clock_never_runs_backwards():
 
 
 class SteadyClock(Clock):
-    """
-    A clock whose seconds the test sets.
-    """
+    """A clock whose seconds the test sets."""
 
     at = 0.0
 

@@ -1,6 +1,4 @@
-"""
-The loop lag: busy spans are measured, waiting does not count.
-"""
+"""The loop lag: busy spans are measured, waiting does not count."""
 
 import asyncio
 

@@ -1,6 +1,4 @@
-"""
-The limit of open files, and what scraping takes of it.
-"""
+"""The limit of open files, and what scraping takes of it."""
 
 import resource
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-The watch of an overlay's file: what is loaded, refused and applied, and when.
-"""
+"""The watch of an overlay's file: what is loaded, refused and applied, and when."""
 
 import asyncio
 from collections.abc import AsyncIterator

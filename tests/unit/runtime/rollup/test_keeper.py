@@ -1,6 +1,4 @@
-"""
-A fault of the roll-up is Unknown, not silence, and ends nothing else.
-"""
+"""A fault of the roll-up is Unknown, not silence, and ends nothing else."""
 
 import logging
 
@@ -19,9 +17,7 @@ from tests.support.replay_builders import KAITO, out, stack_replay
 
 
 class Kept:
-    """
-    A roll-up by a catalogue that has no reason at all: it fails on each finding.
-    """
+    """A roll-up by a catalogue that has no reason at all: it fails on each finding."""
 
     def __init__(self) -> None:
         self.replay: Replay = stack_replay()

@@ -27,9 +27,7 @@ NAME = ("team-m", "package")
 
 
 class Looking:
-    """
-    The looks of one process at one object, long after it was made.
-    """
+    """The looks of one process at one object, long after it was made."""
 
     def __init__(self, found) -> None:
         self.replay, self.found = stack_without_pages(), found
@@ -46,9 +44,7 @@ class Looking:
         return self.looks.look(NAME, self.found, view, now=NOON + after)
 
     async def pending(self, found) -> list[bool]:
-        """
-        Return for each object that is due now whether only its time is to be renewed.
-        """
+        """Return for each object that is due now whether only its time is to be renewed."""
         self.found = found
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         view = StatusView(self.replay.rollup, self.replay.rollup_rules, now=NOON)
@@ -57,9 +53,7 @@ class Looking:
 
 
 def held(wanted: Json, **changes):
-    """
-    Return the object with a status, evaluated just now.
-    """
+    """Return the object with a status, evaluated just now."""
     status = {**wanted, "lastEvaluationTime": NOON.isoformat(), **changes}
     return a_status_object(status=status)
 

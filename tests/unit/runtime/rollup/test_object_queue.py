@@ -1,6 +1,4 @@
-"""
-Order of the writes of statuses, their number at once, and the retries of failed ones.
-"""
+"""Order of the writes of statuses, their number at once, and the retries of failed ones."""
 
 from datetime import timedelta
 

@@ -28,9 +28,7 @@ ROUTER_DOWN = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
 
 
 class Reloaded:
-    """
-    A process with trouble in the cluster and in one model, whose catalogue changes.
-    """
+    """A process with trouble in the cluster and in one model, whose catalogue changes."""
 
     def __init__(self, replay: StoryReplay) -> None:
         self.replay = replay

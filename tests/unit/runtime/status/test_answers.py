@@ -1,6 +1,4 @@
-"""
-The answers of a reporter, and their summary for a target.
-"""
+"""The answers of a reporter, and their summary for a target."""
 
 import msgspec
 import pytest

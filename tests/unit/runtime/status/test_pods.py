@@ -1,6 +1,4 @@
-"""
-The address and the flags in the pod of a reporter.
-"""
+"""The address and the flags in the pod of a reporter."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Answers about objects that do not exist, and how to find those that do.
-"""
+"""Answers about objects that do not exist, and how to find those that do."""
 
 import pytest
 

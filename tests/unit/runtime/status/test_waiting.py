@@ -1,6 +1,4 @@
-"""
-The ends of a wait.
-"""
+"""The ends of a wait."""
 
 from datetime import timedelta
 
@@ -82,9 +80,7 @@ def test_a_subject_that_is_being_deleted_ends_a_fast_wait():
 
 
 class ScriptedSource:
-    """
-    Answers in order, the last one again and again. *asked_at*: the seconds of the questions.
-    """
+    """Answers in order, the last one again and again. *asked_at*: the seconds of the questions."""
 
     description, may_lag = "a script", False
 
@@ -103,9 +99,7 @@ class ScriptedSource:
 
 
 def replayed(seconds: float, *answers: StatusAnswer | CannotAsk) -> tuple[Waited, list[float]]:
-    """
-    Wait for team-a to be gone; return the end, and when was asked.
-    """
+    """Wait for team-a to be gone; return the end, and when was asked."""
     clock = VirtualClock()
     event_loop, source = VirtualEventLoop(clock), ScriptedSource(clock, *answers)
     wait = StatusWait(Target("team-a"), WaitCondition.GONE, timedelta(seconds=seconds))

@@ -1,6 +1,4 @@
-"""
-A watched cluster that gives no answer at all.
-"""
+"""A watched cluster that gives no answer at all."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-Ages as kubectl shows them.
-"""
+"""Ages as kubectl shows them."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The text about a reason, and about a chain of them.
-"""
+"""The text about a reason, and about a chain of them."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The rows of the status, and the detail of one subject.
-"""
+"""The rows of the status, and the detail of one subject."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-Tables as kubectl lays them out.
-"""
+"""Tables as kubectl lays them out."""
 
 from reporter.model.rollup.states import State
 from reporter.sinks.tables.table import COLOURS, RESET, TextTable

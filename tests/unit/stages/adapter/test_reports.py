@@ -1,6 +1,4 @@
-"""
-The texts of the decision table.
-"""
+"""The texts of the decision table."""
 
 from datetime import timedelta
 

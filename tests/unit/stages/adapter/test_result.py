@@ -1,6 +1,4 @@
-"""
-The fields of a result: trimmed and cut as Go does it.
-"""
+"""The fields of a result: trimmed and cut as Go does it."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,4 @@
-"""
-The decision table of the sidecar, in virtual time.
-"""
+"""The decision table of the sidecar, in virtual time."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-Builders of messages from troubles.
-"""
+"""Builders of messages from troubles."""
 
 from datetime import timedelta
 

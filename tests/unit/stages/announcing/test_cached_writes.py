@@ -1,6 +1,4 @@
-"""
-Cached decisions about writes are made again when something they depend on changed.
-"""
+"""Cached decisions about writes are made again when something they depend on changed."""
 
 from datetime import timedelta
 
@@ -23,9 +21,7 @@ TEAM = Subject(Layer.MODELHARNESS, "team-a")
 
 
 class CachingReplay(Replay):
-    """
-    Hands the cache from one context to the next, as the controller does.
-    """
+    """Hands the cache from one context to the next, as the controller does."""
 
     cache: dict[object, CachedWrite] | None = None
 

@@ -1,6 +1,4 @@
-"""
-An Event that became untrue or early between scheduling and sending is not composed.
-"""
+"""An Event that became untrue or early between scheduling and sending is not composed."""
 
 from tests.support.builders import a_key, an_active_verdict
 from tests.support.replay_builders import (

@@ -1,6 +1,4 @@
-"""
-The digest whose change causes a rewrite.
-"""
+"""The digest whose change causes a rewrite."""
 
 from tests.support.builders import a_trouble
 from tests.unit.stages.announcing.message_builders import digest

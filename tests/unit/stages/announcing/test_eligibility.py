@@ -1,6 +1,4 @@
-"""
-Ready Events that are owed and true.
-"""
+"""Ready Events that are owed and true."""
 
 from dataclasses import replace
 from datetime import timedelta

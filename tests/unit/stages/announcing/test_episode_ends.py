@@ -1,6 +1,4 @@
-"""
-The ends of episodes and groups, and the moments at which time alone brings them.
-"""
+"""The ends of episodes and groups, and the moments at which time alone brings them."""
 
 from datetime import timedelta
 
@@ -122,9 +120,7 @@ def test_a_group_goes_on_when_those_left_have_a_ready_of_their_own_to_come():
 
 
 class ThrottledReplay(Replay):
-    """
-    Writes nothing while *throttled*.
-    """
+    """Writes nothing while *throttled*."""
 
     throttled = True
 

@@ -1,6 +1,4 @@
-"""
-Episodes from their first announcement to their Ready Event.
-"""
+"""Episodes from their first announcement to their Ready Event."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-Groups of the items of one reason.
-"""
+"""Groups of the items of one reason."""
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT

@@ -1,6 +1,4 @@
-"""
-Groups: one Event for many InferenceSets of one namespace.
-"""
+"""Groups: one Event for many InferenceSets of one namespace."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -36,9 +36,7 @@ reasons:
 
 
 def a_controller(kinds: Iterable[ResourceKind]) -> tuple[ResourceKind, ApiObject]:
-    """
-    Return the Deployment that InferenceServices need, with its kind.
-    """
+    """Return the Deployment that InferenceServices need, with its kind."""
     kind = next(each for each in kinds if "kserve-controller" in each.field_selector)
     meta = {"name": "kserve-controller-manager", "namespace": "kserve"}
     found = msgspec.convert({"metadata": meta, "status": {"availableReplicas": 1}}, kind.type)
@@ -46,9 +44,7 @@ def a_controller(kinds: Iterable[ResourceKind]) -> tuple[ResourceKind, ApiObject
 
 
 class PackedProcess(ReplayedProcess):
-    """
-    A process with the pack kserve, in which one InferenceService was announced as invalid.
-    """
+    """A process with the pack kserve, in which one InferenceService was announced as invalid."""
 
     def __init__(self) -> None:
         catalogue = load_shipped_catalogue(packs=["kserve"])
@@ -70,9 +66,7 @@ class PackedProcess(ReplayedProcess):
 
     @property
     def reasons(self) -> list[str]:
-        """
-        Return the reasons of the Events that were created.
-        """
+        """Return the reasons of the Events that were created."""
         return [each.key.reason for each in self.writes if each.count == 1]
 
     def list_models(self, state: str, name: str = "chat") -> None:
@@ -96,9 +90,7 @@ class PackedProcess(ReplayedProcess):
 
 @pytest.fixture
 def process(tmp_path: Path) -> PackedProcess:
-    """
-    A process that changes to another catalogue, whose list is under way.
-    """
+    """A process that changes to another catalogue, whose list is under way."""
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(OTHER_FIELD)
     changed = PackedProcess()

@@ -1,6 +1,4 @@
-"""
-The parts of a message and their order.
-"""
+"""The parts of a message and their order."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The parts of a message that are shortened until it fits.
-"""
+"""The parts of a message that are shortened until it fits."""
 
 import re
 

@@ -1,6 +1,4 @@
-"""
-Beside which InferenceSets an Event is written as well, and for how long that is true.
-"""
+"""Beside which InferenceSets an Event is written as well, and for how long that is true."""
 
 from dataclasses import replace
 
@@ -35,9 +33,7 @@ CATALOGUE = a_catalogue(
 
 
 class PausedReplay(Replay):
-    """
-    Writes nothing while it is paused.
-    """
+    """Writes nothing while it is paused."""
 
     paused = False
 
@@ -52,9 +48,7 @@ def a_replay() -> PausedReplay:
 
 
 def due(replay: Replay) -> EventRecord:
-    """
-    Return the first Event that is due, before it is written.
-    """
+    """Return the first Event that is due, before it is written."""
     (write, *_) = replay.context.pending_writes(now=replay.now)
     record = replay.context.compose_event(write.key, now=replay.now)
     assert record is not None

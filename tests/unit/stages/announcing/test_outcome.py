@@ -1,6 +1,4 @@
-"""
-Writes that got no answer or were refused.
-"""
+"""Writes that got no answer or were refused."""
 
 from datetime import timedelta
 

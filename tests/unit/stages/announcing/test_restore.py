@@ -1,6 +1,4 @@
-"""
-Episodes that a new process or a new leader reads back.
-"""
+"""Episodes that a new process or a new leader reads back."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -251,9 +249,7 @@ def test_the_ready_of_a_group_read_back_waits_for_all_although_another_group_beg
 
 
 def test_an_episode_of_an_item_waits_while_its_reason_cannot_be_evaluated_at_all():
-    """
-    A new process that cannot read a kind knows no items of it.
-    """
+    """A new process that cannot read a kind knows no items of it."""
     (subject,) = sets(1)
     entry = an_entry("inferencesetCheck", None, orthogonal=True, layer=subject.layer)
     key, whole = a_key(entry.reason, subject, "smoke"), a_key(entry.reason, subject)

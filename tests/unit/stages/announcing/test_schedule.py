@@ -1,6 +1,4 @@
-"""
-Moments at which the Event of a key is written: first announcement, rewrites and heartbeats.
-"""
+"""Moments at which the Event of a key is written: first announcement, rewrites and heartbeats."""
 
 import itertools
 from dataclasses import replace

@@ -22,9 +22,7 @@ CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=MODELS))
 
 
 class UnlistedReplay(Replay):
-    """
-    A replay in which InferenceSets cannot be listed for a while, but for the *known* ones.
-    """
+    """A replay in which InferenceSets cannot be listed for a while, but for the *known* ones."""
 
     unlisted = False
     known: frozenset[Subject] = frozenset()
@@ -40,9 +38,7 @@ class UnlistedReplay(Replay):
 
 
 def restarted(*troubled: Subject) -> UnlistedReplay:
-    """
-    Return a replay whose process restarts with announced trouble, and lists no InferenceSet.
-    """
+    """Return a replay whose process restarts with announced trouble, and lists no InferenceSet."""
     replay = UnlistedReplay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *SETS}))
     replay.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", s)) for s in troubled))
     assert replay.new_writes

@@ -1,6 +1,4 @@
-"""
-An Event keeps what no object states any more: errors of nodes, and that objects existed.
-"""
+"""An Event keeps what no object states any more: errors of nodes, and that objects existed."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The order of writes when more are due than may be written.
-"""
+"""The order of writes when more are due than may be written."""
 
 from datetime import timedelta
 
@@ -26,9 +24,7 @@ CATALOGUE = a_catalogue(
 
 
 class SlowReplay(Replay):
-    """
-    Writes one Event per pass, and passes come once a second.
-    """
+    """Writes one Event per pass, and passes come once a second."""
 
     def write_pending(self, outcome=None) -> None:
         write = next(iter(self.context.pending_writes(now=self.now)), None)

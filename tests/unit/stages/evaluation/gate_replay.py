@@ -1,6 +1,4 @@
-"""
-Replay verdicts about one key through the gate.
-"""
+"""Replay verdicts about one key through the gate."""
 
 from datetime import timedelta
 
@@ -15,15 +13,11 @@ KEY = a_key("clusterThing")
 ENTRY = an_entry("clusterThing", holds=HoldDurations())
 DELAYS = Delays(grace=60 * SECOND, settle=30 * SECOND)
 ANY_LENGTH = (1, 29, 31, 3600, 86400)
-"""
-Seconds for which a key is Unknown, up to LONG_UNKNOWN and beyond.
-"""
+"""Seconds for which a key is Unknown, up to LONG_UNKNOWN and beyond."""
 
 
 class GateReplay:
-    """
-    The gate with one key, which was clear a minute before noon. Times are relative to noon.
-    """
+    """The gate with one key, which was clear a minute before noon. Times are relative to noon."""
 
     def __init__(self, entry=ENTRY, delays=DELAYS):
         self.rules = {"entry_of": lambda _: entry, "delays": delays}

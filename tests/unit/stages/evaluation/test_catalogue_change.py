@@ -1,6 +1,4 @@
-"""
-An Evaluation and its episodes that continue with another catalogue.
-"""
+"""An Evaluation and its episodes that continue with another catalogue."""
 
 from dataclasses import replace
 
@@ -37,9 +35,7 @@ from tests.support.silences import a_silence, silenced
 
 
 def change(replay: Replay, catalogue: Catalogue) -> Replay:
-    """
-    Let a replay continue with another catalogue, as a process does between two passes.
-    """
+    """Let a replay continue with another catalogue, as a process does between two passes."""
     settings = replay.settings
     replay.evaluation = change_catalogue(replay.evaluation, catalogue, settings)
     replay.announcement_state = keep_episodes(replay.announcement_state, catalogue, settings)
@@ -49,9 +45,7 @@ def change(replay: Replay, catalogue: Catalogue) -> Replay:
 
 
 def without(replay: Replay, *reasons: str) -> Catalogue:
-    """
-    Return the catalogue of a replay in which some reasons are switched off.
-    """
+    """Return the catalogue of a replay in which some reasons are switched off."""
     entries = replay.catalogue.entries
     off = {Reason(each): replace(entries[Reason(each)], enabled=False) for each in reasons}
     return replace(replay.catalogue, entries={**entries, **off})

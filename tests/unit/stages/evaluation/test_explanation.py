@@ -1,6 +1,4 @@
-"""
-A cause precedes its effect, and explains it: what an upstream that is out does not suppress.
-"""
+"""A cause precedes its effect, and explains it: what an upstream that is out does not suppress."""
 
 from dataclasses import replace
 from datetime import timedelta

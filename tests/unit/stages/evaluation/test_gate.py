@@ -1,6 +1,4 @@
-"""
-The gate while keys are Unknown, settle or are deleted.
-"""
+"""The gate while keys are Unknown, settle or are deleted."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-An unchanged state stays the same object, by which later stages find what changed.
-"""
+"""An unchanged state stays the same object, by which later stages find what changed."""
 
 from datetime import timedelta
 

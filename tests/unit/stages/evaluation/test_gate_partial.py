@@ -1,6 +1,4 @@
-"""
-The gate under verdicts that cover only some objects of a subject.
-"""
+"""The gate under verdicts that cover only some objects of a subject."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-Holds, the startup grace and settling.
-"""
+"""Holds, the startup grace and settling."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-A probe that raises an exception costs its reason about one subject, and nothing else.
-"""
+"""A probe that raises an exception costs its reason about one subject, and nothing else."""
 
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -29,9 +27,7 @@ HELD_BY_OBJECT = "what an object holds"
 
 @dataclass
 class FaultyReplay(Replay):
-    """
-    The probes of the reasons in *faulty* raise. *faults*: those that the process was handed.
-    """
+    """The probes of the reasons in *faulty* raise. *faults*: those that the process was handed."""
 
     faulty: set[str] = field(default_factory=set)
     faults: list[tuple[FindingKey, Exception]] = field(default_factory=list)

@@ -1,6 +1,4 @@
-"""
-The verdicts that a probe run returns for each subject.
-"""
+"""The verdicts that a probe run returns for each subject."""
 
 import pytest
 

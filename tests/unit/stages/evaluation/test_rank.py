@@ -1,6 +1,4 @@
-"""
-The ranks of findings of one subject.
-"""
+"""The ranks of findings of one subject."""
 
 from reporter.model.enums import Emission, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT

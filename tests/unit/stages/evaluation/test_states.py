@@ -1,6 +1,4 @@
-"""
-The state of a key in one word.
-"""
+"""The state of a key in one word."""
 
 from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import TroubleKind

@@ -1,6 +1,4 @@
-"""
-Suppression of findings by an upstream that is out.
-"""
+"""Suppression of findings by an upstream that is out."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-An object that cannot be decoded is in no list, so a verdict that needed the list is Unknown.
-"""
+"""An object that cannot be decoded is in no list, so a verdict that needed the list is Unknown."""
 
 import pytest
 from msgspec.structs import replace
@@ -43,9 +41,7 @@ REFUSED = ("False", "SubscriptionQuotaReached", "quota")
 
 
 def verdict(store, reason, subject=MODEL):
-    """
-    Return the verdict of a probe run, as a pass makes it.
-    """
+    """Return the verdict of a probe run, as a pass makes it."""
     run = prepare_probe_run(
         store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
     )

@@ -1,6 +1,4 @@
-"""
-The batches of a pass, between which it may be cut.
-"""
+"""The batches of a pass, between which it may be cut."""
 
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.stages.evaluation.upstream import split_into_batches, upstream_first

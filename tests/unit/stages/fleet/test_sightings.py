@@ -1,6 +1,4 @@
-"""
-Only a change of the time of evaluation shows that a source lives.
-"""
+"""Only a change of the time of evaluation shows that a source lives."""
 
 from reporter.model.fleet.answers import SourceId, SourceReport
 from reporter.model.rollup.states import State
@@ -14,9 +12,7 @@ STALE = 300.0
 
 
 def seen(*times: float, state: State = State.CURRENT):
-    """
-    Return the sighting after answers with these times of evaluation, one every 30 seconds.
-    """
+    """Return the sighting after answers with these times of evaluation, one every 30 seconds."""
     found: Sightings = {}
     for number, time in enumerate(times):
         report = SourceReport("uid-1", NOON + time, state)

@@ -1,6 +1,4 @@
-"""
-The skew of a clock is estimated from the youngest evaluation, and decides nothing.
-"""
+"""The skew of a clock is estimated from the youngest evaluation, and decides nothing."""
 
 import pytest
 

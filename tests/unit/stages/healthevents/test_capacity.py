@@ -1,6 +1,4 @@
-"""
-The limits: what is created, what waits for a deletion, and what is rejected.
-"""
+"""The limits: what is created, what waits for a deletion, and what is rejected."""
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
 from reporter.stages.healthevents.capacity import Capacity, Fit, StorePlace

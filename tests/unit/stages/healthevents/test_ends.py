@@ -1,6 +1,4 @@
-"""
-The end of an episode whose object is still Active.
-"""
+"""The end of an episode whose object is still Active."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-The history that HealthEvents show: which episodes, how long and how often.
-"""
+"""The history that HealthEvents show: which episodes, how long and how often."""
 
 from datetime import timedelta
 

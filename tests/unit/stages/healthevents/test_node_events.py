@@ -1,6 +1,4 @@
-"""
-Episodes of nodes as NVSentinel's objects: a fault, and a recovery as a second object.
-"""
+"""Episodes of nodes as NVSentinel's objects: a fault, and a recovery as a second object."""
 
 from dataclasses import replace
 from datetime import timedelta

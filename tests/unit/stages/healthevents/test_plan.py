@@ -1,6 +1,4 @@
-"""
-The plan of the store, in stories of one process and its successor.
-"""
+"""The plan of the store, in stories of one process and its successor."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -44,9 +42,7 @@ def a_store(**limits) -> StoreReplay:
 
 
 def after(store: StoreReplay, **changes) -> Replay:
-    """
-    Return the process that comes after: it has read back what is not an hour old.
-    """
+    """Return the process that comes after: it has read back what is not an hour old."""
     old = store.replay
     return Replay(CATALOGUE, subjects=SUBJECTS, now=old.now, evaluating_since=old.now, **changes)
 

@@ -1,6 +1,4 @@
-"""
-The plan under clocks that jump, and under two leaders at once: one object an episode.
-"""
+"""The plan under clocks that jump, and under two leaders at once: one object an episode."""
 
 from datetime import timedelta
 
@@ -22,9 +20,7 @@ def a_store(**limits) -> StoreReplay:
 
 
 def jump(store: StoreReplay, by: timedelta) -> StoreReplay:
-    """
-    Change the clock by a jump, in either direction.
-    """
+    """Change the clock by a jump, in either direction."""
     store.replay.now += by
     store.replay.run_pass()
     return store

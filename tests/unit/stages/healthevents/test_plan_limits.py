@@ -1,6 +1,4 @@
-"""
-The plan of the store when its limits are reached.
-"""
+"""The plan of the store when its limits are reached."""
 
 from datetime import timedelta
 

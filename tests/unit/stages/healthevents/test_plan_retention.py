@@ -1,6 +1,4 @@
-"""
-The plan of the store for objects that are over, and for what others do to its objects.
-"""
+"""The plan of the store for objects that are over, and for what others do to its objects."""
 
 from datetime import timedelta
 

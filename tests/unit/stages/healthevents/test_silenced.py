@@ -1,6 +1,4 @@
-"""
-Objects of episodes that are silenced.
-"""
+"""Objects of episodes that are silenced."""
 
 from datetime import timedelta
 

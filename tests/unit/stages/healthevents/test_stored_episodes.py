@@ -1,6 +1,4 @@
-"""
-Episodes continue from their HealthEvents where the Events are gone.
-"""
+"""Episodes continue from their HealthEvents where the Events are gone."""
 
 from reporter.model.kinds.productionstack.health_events import Phase
 from reporter.stories.replay.store_replay import ReplayedStore

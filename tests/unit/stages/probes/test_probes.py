@@ -1,6 +1,4 @@
-"""
-Every probe has tests of its verdicts, in the folder that mirrors its own.
-"""
+"""Every probe has tests of its verdicts, in the folder that mirrors its own."""
 
 from pathlib import Path
 

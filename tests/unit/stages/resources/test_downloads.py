@@ -1,6 +1,4 @@
-"""
-The state of a download, from the speeds in its window.
-"""
+"""The state of a download, from the speeds in its window."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,6 +1,4 @@
-"""
-The state of whole simulated downloads, from the first page to the last.
-"""
+"""The state of whole simulated downloads, from the first page to the last."""
 
 import pytest
 
@@ -18,9 +16,7 @@ from tests.support.stubs.exporter import SIMULATED_DOWNLOADS, SimulatedDownload
 
 
 def played(download: SimulatedDownload, seconds: int) -> list[DownloadState]:
-    """
-    Return the state after each scrape of a download.
-    """
+    """Return the state after each scrape of a download."""
     window, found = ScrapeHistory(CONTAINER_RUN), []
     for at in range(5, seconds, 15):
         page = download(at)

@@ -1,6 +1,4 @@
-"""
-The cause of a subject: which of several, with its text of this moment.
-"""
+"""The cause of a subject: which of several, with its text of this moment."""
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.rollup.states import State
@@ -31,9 +29,7 @@ POD = "Pod team-m/qwen-7rk2p-0"
 
 
 class Watched:
-    """
-    A namespace with one InferenceSet, whose pods depend on Istio and KAITO.
-    """
+    """A namespace with one InferenceSet, whose pods depend on Istio and KAITO."""
 
     def __init__(self) -> None:
         rows = (
@@ -47,9 +43,7 @@ class Watched:
         self.fold()
 
     def given(self, *looked_at: Subject) -> RollUpInput:
-        """
-        Return the last pass, as one over these subjects; over all without any.
-        """
+        """Return the last pass, as one over these subjects; over all without any."""
         replay = self.replay
         return RollUpInput(
             replay.evaluation,
@@ -65,9 +59,7 @@ class Watched:
         return StatusView(self.rollup, self.rules, now=self.replay.now)
 
     def standing(self, before: Standing | None, found: SubjectFindings, facts: Facts) -> Standing:
-        """
-        Return the standing of the cluster with these findings and facts.
-        """
+        """Return the standing of the cluster with these findings and facts."""
         blockers, now = BlockerFinder(self.given(), self.rules), self.replay.now
         return make_standing(before, CLUSTER_SUBJECT, found, facts, blockers, now=now)
 

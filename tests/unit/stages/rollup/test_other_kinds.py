@@ -1,6 +1,4 @@
-"""
-The status of subjects of other kinds, in namespaces with and without a harness.
-"""
+"""The status of subjects of other kinds, in namespaces with and without a harness."""
 
 from dataclasses import replace
 
@@ -44,9 +42,7 @@ REASON = Reason("httprouteNotAccepted")
 
 
 class Watched:
-    """
-    A process that makes subjects of HTTPRoutes, with one reason about them.
-    """
+    """A process that makes subjects of HTTPRoutes, with one reason about them."""
 
     def __init__(self) -> None:
         routes = SubjectDefinition(MODELS, HTTP_ROUTES, pack="mine", prefix="httproute")

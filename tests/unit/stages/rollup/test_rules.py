@@ -1,6 +1,4 @@
-"""
-The rules that each reason of the catalogue gives to the status.
-"""
+"""The rules that each reason of the catalogue gives to the status."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-A silenced cause does not stand before one that nobody knows yet.
-"""
+"""A silenced cause does not stand before one that nobody knows yet."""
 
 from datetime import timedelta
 

@@ -69,9 +69,7 @@ def test_a_clock_that_was_set_back_makes_nothing_begin_in_the_future():
 
 
 class Watched:
-    """
-    The cluster of a small catalogue, rolled up after each pass.
-    """
+    """The cluster of a small catalogue, rolled up after each pass."""
 
     def __init__(self, **verdicts):
         self.replay = stack_replay(**verdicts)

@@ -1,6 +1,4 @@
-"""
-The table of states: what happens to a stack, and the state of each subject a minute later.
-"""
+"""The table of states: what happens to a stack, and the state of each subject a minute later."""
 
 from dataclasses import replace
 
@@ -243,9 +241,7 @@ def test_an_undecodable_component_is_unknown_beside_trouble_of_another_one():
 
 
 def gateway_auth() -> list[str]:
-    """
-    Return the two components of one reason.
-    """
+    """Return the two components of one reason."""
     components = view_of(stack_after()).cluster().components
     found = [each for each in components if each.reason == "clusterGatewayAuthNotReady"]
     return [f"{each.namespace}/{each.name}" for each in found]

@@ -1,6 +1,4 @@
-"""
-Suppressed findings in the roll-up: their own text, beside the cause that they follow from.
-"""
+"""Suppressed findings in the roll-up: their own text, beside the cause that they follow from."""
 
 from reporter.sinks.tables.detail import render_set
 from tests.support.rollups import BAD_IMAGE, LOST, stack_after, view_of

@@ -1,6 +1,4 @@
-"""
-The sums of a namespace, expected by hand: those of a recount are made by the same function.
-"""
+"""The sums of a namespace, expected by hand: those of a recount are made by the same function."""
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Replicas

@@ -1,6 +1,4 @@
-"""
-Replay the second look at a store, at times that the test sets.
-"""
+"""Replay the second look at a store, at times that the test sets."""
 
 from datetime import timedelta
 
@@ -32,9 +30,7 @@ def secs(number: float) -> timedelta:
 
 
 class Looking:
-    """
-    The state of a second look at a store, at a time that the test sets.
-    """
+    """The state of a second look at a store, at a time that the test sets."""
 
     def __init__(self, *objects) -> None:
         self.store, self.state, self.now = a_store(*objects), LookState(), NOON
@@ -50,9 +46,7 @@ class Looking:
 
     @property
     def next(self) -> tuple[str, float] | None:
-        """
-        The name of the next object, and the seconds until the look.
-        """
+        """The name of the next object, and the seconds until the look."""
         look = next_look(self.state, now=self.now)
         return None if look is None else (look.ref.name, (look.at - self.now).total_seconds())
 

@@ -1,6 +1,4 @@
-"""
-The object that a subject waits for, one for each.
-"""
+"""The object that a subject waits for, one for each."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The second look at objects of kinds that a catalogue declares, under names of their own.
-"""
+"""The second look at objects of kinds that a catalogue declares, under names of their own."""
 
 import msgspec
 

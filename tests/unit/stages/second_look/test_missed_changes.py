@@ -1,6 +1,4 @@
-"""
-Differences from the cache that count as a missed change, and the lists of their kinds.
-"""
+"""Differences from the cache that count as a missed change, and the lists of their kinds."""
 
 from datetime import datetime
 from itertools import pairwise
@@ -21,9 +19,7 @@ from tests.unit.stages.second_look.looking import BBR, HEALED, POD, Looking, ref
 
 
 def a_doubted(cached=None) -> Looking:
-    """
-    Look at an object once, and find it healed.
-    """
+    """Look at an object once, and find it healed."""
     looking = Looking(*([cached] if cached else []))
     looking.track(BBR)
     assert looking.look(HEALED) is False

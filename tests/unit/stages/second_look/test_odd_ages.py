@@ -1,6 +1,4 @@
-"""
-The age of an object whose creation is odd.
-"""
+"""The age of an object whose creation is odd."""
 
 from datetime import timedelta
 
@@ -15,9 +13,7 @@ BBR = ObjectRef("deployments.apps", "kaito-system", "bbr")
 
 
 def test_an_object_that_claims_to_be_created_in_the_future_ages_from_when_it_was_seen():
-    """
-    It would be the youngest of all for an hour, and take the whole budget.
-    """
+    """It would be the youngest of all for an hour, and take the whole budget."""
     store = a_store(a_deployment("bbr", ready=0, created_at=NOON + HOUR))
     state = LookState()
     for now in (NOON, NOON + 2 * MINUTE):

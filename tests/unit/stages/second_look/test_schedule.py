@@ -1,6 +1,4 @@
-"""
-The object that is looked at next, and the moment.
-"""
+"""The object that is looked at next, and the moment."""
 
 from itertools import pairwise
 

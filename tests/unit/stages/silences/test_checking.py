@@ -1,6 +1,4 @@
-"""
-A silence that is not plain in every part silences nothing.
-"""
+"""A silence that is not plain in every part silences nothing."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-Silenced findings wait; recovery, rank and suppression do not.
-"""
+"""Silenced findings wait; recovery, rank and suppression do not."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The silences on objects: annotations, or labels, never both.
-"""
+"""The silences on objects: annotations, or labels, never both."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-Selection of the pods that are read.
-"""
+"""Selection of the pods that are read."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-Subjects that objects of other kinds make, by rules that are data.
-"""
+"""Subjects that objects of other kinds make, by rules that are data."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,6 +1,4 @@
-"""
-Subjects are found again only after a namespace or InferenceSet was created or deleted.
-"""
+"""Subjects are found again only after a namespace or InferenceSet was created or deleted."""
 
 import sys
 

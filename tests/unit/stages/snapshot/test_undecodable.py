@@ -1,6 +1,4 @@
-"""
-Undecodable objects are found by index key, at a cost that does not grow with their number.
-"""
+"""Undecodable objects are found by index key, at a cost that does not grow with their number."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,9 +12,7 @@ from tests.support.builders import a_store
 
 
 class CountedStubs(Mapping[ObjectRef, ApiObject | None]):
-    """
-    Stubs that count how often somebody goes through all of them.
-    """
+    """Stubs that count how often somebody goes through all of them."""
 
     def __init__(self, stubs: dict[ObjectRef, ApiObject | None]) -> None:
         self.stubs, self.walks = stubs, 0

@@ -1,6 +1,4 @@
-"""
-A layer whose subjects cannot all be known is Unknown in every reason.
-"""
+"""A layer whose subjects cannot all be known is Unknown in every reason."""
 
 from datetime import timedelta
 
@@ -36,9 +34,7 @@ def evaluate(store, now=NOON, before=None) -> Evaluation:
 
 
 def unknown_layers(evaluation: Evaluation) -> set[Layer]:
-    """
-    Return the layers whose placeholder is Unknown in every reason, with a reason why.
-    """
+    """Return the layers whose placeholder is Unknown in every reason, with a reason why."""
     found: dict[Subject, set[str]] = {Subject(layer): set() for layer in (HARNESSES, MODELS)}
     for key, state in evaluation.gate.unknown_states.items():
         if key.subject in found:

@@ -1,6 +1,4 @@
-"""
-Kinds and CRDs that a change of the catalogue adds to a store.
-"""
+"""Kinds and CRDs that a change of the catalogue adds to a store."""
 
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES

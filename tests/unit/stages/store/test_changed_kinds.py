@@ -1,6 +1,4 @@
-"""
-Kinds that a change of the catalogue reads in another way, or does not need any more.
-"""
+"""Kinds that a change of the catalogue reads in another way, or does not need any more."""
 
 import msgspec
 
@@ -33,9 +31,7 @@ ALSO = "object.spec.size > 1"
 
 
 def change(own: OwnStore, catalogue: Catalogue) -> ResourceKind:
-    """
-    Change the catalogue of a store; return its kind as it is watched from now on.
-    """
+    """Change the catalogue of a store; return its kind as it is watched from now on."""
     kinds = kinds_to_watch(catalogue, SPECS)
     own.catalogue = catalogue
     own.store.prepare_kinds(kinds, (), catalogue.subject_definitions)()

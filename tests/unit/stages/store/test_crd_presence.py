@@ -1,6 +1,4 @@
-"""
-The presence of a CRD after discoveries that may be partial or flap.
-"""
+"""The presence of a CRD after discoveries that may be partial or flap."""
 
 import pytest
 

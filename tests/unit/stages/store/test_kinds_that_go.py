@@ -1,6 +1,4 @@
-"""
-Objects whose CRD was deleted while no watch saw them go.
-"""
+"""Objects whose CRD was deleted while no watch saw them go."""
 
 from reporter.model.observations import DiscoveryResult, NotServed
 from reporter.stories.replay.story_replay import StoryReplay

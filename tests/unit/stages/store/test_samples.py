@@ -1,6 +1,4 @@
-"""
-Samples in the store: whose they are, when they are judged, and when they go.
-"""
+"""Samples in the store: whose they are, when they are judged, and when they go."""
 
 from dataclasses import replace
 
@@ -27,9 +25,7 @@ SUBJECT = Subject(Layer.MODELDEPLOYMENT, TEAM, MODEL)
 
 
 def kept(store, pod=POD) -> list[int]:
-    """
-    Return the times of a pod's samples, in seconds after noon.
-    """
+    """Return the times of a pod's samples, in seconds after noon."""
     window = store.snapshot().scrape_history(pod, REASON)
     return [] if window is None else [(each.scraped_at - NOON).seconds for each in window.scrapes]
 

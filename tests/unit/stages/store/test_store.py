@@ -1,6 +1,4 @@
-"""
-The store of observations and its snapshots.
-"""
+"""The store of observations and its snapshots."""
 
 from datetime import timedelta
 

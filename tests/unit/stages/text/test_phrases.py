@@ -1,6 +1,4 @@
-"""
-Short lists and ages.
-"""
+"""Short lists and ages."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-Text that others wrote is cleaned of what does not belong into an Event, and of nothing else.
-"""
+"""Text that others wrote is cleaned of what does not belong into an Event, and of nothing else."""
 
 import string
 
@@ -156,9 +154,7 @@ def test_a_password_in_any_syntax_is_removed(password):
 
 @pytest.mark.parametrize("part", ["a", "token", 'password="', "a@", "http:/", "\x1b]", "1234-"])
 def test_what_is_cleaned_is_bounded_however_long_the_text_is(part):
-    """
-    A text that was made to be slow costs no more than its first characters.
-    """
+    """A text that was made to be slow costs no more than its first characters."""
     read = (part * MAX_INPUT_CHARACTERS)[:MAX_INPUT_CHARACTERS]
     assert sanitize(f"{read} and 'more'\" which is never read" * 12) == sanitize(read)
 

@@ -22,21 +22,15 @@ _ERROR = re.compile(
 )
 
 Lookup: TypeAlias = Callable[[str, str, str], Any]
-"""
-Returns the content of an object by kind, namespace and name; None if there is none.
-"""
+"""Returns the content of an object by kind, namespace and name; None if there is none."""
 
 
 class MissingLibraryError(Exception):
-    """
-    Raised if the library is not installed.
-    """
+    """Raised if the library is not installed."""
 
 
 class CompileProblem(NamedTuple):
-    """
-    A problem of an expression. *line* and *column* count from 1; 0 if unknown.
-    """
+    """A problem of an expression. *line* and *column* count from 1; 0 if unknown."""
 
     text: str
     line: int = 0
@@ -44,9 +38,7 @@ class CompileProblem(NamedTuple):
 
 
 class CompileError(Exception):
-    """
-    Raised for an expression that is refused, with all its problems.
-    """
+    """Raised for an expression that is refused, with all its problems."""
 
     def __init__(self, problems: Sequence[CompileProblem]) -> None:
         super().__init__("; ".join(each.text for each in problems))
@@ -54,15 +46,11 @@ class CompileError(Exception):
 
 
 class EvaluationError(Exception):
-    """
-    Raised for an evaluation without a value, with why.
-    """
+    """Raised for an evaluation without a value, with why."""
 
 
 class Compiled(NamedTuple):
-    """
-    An expression. *type*: that of its value, in words of CEL; DYN if it is only known then.
-    """
+    """An expression. *type*: that of its value, in words of CEL; DYN if it is only known then."""
 
     expression: Any
     type: str
@@ -70,9 +58,7 @@ class Compiled(NamedTuple):
 
 
 class Bindings:
-    """
-    The values of the variables for the expressions about one object.
-    """
+    """The values of the variables for the expressions about one object."""
 
     def __init__(
         self, content: Any, now: datetime, parameters: Mapping[str, Any], lookup: Lookup | None
@@ -87,9 +73,7 @@ class Bindings:
 
 
 def compile_expression(text: str) -> Compiled:
-    """
-    Parse and check an expression. Raise CompileError or MissingLibraryError.
-    """
+    """Parse and check an expression. Raise CompileError or MissingLibraryError."""
     _, env = environment()
     try:
         expression = env.compile(text)
@@ -100,9 +84,7 @@ def compile_expression(text: str) -> Compiled:
 
 
 def evaluate(compiled: Compiled, bindings: Bindings) -> Any:
-    """
-    Return the value of an expression. Raise EvaluationError if it has none.
-    """
+    """Return the value of an expression. Raise EvaluationError if it has none."""
     cel, _ = environment()
     # The library raises for what exceeds its limits and for values that Python has no type for.
     try:
@@ -116,9 +98,7 @@ def evaluate(compiled: Compiled, bindings: Bindings) -> Any:
 
 @cache
 def environment() -> Any:
-    """
-    Return the library and the environment in which all expressions are compiled.
-    """
+    """Return the library and the environment in which all expressions are compiled."""
     try:
         from cel_expr_python import cel  # noqa: PLC0415  an extra
         from cel_expr_python.ext import ext_optional, ext_strings  # noqa: PLC0415
@@ -149,9 +129,7 @@ def _compile_error(text: str) -> CompileError:
 
 
 def _plain(text: str) -> str:
-    """
-    Return an error without the code around it: ``NOT_FOUND: Key not found … [NOT_FOUND]``.
-    """
+    """Return an error without the code around it: ``NOT_FOUND: Key not found … [NOT_FOUND]``."""
     text = text.partition("\n")[0]
     code, colon, rest = text.partition(": ")
     if colon and code.isupper():

@@ -23,14 +23,10 @@ from reporter.stages.probes.cel.language.syntax import (
 MAX_TEXT_BYTES = 4096
 MAX_NODES = 300
 MAX_GROWTH = 400
-"""
-The size of texts and lists that an expression may build up, as a multiple of what it reads.
-"""
+"""The size of texts and lists that an expression may build up, as a multiple of what it reads."""
 
 REPEATED = 100
-"""
-The factor for what a loop reads in each round.
-"""
+"""The factor for what a loop reads in each round."""
 
 MAX_CONTENT_BYTES = 16 * 1024
 MAX_CONTENT_VALUES = 1000
@@ -50,9 +46,7 @@ Objects that the expressions about one object look up; each takes longer than a 
 """
 
 PATTERN_NODES = 50
-"""
-The parts that a regular expression counts as.
-"""
+"""The parts that a regular expression counts as."""
 
 MEASURES = frozenset(
     {
@@ -61,18 +55,14 @@ MEASURES = frozenset(
         "int", "uint", "double", "bool", "timestamp", "duration", "type",
     }
 )  # fmt: skip
-"""
-Functions whose result is small, whatever they read.
-"""
+"""Functions whose result is small, whatever they read."""
 
 OBJECT = "object"
 MULTIPLIERS = frozenset({"join", "replace"})
 
 
 def why_too_costly(tree: Tree) -> str:
-    """
-    Return why an expression may cost too much; empty if it may not.
-    """
+    """Return why an expression may cost too much; empty if it may not."""
     nodes = sum(map(_nodes, walk(tree)))
     if nodes > MAX_NODES:
         return f"has {nodes} parts, of at most {MAX_NODES}; divide it into several reasons"
@@ -89,9 +79,7 @@ def _nodes(tree: Tree) -> int:
 
 
 def _growth(tree: Tree, scope: Mapping[str, int]) -> int:
-    """
-    Return how many times the size of what is read the result may have.
-    """
+    """Return how many times the size of what is read the result may have."""
     match tree:
         case Constant():
             return 1
@@ -129,9 +117,7 @@ def _call_growth(tree: Call, scope: Mapping[str, int]) -> int:
 
 
 def _longest(tree: Tree, scope: Mapping[str, int]) -> int:
-    """
-    Return the length of a constant, or more than is allowed for what is only known later.
-    """
+    """Return the length of a constant, or more than is allowed for what is only known later."""
     if isinstance(tree, Constant):
         return len(tree.text or "")
     return MAX_GROWTH + 1

@@ -27,15 +27,11 @@ Stands in a path for every item of a list, or every value of a map. No field has
 OBJECT = "object"
 LOOKUP = "lookup"
 Path: TypeAlias = tuple[str, ...]
-"""
-A kind, or OBJECT for the kind of the reason, and the fields that lead to a value.
-"""
+"""A kind, or OBJECT for the kind of the reason, and the fields that lead to a value."""
 
 
 class Read(NamedTuple):
-    """
-    A value that is read. *is_whole* is False where only its presence matters.
-    """
+    """A value that is read. *is_whole* is False where only its presence matters."""
 
     path: Path
     is_whole: bool
@@ -52,9 +48,7 @@ class Reads(NamedTuple):
 
 
 class NotConstantError(Exception):
-    """
-    Raised for a lookup whose kind is no constant, so that nobody knows what to watch.
-    """
+    """Raised for a lookup whose kind is no constant, so that nobody knows what to watch."""
 
 
 class _Value(NamedTuple):
@@ -191,9 +185,7 @@ class _Finder:
 
 
 def _each(value: _Value) -> frozenset[Path]:
-    """
-    Return the paths of the items of a list, or of the values of a map.
-    """
+    """Return the paths of the items of a list, or of the values of a map."""
     return value.items | {(*path, EACH) for path in value.paths}
 
 

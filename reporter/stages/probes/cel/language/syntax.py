@@ -11,9 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Constant(NamedTuple):
-    """
-    A literal. *text* is None if it is no text.
-    """
+    """A literal. *text* is None if it is no text."""
 
     text: str | None
     is_null: bool = False
@@ -24,9 +22,7 @@ class Name(NamedTuple):
 
 
 class Select(NamedTuple):
-    """
-    ``operand.field``; with *is_test* it is ``has(operand.field)``.
-    """
+    """``operand.field``; with *is_test* it is ``has(operand.field)``."""
 
     operand: "Tree"
     field: str
@@ -34,9 +30,7 @@ class Select(NamedTuple):
 
 
 class Call(NamedTuple):
-    """
-    A function or operator; *target* is that of a method and comes first.
-    """
+    """A function or operator; *target* is that of a method and comes first."""
 
     function: str
     target: "Tree | None"
@@ -48,18 +42,14 @@ class Call(NamedTuple):
 
 
 class Construct(NamedTuple):
-    """
-    A list or a map that the expression makes, with its keys and values.
-    """
+    """A list or a map that the expression makes, with its keys and values."""
 
     parts: "tuple[Tree, ...]"
     is_list: bool
 
 
 class Loop(NamedTuple):
-    """
-    The meaning of a macro such as ``exists``. *position*: its first variable if it has two.
-    """
+    """The meaning of a macro such as ``exists``. *position*: its first variable if it has two."""
 
     variable: str
     position: str
@@ -75,22 +65,16 @@ Tree: TypeAlias = Constant | Name | Select | Call | Construct | Loop
 Fields: TypeAlias = dict[int, list[int | bytes]]
 
 _CONSTANT, _NAME, _SELECT, _CALL, _LIST, _STRUCT, _LOOP = 3, 4, 5, 6, 7, 8, 9
-"""
-The fields of ``cel.expr.Expr``, of which each has one.
-"""
+"""The fields of ``cel.expr.Expr``, of which each has one."""
 
 _NULL, _TEXT = 1, 6
-"""
-Fields of ``cel.expr.Constant``.
-"""
+"""Fields of ``cel.expr.Constant``."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def parse_checked(serialized: bytes) -> Tree:
-    """
-    Return the tree of an expression. Raise ValueError for any other message.
-    """
+    """Return the tree of an expression. Raise ValueError for any other message."""
     wrapped = _read(serialized)
     if not _text(wrapped, 1).endswith("/cel.expr.CheckedExpr"):
         raise ValueError("not a checked expression")
@@ -98,9 +82,7 @@ def parse_checked(serialized: bytes) -> Tree:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
-    """
-    Return the parts of a tree.
-    """
+    """Return the parts of a tree."""
     match tree:
         case Select(operand=operand):
             return (operand,)
@@ -115,9 +97,7 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def walk(tree: Tree) -> Iterator[Tree]:
-    """
-    Yield a tree and every tree inside it.
-    """
+    """Yield a tree and every tree inside it."""
     waiting = [tree]
     while waiting:
         each = waiting.pop()
@@ -173,9 +153,7 @@ def _trees(message: Fields, number: int) -> Iterator[Tree]:
 
 
 def _read(raw: int | bytes) -> Fields:
-    """
-    Split a message into its fields by number (protobuf.dev, "Encoding").
-    """
+    """Split a message into its fields by number (protobuf.dev, "Encoding")."""
     if isinstance(raw, int):
         raise ValueError("a number instead of a message")  # noqa: TRY004  one error for bad input
     fields: Fields = {}

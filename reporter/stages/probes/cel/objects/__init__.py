@@ -1,3 +1,1 @@
-"""
-The objects that expressions read: their kinds, what is kept of them, and their subjects.
-"""
+"""The objects that expressions read: their kinds, what is kept of them, and their subjects."""

@@ -22,15 +22,11 @@ TOO_DEEP = f"{SUBJECT} are nested deeper than {MAX_CONTENT_LEVELS} levels"
 
 
 class TooMuchContent(Exception):
-    """
-    Raised for an object whose fields are not read, with why.
-    """
+    """Raised for an object whose fields are not read, with why."""
 
 
 def encode_content(each: ApiObject) -> bytes:
-    """
-    Return the fields of an object as JSON. Raises TooMuchContent.
-    """
+    """Return the fields of an object as JSON. Raises TooMuchContent."""
     if left_out := getattr(each, "left_out", ""):
         raise TooMuchContent(left_out)
     try:

@@ -21,14 +21,10 @@ METADATA, OWNERS = "metadata", "ownerReferences"
 KEPT_METADATA = frozenset(
     {"name", "namespace", "uid", "generation", "creationTimestamp", "deletionTimestamp", "labels"}
 )
-"""
-The metadata that every object has here, whatever expressions read.
-"""
+"""The metadata that every object has here, whatever expressions read."""
 
 MAX_INTERNED = 64
-"""
-Length up to which a text is kept in memory once, although many objects have it.
-"""
+"""Length up to which a text is kept in memory once, although many objects have it."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -47,9 +43,7 @@ class FieldTree:
 
 
 def field_tree(reads: Iterable[tuple[tuple[str, ...], bool]]) -> FieldTree:
-    """
-    Build the tree of paths, each with whether the whole value is read.
-    """
+    """Build the tree of paths, each with whether the whole value is read."""
     below: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
     for path, is_whole in reads:
         if not path and is_whole:
@@ -61,9 +55,7 @@ def field_tree(reads: Iterable[tuple[tuple[str, ...], bool]]) -> FieldTree:
 
 
 class ContentStruct(Struct, frozen=True, gc=False):
-    """
-    The base of the structs that are made of a tree. A field that an object lacks is UNSET.
-    """
+    """The base of the structs that are made of a tree. A field that an object lacks is UNSET."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
@@ -73,9 +65,7 @@ class ContentStruct(Struct, frozen=True, gc=False):
 
 
 class ContentOwner(ContentStruct, frozen=True):
-    """
-    The part of an owner by which a subject may be found.
-    """
+    """The part of an owner by which a subject may be found."""
 
     api_version: Any = msgspec.field(default=UNSET, name="apiVersion")
     kind: Any = UNSET
@@ -86,17 +76,13 @@ KEPT_OF_OWNERS = frozenset(each.encode_name for each in msgspec.structs.fields(C
 
 
 class ContentMetadata(Metadata, frozen=True, omit_defaults=True):
-    """
-    Metadata that is encoded as it was decoded: without the fields that the object lacks.
-    """
+    """Metadata that is encoded as it was decoded: without the fields that the object lacks."""
 
     owner_references: Any = None
 
 
 def object_type(name: str, tree: FieldTree) -> type[ApiObject]:
-    """
-    Return the type of the objects of a kind.
-    """
+    """Return the type of the objects of a kind."""
     if tree.is_whole:
         raise ValueError(f"{name}: an expression reads whole objects")
     named = dict(tree.fields)
@@ -168,9 +154,7 @@ def _value_type(name: str, tree: FieldTree) -> Any:
 
 
 def _merged(trees: Iterable[FieldTree]) -> FieldTree:
-    """
-    Return a tree that keeps what each of them does.
-    """
+    """Return a tree that keeps what each of them does."""
     given = list(trees)
     if any(each.is_whole for each in given):
         return FieldTree(is_whole=True)

@@ -1,6 +1,4 @@
-"""
-The kinds that a catalogue declares, as the store watches them.
-"""
+"""The kinds that a catalogue declares, as the store watches them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -48,9 +46,7 @@ RememberCurrent = Callable[[Any, frozenset[str]], frozenset[str]]
 
 
 CurrentDefinition: TypeAlias = tuple[str, str, bytes]
-"""
-A definition of current: the reason, its expression, and its parameters.
-"""
+"""A definition of current: the reason, its expression, and its parameters."""
 
 _SHARED: WeakValueDictionary[
     tuple[DeclaredKind, Use, Sequence[CurrentDefinition]], ResourceKind
@@ -84,9 +80,7 @@ def shared_kind(
 def watched_kind(
     declared: DeclaredKind, use: Use, remember_current: RememberCurrent | None
 ) -> ResourceKind:
-    """
-    Return a kind whose objects have only the fields that are read.
-    """
+    """Return a kind whose objects have only the fields that are read."""
     tree = field_tree([*use.reads, (OBSERVED_GENERATION, True)])
     rules = sorted(use.rules, key=repr)
     lookers = tuple(ALL_OF_LAYER[layer] for layer in sorted(use.looked_up_by))
@@ -116,9 +110,7 @@ def watched_kind(
 
 
 def _alias(declared: DeclaredKind) -> str:
-    """
-    Return the name of the kind's table, which is that of no other kind.
-    """
+    """Return the name of the kind's table, which is that of no other kind."""
     name = declared.group_resource
     if declared.name:
         return f"{name}/{declared.name}"

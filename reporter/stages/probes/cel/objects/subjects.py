@@ -1,6 +1,4 @@
-"""
-The subject of an object: what a reason about the object is announced for.
-"""
+"""The subject of an object: what a reason about the object is announced for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,9 +43,7 @@ class SubjectRule(Struct, frozen=True):
     makes: SubjectDefinition | None = None
 
     def find(self, each: ApiObject) -> Subject | None:
-        """
-        Return the subject of an object; None if the object names none.
-        """
+        """Return the subject of an object; None if the object names none."""
         if self.layer is Layer.CLUSTER:
             return CLUSTER_SUBJECT
         if self.makes is not None:
@@ -77,9 +73,7 @@ class SubjectRule(Struct, frozen=True):
         return (self.key(subject),) if subject is not None else ()
 
     def key(self, subject: Subject) -> str:
-        """
-        Return the index key of the objects of a subject.
-        """
+        """Return the index key of the objects of a subject."""
         owner = f"{self.owner}.{self.owner_group}" if self.owner else ""
         return f"{self.layer} {owner}{self.label}={subject.namespace}/{subject.name}"
 
@@ -99,9 +93,7 @@ def _owner_name(owners: Any, kind: str, group: str) -> str:
 
 
 def _group_of(api_version: Any) -> str | None:
-    """
-    Return the group of an apiVersion; empty for the core group, None for what is none.
-    """
+    """Return the group of an apiVersion; empty for the core group, None for what is none."""
     if not isinstance(api_version, str):
         return None
     group, slash, _ = api_version.partition("/")

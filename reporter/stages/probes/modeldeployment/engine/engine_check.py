@@ -36,9 +36,7 @@ NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model ser
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
 WELL = "well"
-"""
-The gist of a page that was read and has engines, each without trouble.
-"""
+"""The gist of a page that was read and has engines, each without trouble."""
 
 
 class EngineParameters(
@@ -59,16 +57,12 @@ class EngineParameters(
 
     @property
     def kept_pages(self) -> int:
-        """
-        The number of pages that are kept, if these reach further back than the window.
-        """
+        """The number of pages that are kept, if these reach further back than the window."""
         return 0
 
 
 class EngineRules(Protocol):
-    """
-    The rules of one probe. *window*: in seconds.
-    """
+    """The rules of one probe. *window*: in seconds."""
 
     @property
     def window(self) -> float: ...
@@ -102,9 +96,7 @@ class EngineCheck:
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
     def gist(self, history: ScrapeHistory) -> object:
-        """
-        Return what of a history changes a verdict, so that other pages cause no evaluation.
-        """
+        """Return what of a history changes a verdict, so that other pages cause no evaluation."""
         failure, outcomes = history.last_failure, self.outcomes(history)
         if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
             return WELL
@@ -114,9 +106,7 @@ class EngineCheck:
 
 @dataclass(frozen=True, slots=True)
 class PodEngines:
-    """
-    A Ready pod and its engines; *unknown*: why none of them can be evaluated now.
-    """
+    """A Ready pod and its engines; *unknown*: why none of them can be evaluated now."""
 
     pod: Pod
     outcomes: tuple[tuple[str, EngineOutcome], ...] = ()

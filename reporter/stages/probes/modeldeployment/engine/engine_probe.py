@@ -1,6 +1,4 @@
-"""
-Build a probe of engines from the parts in which these probes differ.
-"""
+"""Build a probe of engines from the parts in which these probes differ."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -121,9 +119,7 @@ class EngineProbe:
         return _make_check(self, parameters, interval, port)
 
     def build_scrape(self, parameters: EngineParameters, flags: Mapping[str, str]) -> Scrape:
-        """
-        Build the request for the check's columns of Ready pods.
-        """
+        """Build the request for the check's columns of Ready pods."""
         check = self.check_of(parameters, flags)
         columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
         interval, pages = float(flags[parameters.interval_flag]), parameters.kept_pages
@@ -160,7 +156,5 @@ def _make_check(
 
 
 def _max_gap(interval: float) -> timedelta:
-    """
-    Return the longest distance of two pages between which a pod counts as observed.
-    """
+    """Return the longest distance of two pages between which a pod counts as observed."""
     return timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE

@@ -1,6 +1,4 @@
-"""
-Turn the outcomes of a set's engines into troubles, one for each pod.
-"""
+"""Turn the outcomes of a set's engines into troubles, one for each pod."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +13,10 @@ from reporter.stages.resources.kaito.replicas import DEGRADED
 
 
 HIGHEST = frozenset({"lasted", "usage"})
-"""
-The numbers of which that of the worst engine is given; of the others the sum of all.
-"""
+"""The numbers of which that of the worst engine is given; of the others the sum of all."""
 
 MAX_NAMES = 8
-"""
-The engines of a pod that a message names.
-"""
+"""The engines of a pod that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +31,7 @@ class Extent:
 
     @classmethod
     def of(cls, pods: Sequence[PodEngines], *, wanted: int) -> "Extent":
-        """
-        Count the engines; a pod that cannot be evaluated counts as one without trouble.
-        """
+        """Count the engines; a pod that cannot be evaluated counts as one without trouble."""
         total = sum(max(len(each.outcomes), 1) for each in pods)
         return cls(sum(len(_troubled(each)) for each in pods), total, wanted)
 
@@ -51,9 +43,7 @@ class Extent:
         return code if self.is_out else f"{DEGRADED}.{code}"
 
     def describe(self, participle: str) -> str:
-        """
-        Return the beginning of a message; empty for the engine of the only replica.
-        """
+        """Return the beginning of a message; empty for the engine of the only replica."""
         if self.total == 1:
             return f"unavailable, the only Ready engine is {participle}: " * (self.wanted > 1)
         if self.is_out:
@@ -136,9 +126,7 @@ def _combined(name: str, troubled: Iterable[EngineTrouble]) -> float:
 
 
 def _place(pod: str, engines: Sequence[str]) -> str:
-    """
-    Name the engines of a pod; a server without an engine label is named by its pod alone.
-    """
+    """Name the engines of a pod; a server without an engine label is named by its pod alone."""
     names = sorted((each for each in engines if each), key=lambda each: (len(each), each))
     if not names:
         return f"pod {pod}"

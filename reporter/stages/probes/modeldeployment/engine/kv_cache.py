@@ -1,6 +1,4 @@
-"""
-Probe for engines whose KV cache is full while requests wait.
-"""
+"""Probe for engines whose KV cache is full while requests wait."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -22,9 +20,7 @@ from reporter.stages.text.phrases import human_duration
 
 
 class SaturationParameters(EngineParameters, frozen=True, kw_only=True):
-    """
-    *end_share*: of *min_usage*.
-    """
+    """*end_share*: of *min_usage*."""
 
     window_seconds: Seconds = 300
     min_usage: Share = 0.95

@@ -1,6 +1,4 @@
-"""
-Probe for engines that preempt a large part of their requests.
-"""
+"""Probe for engines that preempt a large part of their requests."""
 
 from collections.abc import Mapping
 

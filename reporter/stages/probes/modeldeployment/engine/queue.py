@@ -1,6 +1,4 @@
-"""
-Probe for engines whose queue is long and does not get shorter.
-"""
+"""Probe for engines whose queue is long and does not get shorter."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,9 +23,7 @@ from reporter.stages.text.phrases import human_duration
 
 
 class QueueParameters(EngineParameters, frozen=True, kw_only=True):
-    """
-    *min_ratio*: requests that wait for each that runs. *end_share*: of both bounds.
-    """
+    """*min_ratio*: requests that wait for each that runs. *end_share*: of both bounds."""
 
     window_seconds: Seconds = 300
     min_waiting: Count = 10

@@ -1,6 +1,4 @@
-"""
-Probe for model servers of which many requests fail.
-"""
+"""Probe for model servers of which many requests fail."""
 
 from collections.abc import Mapping
 

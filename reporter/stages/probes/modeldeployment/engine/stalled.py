@@ -1,6 +1,4 @@
-"""
-Probe for engines that have requests and make no progress, although their pod is Ready.
-"""
+"""Probe for engines that have requests and make no progress, although their pod is Ready."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -18,9 +16,7 @@ from reporter.stages.text.phrases import human_duration
 
 
 class StalledParameters(EngineParameters, frozen=True, kw_only=True):
-    """
-    The parameters of a stall. *window_seconds*: without progress.
-    """
+    """The parameters of a stall. *window_seconds*: without progress."""
 
     window_seconds: Seconds = 120
     min_pages: Pages = 4

@@ -1,6 +1,4 @@
-"""
-Injected faults of the API server in memory, and its other methods for tests.
-"""
+"""Injected faults of the API server in memory, and its other methods for tests."""
 
 import asyncio
 import json
@@ -93,9 +91,7 @@ async def test_hang_lasts_until_the_fault_is_cleared(server, session):
 
 
 async def _error_of(session):
-    """
-    Return the error of a POST, as the client repeats a failed GET.
-    """
+    """Return the error of a POST, as the client repeats a failed GET."""
     try:
         async with session.post(PODS) as answer:
             await answer.read()
@@ -201,9 +197,7 @@ async def test_controllers_scale_a_deployment_down_and_up(server, session):
 
 
 async def _settled(answer, replicas):
-    """
-    readyReplicas once the status is about *replicas* and nothing is on its way.
-    """
+    """readyReplicas once the status is about *replicas* and nothing is on its way."""
     async with asyncio.timeout(60):
         while True:
             found = json.loads(await answer.content.readline())["object"]

@@ -1,6 +1,4 @@
-"""
-Records of Events, as tests of their format and of their names need them.
-"""
+"""Records of Events, as tests of their format and of their names need them."""
 
 import re
 from datetime import UTC, datetime, timedelta

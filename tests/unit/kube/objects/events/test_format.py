@@ -1,6 +1,4 @@
-"""
-Events as they are written and read back.
-"""
+"""Events as they are written and read back."""
 
 import json
 from dataclasses import replace
@@ -40,9 +38,7 @@ def written(record: EventRecord, instance: str = "reporter-0") -> Json:
 
 
 def merged(target: Json, patch: Json) -> Json:
-    """
-    RFC 7386, as the API server applies it.
-    """
+    """RFC 7386, as the API server applies it."""
     kept = {k: v for k, v in target.items() if patch.get(k, v) is not None}
     for name, value in patch.items():
         if isinstance(value, dict):

@@ -1,6 +1,4 @@
-"""
-Names and label values of Events.
-"""
+"""Names and label values of Events."""
 
 import re
 from dataclasses import replace

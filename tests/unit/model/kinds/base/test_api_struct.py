@@ -1,6 +1,4 @@
-"""
-Values that many objects share are kept in memory once.
-"""
+"""Values that many objects share are kept in memory once."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-Label and field selectors.
-"""
+"""Label and field selectors."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Each closed connection is counted, and few are logged.
-"""
+"""Each closed connection is counted, and few are logged."""
 
 import logging
 from collections import Counter

@@ -1,6 +1,4 @@
-"""
-Series gathered by cluster label and source.
-"""
+"""Series gathered by cluster label and source."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,6 +1,4 @@
-"""
-The status of objects: what it says, and the time of the answer that it rests on.
-"""
+"""The status of objects: what it says, and the time of the answer that it rests on."""
 
 from dataclasses import replace
 
@@ -10,9 +8,7 @@ from tests.support.fleet.series import NOON, SourceSeries
 
 
 def rounds_of(*sources: SourceSeries, until: float, names: tuple[str, ...] = ("prod",)) -> Rounds:
-    """
-    Return a hub after rounds every 30 seconds, in which these sources evaluate anew.
-    """
+    """Return a hub after rounds every 30 seconds, in which these sources evaluate anew."""
     rounds = Rounds().engage(*map(a_cluster, names))
     while rounds.seconds <= until:
         rounds.ask(*(replace(each, evaluated=NOON + rounds.seconds) for each in sources))

@@ -1,3 +1,1 @@
-"""
-Tests of the probe for reasons in CEL.
-"""
+"""Tests of the probe for reasons in CEL."""

@@ -34,9 +34,7 @@ def an_object(name: str, message: str) -> dict:
 
 
 def nested(levels: int) -> bytes:
-    """
-    Return an object whose field is nested so deep, as bytes: not every depth can be encoded.
-    """
+    """Return an object whose field is nested so deep, as bytes: not every depth can be encoded."""
     meta = json.dumps({"metadata": {"name": "chat", "namespace": TEAM, "uid": "u"}}).encode()
     return meta[:-1] + b', "spec": {"a": ' + b"[" * levels + b"]" * levels + b"}}"
 

@@ -1,6 +1,4 @@
-"""
-The part of an object that is kept: what expressions name, as the JSON of the object has it.
-"""
+"""The part of an object that is kept: what expressions name, as the JSON of the object has it."""
 
 import msgspec
 import pytest
@@ -9,9 +7,7 @@ from reporter.stages.probes.cel.objects.content import FieldTree, field_tree, ob
 
 
 def kept(content, *paths):
-    """
-    Return what is kept of an object; a path ends in ? where only the presence matters.
-    """
+    """Return what is kept of an object; a path ends in ? where only the presence matters."""
     reads = [
         (tuple("" if p == "*" else p for p in each.rstrip("?").split(".")), not each.endswith("?"))
         for each in paths

@@ -48,9 +48,7 @@ READS = {
 
 @pytest.fixture(params=[*READS.values()], ids=[*READS])
 def store(tmp_path: Path, request: pytest.FixtureRequest) -> OwnStore:
-    """
-    A store of Models, of which the reasons read different parts.
-    """
+    """A store of Models, of which the reasons read different parts."""
     folder = tmp_path / "models"
     folder.mkdir()
     (folder / "pack.yaml").write_text(PACK.format(current=request.param))

@@ -1,6 +1,4 @@
-"""
-Declared kinds in the store: which version is read, and tables beside those of the program.
-"""
+"""Declared kinds in the store: which version is read, and tables beside those of the program."""
 
 from dataclasses import replace
 

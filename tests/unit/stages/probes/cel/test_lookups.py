@@ -1,6 +1,4 @@
-"""
-Expressions that look other objects up, or read the time and their parameters.
-"""
+"""Expressions that look other objects up, or read the time and their parameters."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-An object that is needed and does not exist, as a controller that was deleted.
-"""
+"""An object that is needed and does not exist, as a controller that was deleted."""
 
 import pytest
 
@@ -27,9 +25,7 @@ SECOND = "2026-01-01T00:00:00Z"
 
 
 def a_catalogue(current: str = CURRENT, **limits: str) -> Catalogue:
-    """
-    Return a catalogue that needs an operator while there are InferenceServices.
-    """
+    """Return a catalogue that needs an operator while there are InferenceServices."""
     reason = a_reason(
         reason=REASON,
         layer="cluster",

@@ -1,6 +1,4 @@
-"""
-The verdicts of reasons in CEL: by object, by subject, and what makes them Unknown.
-"""
+"""The verdicts of reasons in CEL: by object, by subject, and what makes them Unknown."""
 
 import json
 import re

@@ -1,6 +1,4 @@
-"""
-The objects that belong to a subject: by namespace, label and owner, and all for the cluster.
-"""
+"""The objects that belong to a subject: by namespace, label and owner, and all for the cluster."""
 
 import pytest
 

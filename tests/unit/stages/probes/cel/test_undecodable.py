@@ -1,6 +1,4 @@
-"""
-Objects that cannot be decoded leave themselves open, and no other object of their subject.
-"""
+"""Objects that cannot be decoded leave themselves open, and no other object of their subject."""
 
 import pytest
 

@@ -1,3 +1,1 @@
-"""
-Tests of the probe for check Jobs.
-"""
+"""Tests of the probe for check Jobs."""

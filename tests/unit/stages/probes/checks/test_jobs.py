@@ -1,6 +1,4 @@
-"""
-The Jobs that belong to each subject, and the verdicts about each check.
-"""
+"""The Jobs that belong to each subject, and the verdicts about each check."""
 
 import pytest
 from msgspec.structs import replace
@@ -40,9 +38,7 @@ FAILED = a_condition("Available", "False", "NoAnswer", "no route", since=RECENTL
 PASSED = a_condition("Available", "True", "Answered", since=RECENTLY)
 SOURCE_ON = {"sources": DetailSource.JOBS.value}
 WHERE = [{"namespace": "kube-system"}, {}, {"of": MODEL}]
-"""
-Place of a Job that checks the cluster, the harness and the InferenceSet.
-"""
+"""Place of a Job that checks the cluster, the harness and the InferenceSet."""
 
 
 def verdicts(*objects, subject=CLUSTER_SUBJECT, tracked=(), store=None, **flags):

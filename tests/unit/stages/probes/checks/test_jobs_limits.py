@@ -1,6 +1,4 @@
-"""
-The limits of check names: in a namespace and in the cluster.
-"""
+"""The limits of check names: in a namespace and in the cluster."""
 
 from msgspec.structs import replace
 
@@ -63,9 +61,7 @@ def test_another_run_and_another_set_are_no_other_name():
 
 
 def a_full_cluster(*more):
-    """
-    Return a store with as many names as the cluster may have, and more.
-    """
+    """Return a store with as many names as the cluster may have, and more."""
     jobs = [
         a_check(number, f"team-{number // MAX_NAMES_OF_NAMESPACE}") for number in range(MAX_NAMES)
     ]

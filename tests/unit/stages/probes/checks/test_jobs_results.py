@@ -1,6 +1,4 @@
-"""
-The result of one check, row by row: the condition of its newest Job that has reported.
-"""
+"""The result of one check, row by row: the condition of its newest Job that has reported."""
 
 from datetime import timedelta
 
@@ -22,9 +20,7 @@ CLEAR, TROUBLE, RUNNING = "clear", "trouble", "running"
 
 
 def result(*conditions, since=RECENTLY, status="False", reason="NoAnswer", message="", **changes):
-    """
-    Return a Job with a condition of these words; *conditions*: those of the Job controller.
-    """
+    """Return a Job with a condition of these words; *conditions*: those of the Job controller."""
     kind = changes.pop("type", "Available")
     own = a_condition(kind, status, reason, message, since=since)
     given = {"created_at": NOON - HOUR, **changes}

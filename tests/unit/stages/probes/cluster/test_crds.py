@@ -1,6 +1,4 @@
-"""
-The verdicts about required CRDs.
-"""
+"""The verdicts about required CRDs."""
 
 from datetime import timedelta
 
@@ -23,9 +21,7 @@ REQUIRED = {each.crd: ("v1",) for each in a_probe_request(REASON).parameters.req
 
 
 def evaluate_answers(*answers, auth=True, store=None, **flags):
-    """
-    Return the verdicts by CRD after these discovery results, 30 s apart.
-    """
+    """Return the verdicts by CRD after these discovery results, 30 s apart."""
     store = store or a_store(*([a_namespace("llm-gateway-auth")] if auth else []), crds=REQUIRED)
     for number, answer in enumerate(answers):
         store.record_discovery(answer, "timeout", now=NOON + number * timedelta(seconds=30))

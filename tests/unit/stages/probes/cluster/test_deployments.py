@@ -1,6 +1,4 @@
-"""
-The verdicts about the control-plane components of the default catalogue.
-"""
+"""The verdicts about the control-plane components of the default catalogue."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-All probes of control-plane Deployments on the example stack, as an API server returns it.
-"""
+"""All probes of control-plane Deployments on the example stack, as an API server returns it."""
 
 import msgspec
 import pytest

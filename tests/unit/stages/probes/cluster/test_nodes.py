@@ -1,6 +1,4 @@
-"""
-The verdicts about several lost Nodes, and which Nodes are lost at all.
-"""
+"""The verdicts about several lost Nodes, and which Nodes are lost at all."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The verdict about episodes that have no place among the HealthEvents.
-"""
+"""The verdict about episodes that have no place among the HealthEvents."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about a Workspace of which KAITO and the kubelet tell different things.
-"""
+"""The verdicts about a Workspace of which KAITO and the kubelet tell different things."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about endpoint pickers.
-"""
+"""The verdicts about endpoint pickers."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,6 +1,4 @@
-"""
-Replays of many models over time, with the default catalogue.
-"""
+"""Replays of many models over time, with the default catalogue."""
 
 from datetime import timedelta
 
@@ -33,9 +31,7 @@ FAILED = "inferencesetModelPodsNotReady"
 
 
 class ModelReplay(Replay):
-    """
-    A replay with *many* InferenceSets in one namespace, without routes and pickers.
-    """
+    """A replay with *many* InferenceSets in one namespace, without routes and pickers."""
 
     def __init__(self, many):
         self.many = many

@@ -1,6 +1,4 @@
-"""
-The verdicts about Ready pods whose metrics page cannot be read.
-"""
+"""The verdicts about Ready pods whose metrics page cannot be read."""
 
 import msgspec
 import pytest
@@ -35,9 +33,7 @@ REQUEST = msgspec.structs.replace(a_probe_request(REASON), subject=SUBJECT)
 SCRAPE = build_scrape(REQUEST.parameters, REQUEST.flags)
 POD, OTHER = a_model_pod(), a_model_pod(0, "qwen-b2")
 AT = (0, 15, 45, 105)
-"""
-The seconds of attempts that fail: after failures a page is read less often.
-"""
+"""The seconds of attempts that fail: after failures a page is read less often."""
 
 
 def a_page_store(*pods) -> Store:

@@ -1,6 +1,4 @@
-"""
-The verdicts about a model without a route, by what else there is, or was.
-"""
+"""The verdicts about a model without a route, by what else there is, or was."""
 
 import pytest
 from msgspec.structs import replace

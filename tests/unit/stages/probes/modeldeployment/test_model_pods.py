@@ -1,6 +1,4 @@
-"""
-The verdicts about model pods, from their own status.
-"""
+"""The verdicts about model pods, from their own status."""
 
 import msgspec
 import pytest

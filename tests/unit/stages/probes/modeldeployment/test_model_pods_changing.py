@@ -1,6 +1,4 @@
-"""
-The verdicts about model pods while nodes, upgrades and scaling change them.
-"""
+"""The verdicts about model pods while nodes, upgrades and scaling change them."""
 
 import pytest
 
@@ -23,9 +21,7 @@ from tests.support.probe_verdicts import only_trouble
 
 
 def upgrading(since=NOON - MINUTE, **changes):
-    """
-    Return a Workspace whose upgrade in place began a minute ago.
-    """
+    """Return a Workspace whose upgrade in place began a minute ago."""
     return a_workspace(
         changed_conditions=PENDING,
         labels={"kaito.sh/upgrade-to-version": "0.9.1"},
@@ -71,9 +67,7 @@ def test_an_upgrade_in_place_takes_its_pod_down():
 
 
 def test_an_upgrade_that_is_over_excuses_nothing():
-    """
-    KAITO does not remove the label and the annotation of an upgrade.
-    """
+    """KAITO does not remove the label and the annotation of an upgrade."""
     newer = a_model_pod(created_at=LONG_AGO + HOUR, started=LONG_AGO + HOUR, **lost(NOON))
     found = only_trouble(verdict_of(REASON, *a_model(upgrading(LONG_AGO), newer)))
     assert found.kind is TroubleKind.LOST

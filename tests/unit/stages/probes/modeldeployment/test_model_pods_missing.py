@@ -1,6 +1,4 @@
-"""
-The verdicts about model pods that do not exist or report nothing, from KAITO's conditions.
-"""
+"""The verdicts about model pods that do not exist or report nothing, from KAITO's conditions."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about nodes under pressure, as KAITO appends them to a message.
-"""
+"""The verdicts about nodes under pressure, as KAITO appends them to a message."""
 
 import pytest
 

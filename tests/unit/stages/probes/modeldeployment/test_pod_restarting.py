@@ -1,6 +1,4 @@
-"""
-The verdicts about pods that are Ready and whose containers restart.
-"""
+"""The verdicts about pods that are Ready and whose containers restart."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about GPU nodes, from a Workspace's conditions.
-"""
+"""The verdicts about GPU nodes, from a Workspace's conditions."""
 
 import pytest
 

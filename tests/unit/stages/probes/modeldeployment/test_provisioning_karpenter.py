@@ -1,6 +1,4 @@
-"""
-The verdicts about GPU nodes with the source karpenter, which reads NodeClaims.
-"""
+"""The verdicts about GPU nodes with the source karpenter, which reads NodeClaims."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The last error of a Workspace, which stays reported while KAITO waits for its next try.
-"""
+"""The last error of a Workspace, which stays reported while KAITO waits for its next try."""
 
 import pytest
 
@@ -20,9 +18,7 @@ REFUSAL = a_condition("NodeClaimReady", "False", "SubscriptionQuotaReached", QUO
 
 
 def after(*reasons: str):
-    """
-    Return the verdict after a Workspace had these reasons one after the other.
-    """
+    """Return the verdict after a Workspace had these reasons one after the other."""
     store = a_model_store(*starting(REFUSED))
     for reason in reasons:
         store.upsert(WORKSPACES, a_workspace(changed_conditions=claims(reason)))
@@ -60,9 +56,7 @@ def test_what_was_refused_is_forgotten_with_the_workspace():
 
 
 def waiting_after_an_error() -> Store:
-    """
-    Return a store that keeps the error of a Workspace, which waits for its next try.
-    """
+    """Return a store that keeps the error of a Workspace, which waits for its next try."""
     store = a_model_store(*starting(REFUSED))
     store.upsert(WORKSPACES, a_workspace(changed_conditions=claims("NodeClaimNotReady")))
     assert keys_of_errors(store)
@@ -78,9 +72,7 @@ def test_a_new_workspace_does_not_inherit_the_error_of_a_deleted_one():
 
 
 def test_a_younger_workspace_of_the_same_name_does_not_inherit_an_error_either():
-    """
-    Its predecessor was deleted while nobody watched.
-    """
+    """Its predecessor was deleted while nobody watched."""
     store = waiting_after_an_error()
     younger = a_workspace(changed_conditions=claims("NodeClaimNotReady"), created_at=NOON)
     store.replace(WORKSPACES, [younger])

@@ -1,6 +1,4 @@
-"""
-The verdicts about the routing of requests to a model, from the status of its route and pool.
-"""
+"""The verdicts about the routing of requests to a model, from the status of its route and pool."""
 
 import pytest
 

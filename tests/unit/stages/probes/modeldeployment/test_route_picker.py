@@ -1,6 +1,4 @@
-"""
-The verdicts about the endpoint picker that an InferencePool names, and its Service.
-"""
+"""The verdicts about the endpoint picker that an InferencePool names, and its Service."""
 
 import pytest
 

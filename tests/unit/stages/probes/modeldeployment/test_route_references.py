@@ -1,6 +1,4 @@
-"""
-The objects that a route refers to: how they are found, when they are deleted or unreadable.
-"""
+"""The objects that a route refers to: how they are found, when they are deleted or unreadable."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about scaling annotations.
-"""
+"""The verdicts about scaling annotations."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about scaling with the source keda, which reads ScaledObjects and autoscalers.
-"""
+"""The verdicts about scaling with the source keda, which reads ScaledObjects and autoscalers."""
 
 import pytest
 

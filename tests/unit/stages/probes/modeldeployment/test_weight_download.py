@@ -1,6 +1,4 @@
-"""
-The verdicts and messages of a download: pod by pod, with what an operator needs to know.
-"""
+"""The verdicts and messages of a download: pod by pod, with what an operator needs to know."""
 
 from datetime import timedelta
 

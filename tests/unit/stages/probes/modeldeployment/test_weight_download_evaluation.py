@@ -1,6 +1,4 @@
-"""
-The states of a slow download after whole passes.
-"""
+"""The states of a slow download after whole passes."""
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject

@@ -1,6 +1,4 @@
-"""
-The verdicts about API keys, whose messages never quote a key.
-"""
+"""The verdicts about API keys, whose messages never quote a key."""
 
 import pytest
 

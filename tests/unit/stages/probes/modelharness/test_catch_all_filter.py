@@ -1,6 +1,4 @@
-"""
-The verdicts about the EnvoyFilters of a harness.
-"""
+"""The verdicts about the EnvoyFilters of a harness."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-All probes of the layer on the example stack's harness, as an API server returns it.
-"""
+"""All probes of the layer on the example stack's harness, as an API server returns it."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-The verdicts about the external authorization filter and its backend.
-"""
+"""The verdicts about the external authorization filter and its backend."""
 
 import pytest
 

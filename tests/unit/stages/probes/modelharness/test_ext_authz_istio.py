@@ -1,6 +1,4 @@
-"""
-The verdicts about external authorization with the source istio.
-"""
+"""The verdicts about external authorization with the source istio."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-The verdicts about a Gateway that is missing, has no class, or is not accepted.
-"""
+"""The verdicts about a Gateway that is missing, has no class, or is not accepted."""
 
 import pytest
 

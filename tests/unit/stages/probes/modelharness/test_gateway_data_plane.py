@@ -1,6 +1,4 @@
-"""
-The verdicts about a Gateway's proxies.
-"""
+"""The verdicts about a Gateway's proxies."""
 
 import pytest
 

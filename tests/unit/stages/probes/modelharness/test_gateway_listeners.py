@@ -1,6 +1,4 @@
-"""
-The verdicts about a Gateway's listeners.
-"""
+"""The verdicts about a Gateway's listeners."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The verdicts about a Gateway's address, and about its status as a whole.
-"""
+"""The verdicts about a Gateway's address, and about its status as a whole."""
 
 from datetime import timedelta
 

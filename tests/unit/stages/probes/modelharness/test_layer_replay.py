@@ -1,6 +1,4 @@
-"""
-Replays of one workload namespace over time, with the default catalogue.
-"""
+"""Replays of one workload namespace over time, with the default catalogue."""
 
 from datetime import timedelta
 from typing import Self
@@ -39,9 +37,7 @@ NO_SECRET = an_observed_condition(
 
 
 class TeamReplay(Replay):
-    """
-    A replay of the real probes on one namespace of a store.
-    """
+    """A replay of the real probes on one namespace of a store."""
 
     def __init__(self, *objects):
         self.objects = objects

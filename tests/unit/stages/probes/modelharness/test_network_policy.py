@@ -1,6 +1,4 @@
-"""
-The verdicts about the CiliumNetworkPolicy of the model pods.
-"""
+"""The verdicts about the CiliumNetworkPolicy of the model pods."""
 
 import pytest
 

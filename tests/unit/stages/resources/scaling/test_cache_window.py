@@ -1,6 +1,4 @@
-"""
-The time over which the scaler averages a metric, from the scaling annotation.
-"""
+"""The time over which the scaler averages a metric, from the scaling annotation."""
 
 from datetime import timedelta
 

@@ -1,6 +1,4 @@
-"""
-The words about the replicas of an InferenceSet and their limit.
-"""
+"""The words about the replicas of an InferenceSet and their limit."""
 
 import pytest
 

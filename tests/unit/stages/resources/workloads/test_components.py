@@ -1,6 +1,4 @@
-"""
-The location of a component's Deployment.
-"""
+"""The location of a component's Deployment."""
 
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.stages.resources.workloads.components import (

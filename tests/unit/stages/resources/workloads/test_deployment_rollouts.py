@@ -1,6 +1,4 @@
-"""
-The trouble of a Deployment that changes: kinds of trouble, rollouts and refused pods.
-"""
+"""The trouble of a Deployment that changes: kinds of trouble, rollouts and refused pods."""
 
 import pytest
 

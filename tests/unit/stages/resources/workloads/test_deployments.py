@@ -1,6 +1,4 @@
-"""
-The trouble of a Deployment, from its spec, its status and its pods.
-"""
+"""The trouble of a Deployment, from its spec, its status and its pods."""
 
 import pytest
 

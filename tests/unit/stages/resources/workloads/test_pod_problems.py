@@ -1,6 +1,4 @@
-"""
-The problem of a pod, from its own status.
-"""
+"""The problem of a pod, from its own status."""
 
 import msgspec
 import pytest

@@ -1,6 +1,4 @@
-"""
-The pods that count: neither being deleted nor replaced.
-"""
+"""The pods that count: neither being deleted nor replaced."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Pods that fail again and again, although each of them is being replaced.
-"""
+"""Pods that fail again and again, although each of them is being replaced."""
 
 from itertools import pairwise
 
@@ -34,9 +32,7 @@ BOUND = {"phase": "Pending", "containers": False}
 
 
 def successor(number: int, **changes):
-    """
-    Build the pod of the same name that a StatefulSet creates as the next.
-    """
+    """Build the pod of the same name that a StatefulSet creates as the next."""
     pod = a_model_pod(**{**never_ready(NOON + number * MINUTE), **changes})
     return msgspec.structs.replace(
         pod, metadata=msgspec.structs.replace(pod.metadata, uid=f"uid-{number}")
@@ -44,9 +40,7 @@ def successor(number: int, **changes):
 
 
 def after(*pods):
-    """
-    Return the store after these pods, each of which takes the place of the one before.
-    """
+    """Return the store after these pods, each of which takes the place of the one before."""
     store = a_model_store(*a_model(pods[0]))
     for before, pod in pairwise(pods):
         if pod.metadata.uid != before.metadata.uid:

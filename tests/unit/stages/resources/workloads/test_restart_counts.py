@@ -1,6 +1,4 @@
-"""
-The bounds of the number of restarts in a window.
-"""
+"""The bounds of the number of restarts in a window."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The answer to each question about a stack, by the whole evaluation.
-"""
+"""The answer to each question about a stack, by the whole evaluation."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The conditions of each state, and what kstatus makes of them.
-"""
+"""The conditions of each state, and what kstatus makes of them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -39,9 +37,7 @@ TABLE = [
 
 
 def render(answer: ObjectAnswer, held=None, *, generation: int = 1, now: datetime = NOW) -> dict:
-    """
-    Return a status with these conditions, as JSON.
-    """
+    """Return a status with these conditions, as JSON."""
     conditions = make_conditions(answer, held or {}, generation=generation, now=now)
     return {"observedGeneration": generation, "conditions": list(msgspec.to_builtins(conditions))}
 

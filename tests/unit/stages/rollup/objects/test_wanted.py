@@ -1,6 +1,4 @@
-"""
-Moments at which a status is written, and the patch that brings it.
-"""
+"""Moments at which a status is written, and the patch that brings it."""
 
 from datetime import timedelta
 
@@ -33,25 +31,19 @@ SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 
 class Stack:
-    """
-    A stack whose objects are looked at again and again.
-    """
+    """A stack whose objects are looked at again and again."""
 
     def __init__(self, change=None, **how) -> None:
         self.replay = stack_without_pages(change, **how)
         self.rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
 
     def look(self, found, before: ObjectLook | None = None, *, after: timedelta) -> ObjectLook:
-        """
-        Look at an object so long after noon.
-        """
+        """Look at an object so long after noon."""
         memory = before.memory if before is not None else None
         return look_at(found, view_of(self.replay), self.rules, memory, now=NOON + after)
 
     def settled(self, found) -> dict:
-        """
-        Return the status once the generation has settled, and all grace is over.
-        """
+        """Return the status once the generation has settled, and all grace is over."""
         first = self.look(found, after=timedelta(0))
         later = self.look(found, first, after=GENERATION_SETTLE)
         wanted = self.look(found, later, after=MINUTE * 10).wanted
@@ -127,9 +119,7 @@ def test_a_fault_of_the_roll_up_is_unknown_and_not_silence():
 
 
 def test_what_cannot_be_listed_for_long_has_the_pattern_as_its_reason():
-    """
-    Nothing of the roll-up changes then: the object is looked at again at that time.
-    """
+    """Nothing of the roll-up changes then: the object is looked at again at that time."""
     stack = Stack(watch={"inferencesets": "lost"}, until="2m")
     named = a_status_object(inferenceSets=["phi"])
     first = stack.look(named, after=timedelta(0))

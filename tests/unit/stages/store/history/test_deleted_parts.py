@@ -1,6 +1,4 @@
-"""
-The routes, pools and Deployments that a store remembers as deleted, by their InferenceSet.
-"""
+"""The routes, pools and Deployments that a store remembers as deleted, by their InferenceSet."""
 
 from msgspec.structs import replace
 

@@ -1,6 +1,4 @@
-"""
-The restarts that a store remembers of model pods.
-"""
+"""The restarts that a store remembers of model pods."""
 
 from datetime import datetime
 

@@ -1,3 +1,1 @@
-"""
-Tests of what expressions read and may cost.
-"""
+"""Tests of what expressions read and may cost."""

@@ -1,6 +1,4 @@
-"""
-The problems of an expression that the library refuses.
-"""
+"""The problems of an expression that the library refuses."""
 
 import pytest
 

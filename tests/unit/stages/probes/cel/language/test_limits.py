@@ -1,6 +1,4 @@
-"""
-Expressions that may cost too much are refused, and ordinary ones are not.
-"""
+"""Expressions that may cost too much are refused, and ordinary ones are not."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The syntax tree that is read of a compiled expression.
-"""
+"""The syntax tree that is read of a compiled expression."""
 
 import pytest
 from hypothesis import given

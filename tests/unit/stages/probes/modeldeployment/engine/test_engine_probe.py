@@ -1,6 +1,4 @@
-"""
-Properties that all probes of engines have in common: the check, and a healthy set.
-"""
+"""Properties that all probes of engines have in common: the check, and a healthy set."""
 
 import pytest
 

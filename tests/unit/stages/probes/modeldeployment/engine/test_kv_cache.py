@@ -1,6 +1,4 @@
-"""
-Engines whose KV cache is full.
-"""
+"""Engines whose KV cache is full."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The parameters of engine probes as an overlay writes them.
-"""
+"""The parameters of engine probes as an overlay writes them."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Engines that preempt many of their requests.
-"""
+"""Engines that preempt many of their requests."""
 
 from reporter.model.verdicts import Active, Clear, Unknown
 from tests.support.engines import a_page, verdict_of_pages

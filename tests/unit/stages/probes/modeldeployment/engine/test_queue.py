@@ -1,6 +1,4 @@
-"""
-Engines whose queue grows.
-"""
+"""Engines whose queue grows."""
 
 import pytest
 

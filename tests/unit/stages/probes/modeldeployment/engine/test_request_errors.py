@@ -1,6 +1,4 @@
-"""
-Model servers that fail requests.
-"""
+"""Model servers that fail requests."""
 
 import pytest
 

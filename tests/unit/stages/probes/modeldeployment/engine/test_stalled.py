@@ -1,6 +1,4 @@
-"""
-Engines that have requests and make no progress.
-"""
+"""Engines that have requests and make no progress."""
 
 from datetime import timedelta
 from math import nan
@@ -24,9 +22,7 @@ def verdict(*pages, name=POD, **changes):
 
 
 def hung(begin=0, end=150, every=15, *, worked=True, grows=True):
-    """
-    Pages of an engine that worked until *begin* and has stood still since.
-    """
+    """Pages of an engine that worked until *begin* and has stood still since."""
     if worked:
         yield begin - every, a_page(running=3, waiting=6, steps=5, tokens=50)
     for at in range(begin, end, every):
