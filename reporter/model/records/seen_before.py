@@ -1,6 +1,7 @@
 """The observations of a predecessor that no object shows any more."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -20,15 +21,21 @@ class SeenBefore:
     """
 
     existed: frozenset[ObjectRef] = frozenset()
-    existed_of: Mapping[Subject, tuple[ObjectRef, ...]] = field(default_factory=dict)
+    existed_of: Mapping[Subject, frozenset[ObjectRef]] = field(default_factory=dict)
     errors: Mapping[NamespacedName, Condition] = field(default_factory=dict)
 
-    def merged(self, other: Self) -> "SeenBefore":
-        return SeenBefore(
-            self.existed | other.existed,
-            {**self.existed_of, **other.existed_of},
-            {**self.errors, **other.errors},
-        )
+    @classmethod
+    def union(cls, parts: Iterable[Self]) -> Self:
+        existed: set[ObjectRef] = set()
+        existed_of: defaultdict[Subject, set[ObjectRef]] = defaultdict(set)
+        errors: dict[NamespacedName, Condition] = {}
+        for part in parts:
+            existed |= part.existed
+            for subject, refs in part.existed_of.items():
+                existed_of[subject] |= refs
+            errors |= part.errors
+        of_subjects = {subject: frozenset(refs) for subject, refs in existed_of.items()}
+        return cls(frozenset(existed), of_subjects, errors)
 
 
 NOTHING_SEEN_BEFORE = SeenBefore()

@@ -16,7 +16,7 @@ from reporter.model.records.announced import (
     OtherFinding,
 )
 from reporter.model.records.event_record import EventRecord
-from reporter.model.records.seen_before import NOTHING_SEEN_BEFORE, SeenBefore
+from reporter.model.records.seen_before import SeenBefore
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.announcement_state import AnnouncementState, Episode, OwedReady
 from reporter.stages.announcing.episodes import apply_evaluation
@@ -99,7 +99,7 @@ def remember_findings(
     """
     findings: dict[FindingKey, RememberedFinding] = {}
     suppressing: dict[FindingKey, frozenset[Reason]] = {}
-    seen = NOTHING_SEEN_BEFORE
+    seen: list[SeenBefore] = []
     running = state.episodes
     if evaluation.evaluated_at is not None:
         running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
@@ -124,8 +124,8 @@ def remember_findings(
         for also, other in _named(record):
             findings.setdefault(also, replace(_remembered(record, other), has_event=False))
         suppressing[key] = frozenset(announced.suppressing)
-        seen = seen.merged(_seen_before(record, announced))
-    remembered = Remembered(findings, frozenset(state.groups), suppressing, seen)
+        seen.append(_seen_before(record, announced))
+    remembered = Remembered(findings, frozenset(state.groups), suppressing, SeenBefore.union(seen))
     return remembered.kept(stays_evaluated(catalogue, settings))
 
 
@@ -188,10 +188,10 @@ def _seen_before(record: EventRecord, announced: Announced) -> SeenBefore:
     """
     Return what an Event tells of objects. A Workspace that is younger than it has an error of its own.
     """
-    subject, existed = record.key.subject, announced.existing_objects
+    subject, existed = record.key.subject, frozenset(announced.existing_objects)
     is_of_model = subject.layer is Layer.MODELDEPLOYMENT and not subject.is_unnamed
     return SeenBefore(
-        frozenset(existed),
+        existed,
         {subject: existed} if is_of_model and existed else {},
         {
             name: each.condition(record.last_timestamp)

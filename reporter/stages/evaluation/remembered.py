@@ -84,7 +84,7 @@ class Remembered:
             {**self.findings, **other.findings},
             self.groups | other.groups,
             {**self.suppressing, **other.suppressing},
-            self.seen.merged(other.seen),
+            SeenBefore.union((self.seen, other.seen)),
         )
 
     def kept(self, is_kept: Callable[[FindingKey], bool]) -> "Remembered":

@@ -67,7 +67,7 @@ class DeletedParts:
     ) -> None:
         """Remember the parts that a predecessor knew and that are *missing*."""
         for subject, refs in existed_of.items():
-            for ref in refs:
+            for ref in sorted(refs):
                 if ref in missing and ref.resource in PART_RESOURCES:
                     self._put((subject.namespace, subject.name), ref, is_deleted=True)
 
