@@ -112,9 +112,9 @@ class _EventsExpired(CasePages):
     A replay in which a new process finds no Events, so that it holds anew what its predecessor announced.
     """
 
-    def take_over(self) -> "_EventsExpired":
+    def restart(self, *, back_after: float = 0.0) -> "_EventsExpired":
         self.writes.clear()
-        super().take_over()
+        super().restart(back_after=back_after)
         return self
 
 
