@@ -189,15 +189,15 @@ def test_a_round_has_what_the_page_has(engine: MetricsProcess) -> None:
     assert (found["prod"].uid, found["prod"].evaluated) == ("uid-1", NOON)
     assert (found[ODD].uid, found[ODD].evaluated) == ("uid-2", NOON + 0.125)
     assert (found["prod"].state, found[ODD].state) == (State.CURRENT, State.FAILED)
-    assert found["prod"].counts == {State.CURRENT: 3}
+    assert found["prod"].counts == {**dict.fromkeys(COUNTED_STATES, 0), State.CURRENT: 3}
     assert found["prod"].version == "0.1.0"
     assert found["prod"].replicas is not None
     assert (found["prod"].replicas.desired, found["prod"].replicas.ready) == (4, 4)
     clusters = answers.clusters
     assert clusters is not None
-    assert clusters.series == {"prod": 6, ODD: 6}, "zeros of state sets are left out"
+    assert clusters.series == {"prod": 10, ODD: 10}, "zeros of state sets are left out"
     assert clusters.dropped.keys() == {Dropped.NO_LABEL}
-    assert clusters.dropped[Dropped.NO_LABEL].series == 6
+    assert clusters.dropped[Dropped.NO_LABEL].series == 10
     assert clusters.time is not None
     assert abs(clusters.time - time.time()) < WITHIN
 

@@ -27,10 +27,13 @@ def _any(*metrics: str) -> str:
 
 
 CLUSTERS = (
-    f'{{{_any(REPLICAS, CLUSTER_INFO, EVALUATED)},workload_namespace=""}}'
-    f' or {{{_any(STATE, INFERENCE_SETS)},workload_namespace=""}} > 0'
+    f'{{{_any(REPLICAS, CLUSTER_INFO, EVALUATED, INFERENCE_SETS)},workload_namespace=""}}'
+    f' or {{{_any(STATE)},workload_namespace=""}} == 1'
 )
-"""Zeros of the state sets are left out: they are four fifths of these series."""
+"""
+Zeros of the state set are left out. Those of InferenceSets tell that the numbers are known: a reporter that
+may not list them writes none.
+"""
 
 TROUBLE = (
     f'{PREFIX}{BLOCKING_INFO} == 1 or {PREFIX}{STATE}{{scope="namespace",state!="current"}} == 1'
