@@ -133,7 +133,10 @@ class FleetLaws(RuleBasedStateMachine):
         for pause in pauses:
             self.ask([pause])
             self._pass(30.0)
-            known = {n: e for n, e in self.sources.items() if e.shown and e.before != NEVER}
+            # An engine answers with no sample that is older than its lookback, five minutes
+            # (prometheus.io/docs/prometheus/latest/querying/basics/#staleness).
+            now = self.rounds.seconds
+            known = {n: e for n, e in self.sources.items() if e.shown and now - e.changed <= STALE}
             self._answer({n: replace(each, evaluated=each.before) for n, each in known.items()})
 
     def _answer(self, shown: dict[int, Truth]) -> None:
