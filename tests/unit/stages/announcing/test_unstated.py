@@ -96,7 +96,7 @@ def test_a_new_process_misses_what_existed_and_is_not_there():
         ObjectRef(INFERENCE_POOLS.group_resource, TEAM, "qwen-inferencepool"),
         GATEWAY,
     ]
-    store.record_seen_before(SeenBefore(frozenset(refs), {SUBJECT: tuple(refs)}))
+    store.record_seen_before(SeenBefore(frozenset(refs), {SUBJECT: frozenset(refs)}))
     snapshot = store.snapshot()
     assert [snapshot.was_deleted(ref) for ref in refs] == [False, True, True]
     assert find_deleted_parts(snapshot, SUBJECT, HTTP_ROUTES, INFERENCE_POOLS) == (refs[1],)
