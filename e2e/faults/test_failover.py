@@ -179,7 +179,7 @@ def test_a_leader_that_is_cut_off_stops_before_another_announces(plane: ControlP
 # ---------------------------------------------------------------- what goes on
 
 
-HOLD = 25
+HOLD = 50
 
 
 @pytest.mark.slow
