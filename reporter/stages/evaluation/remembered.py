@@ -220,6 +220,8 @@ def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
 
     A writer may state an earlier time: that of a condition whose reason has changed since.
     """
+    if not remembered.suppressing:
+        return gate
     states = dict(gate.finding_states)
     for root, reasons in remembered.suppressing.items():
         source = remembered.findings.get(root)
