@@ -15,6 +15,9 @@ from reporter.model.enums import Layer
 from reporter.model.records.event_record import EventRecord
 from reporter.model.rollup.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.stages.announcing.announcement_state import AnnouncementState
+from reporter.stages.announcing.eligibility import announceable_keys
+from reporter.stages.evaluation.evaluation import EvaluationSettings
 from reporter.stages.rollup.causes.blockers import RECOVERING, SETTLING
 from reporter.stages.rollup.causes.findings import collect_findings
 from reporter.stages.rollup.records import RollUp
@@ -124,11 +127,13 @@ class OldProcess(ObservedProcess):
     The process that is stopped, at the chosen ones of the seconds around which something happens or is
     written; it goes on beside its successors.
 
-    *most*: the most that are chosen; None for all.
+    *most*: the most that are chosen; None for all. *announced_at*: the last moment at which the Event of
+    a key might be renewed.
     """
 
     def __init__(self, case: Mapping[str, Any], name: str, *, most: int | None) -> None:
         self.successors: list[Successor] = []
+        self.announced_at: dict[FindingKey, datetime] = {}
         self._random, self._most, self._told = Random(name), most, 0
         self._telling = _telling_seconds(case)
         super().__init__(case)
@@ -136,6 +141,9 @@ class OldProcess(ObservedProcess):
     def run_pass(self) -> "OldProcess":
         written = len(self.writes)
         super().run_pass()
+        state, evaluation = self.announcement_state, self.evaluation
+        keys = announceable_keys(state, evaluation, self.settings)
+        self.announced_at |= dict.fromkeys(keys, self.now)
         if len(self.writes) > written:
             self._stop(back_after=1.0)
         return self
@@ -176,6 +184,7 @@ class Successor(ObservedProcess):
         self.hidden, self.course, self.writes = [], [], list(old.writes)
         self.inherited, self.statuses, self.crds = len(old.writes), {}, dict(old.crds)
         self.told, self._blockers = frozenset(_told_by(old)), _announced_blockers(old)
+        self._heartbeats = dict(_heartbeats(old))
         self._world_of(old)
         self._before = old.store.snapshot()
 
@@ -200,6 +209,14 @@ class Successor(ObservedProcess):
             self.health_events = copy.copy(old.health_events)
             self.health_events.held = dict(old.health_events.held)
 
+    def _read_back(self) -> AnnouncementState:
+        written = self.writes
+        self.writes = [self._heartbeats.get(number, each) for number, each in enumerate(written)]
+        try:
+            return super()._read_back()
+        finally:
+            self.writes = written
+
     def run(self) -> "Successor":
         self._start_store(self._before)
         self.restart(back_after=self._back_after)
@@ -212,6 +229,22 @@ class Successor(ObservedProcess):
         # What it showed before it had read the Events is not what they say.
         del self.course[:-1]
         return super().run()
+
+
+def _heartbeats(old: OldProcess) -> Iterator[tuple[int, EventRecord]]:
+    """
+    Yield the last write of each episode, by its number, as the last heartbeat left it.
+
+    A replay writes no heartbeats, without which an Event is too old to be read back after an hour.
+    """
+    last = {(each.key, each.episode_start): n for n, each in enumerate(old.writes)}
+    for key, announced_at in old.announced_at.items():
+        episode = old.announcement_state.episodes.get(key)
+        if episode is not None:
+            number = last[key, episode.event.episode_start]
+            event = old.writes[number]
+            renewed_at = max(event.last_timestamp, announced_at - EvaluationSettings().heartbeat)
+            yield number, replace(event, last_timestamp=renewed_at)
 
 
 def _told_by(old: OldProcess) -> Iterator[FindingKey]:
@@ -426,3 +459,15 @@ def can_be_mixed(case: Mapping[str, Any]) -> bool:
         "notes",
         "orders",
     }
+
+
+def can_happen_together(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether neither case changes an object that the other one deletes."""
+    (changed, deleted), (others, deleted_others) = map(_changed_objects, (one, other))
+    return not (changed & deleted_others or others & deleted)
+
+
+def _changed_objects(case: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """Return the objects that a case changes, and those that it deletes."""
+    changes = [change for step in case["story"] for change in (step.get("change") or {}).items()]
+    return {name for name, _ in changes}, {name for name, content in changes if content is None}

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+import msgspec
+
 from reporter.model.catalogue.entries import Catalogue
-from reporter.model.enums import Emission, EventType, Layer, Reason
+from reporter.model.enums import Emission, EventType, Layer, Reason, TroubleKind
 from reporter.model.records.announced import (
     MAX_TROUBLES,
     Announced,
@@ -57,15 +59,10 @@ def restore_episodes(
     *since*: when this process began to evaluate. Trouble that it saw settle is not restored
     (``episodes.apply_evaluation``), and what was clear since then may be Ready at once.
     """
-    known = [record for record in records if record.key.reason in catalogue.entries]
-    last_ready = _last_ready_by_subject(known)
     stays = stays_evaluated(catalogue, settings)
     episodes, ready_owed, groups = dict(state.episodes), dict(state.ready_owed), dict(state.groups)
-    # Oldest first, so that of several Events of one key the latest episode remains.
-    for record in sorted(known, key=lambda each: (each.last_timestamp, each.episode_start)):
+    for record in _running(records, catalogue, now=now):
         key = record.key
-        if not _is_running(record, last_ready.get(key.subject), now=now):
-            continue
         if not stays(key):
             continue  # nobody sees it end, so it expires without a Ready
         # Whether the last write was a heartbeat is not known: the least interval is kept after it.
@@ -78,7 +75,7 @@ def restore_episodes(
             due_at = since + settings.delays.settle
             ready_owed[key.subject] = OwedReady(due_at, record.last_timestamp)
     records = [each.event for each in episodes.values()]
-    for key in _overtaken(records, catalogue, settings.emission):
+    for key in _overtaken(records, catalogue, settings.emission) & episodes.keys():
         # Clear by now, it is over: it was when the other one was announced.
         episodes[key] = replace(episodes[key], restored_since=since - settings.delays.settle)
     return replace(state, episodes=episodes, ready_owed=ready_owed, groups=groups)
@@ -98,7 +95,7 @@ def remember_findings(
     What the suffix of an Event names was not announced, or its own Event says more.
     """
     findings: dict[FindingKey, RememberedFinding] = {}
-    suppressing: dict[FindingKey, frozenset[Reason]] = {}
+    suppressing: defaultdict[FindingKey, frozenset[Reason]] = defaultdict(frozenset)
     seen: list[SeenBefore] = []
     running = state.episodes
     if evaluation.evaluated_at is not None:
@@ -122,8 +119,11 @@ def remember_findings(
         if key in overtaken:
             continue
         for also, other in _named(record):
-            findings.setdefault(also, replace(_remembered(record, other), has_event=False))
-        suppressing[key] = frozenset(announced.suppressing)
+            if also not in overtaken:
+                findings.setdefault(also, replace(_remembered(record, other), has_event=False))
+        # An Event names as suppressed what the findings beside its own suppress, too.
+        for root in (key, *dict(_named(record))):
+            suppressing[root] |= frozenset(announced.suppressing)
         seen.append(_seen_before(record, announced))
     remembered = Remembered(findings, frozenset(state.groups), suppressing, SeenBefore.union(seen))
     return remembered.kept(stays_evaluated(catalogue, settings))
@@ -135,11 +135,13 @@ def _overtaken(
     """
     Return the keys that were not in trouble when another finding of their subject was announced.
 
-    An Event names all findings in trouble beside its own. One that does not tell which is written only
+    That Event is later than the last one that tells of them. An Event names all findings in trouble beside its own. One that does not tell which is written only
     if no finding of higher rank was in trouble.
     """
+    told_at: dict[FindingKey, datetime] = {}
     ranked: dict[Subject, list[EventRecord]] = defaultdict(list)
-    for each in records:
+    for each in sorted(records, key=lambda record: record.last_timestamp):
+        told_at |= dict.fromkeys((each.key, *dict(_named(each))), each.last_timestamp)
         if catalogue[each.key.reason].rank is not None:
             ranked[each.key.subject].append(each)
 
@@ -153,11 +155,13 @@ def _overtaken(
         return catalogue[key.reason].rank or 0
 
     return frozenset(
-        each.key
-        for records_of_subject in ranked.values()
-        for each in records_of_subject
-        for later in records_of_subject
-        if later.last_timestamp > each.last_timestamp and excludes(later, each.key)
+        key
+        for key, at in told_at.items()
+        if key.reason in catalogue.entries
+        and catalogue[key.reason].rank is not None
+        and any(
+            later.last_timestamp > at and excludes(later, key) for later in ranked[key.subject]
+        )
     )
 
 
@@ -198,6 +202,11 @@ def _seen_before(record: EventRecord, announced: Announced) -> SeenBefore:
             for each in announced.errors
             for name in each.workspaces
         },
+        {
+            each.trouble.cause.object: frozenset({record.key.reason})
+            for each in announced.finding.troubles
+            if each.kind is TroubleKind.LOST
+        },
     )
 
 
@@ -208,6 +217,25 @@ def _last_ready_by_subject(records: Iterable[EventRecord]) -> Mapping[Subject, d
             subject = record.key.subject
             last[subject] = max(record.last_timestamp, last.get(subject, record.last_timestamp))
     return last
+
+
+def _running(
+    records: Iterable[EventRecord], catalogue: Catalogue, *, now: datetime
+) -> Iterator[EventRecord]:
+    """
+    Yield the Events of running episodes, oldest first: of several of one key the latest one remains.
+
+    A Ready ends no episode of a reason without a rank, but all that its Event names beside it.
+    """
+    known = [record for record in records if record.key.reason in catalogue.entries]
+    last_ready = _last_ready_by_subject(known)
+    for record in sorted(known, key=lambda each: (each.last_timestamp, each.episode_start)):
+        ready_at = last_ready.get(record.key.subject)
+        if _is_running(record, ready_at, now=now):
+            yield record
+        elif catalogue[record.key.reason].orthogonal and _is_running(record, None, now=now):
+            alone = record.announced and msgspec.structs.replace(record.announced, also=())
+            yield replace(record, announced=alone)
 
 
 def _is_running(record: EventRecord, ready_at: datetime | None, *, now: datetime) -> bool:

@@ -151,15 +151,18 @@ def continue_findings(
         if not finding.troubles:
             continue
         unknown = unknowns.pop(key, None)
-        before = states.get(key) or FindingState(
-            (),
-            finding.involved_object,
-            now,
-            why_unknown=unknown.why if unknown is not None else "",
-            unknown_since=min(unknown.since, finding.unknown_since or unknown.since)
-            if unknown is not None
-            else None,
-        )
+        before = states.get(key)
+        if before is None:
+            before = FindingState(
+                (),
+                finding.involved_object,
+                now,
+                why_unknown=unknown.why if unknown is not None else "",
+                unknown_since=finding.unknown_since or (unknown and unknown.since),
+            )
+        elif before.unknown_since is not None and finding.unknown_since is not None:
+            since = min(before.unknown_since, finding.unknown_since)
+            before = msgspec.structs.replace(before, unknown_since=since)
         states[key] = _continued(
             before.advanced(now=now), finding, HoldRules(entry_of(key.reason), delays), now=now
         )

@@ -21,11 +21,11 @@ from reporter.stages.snapshot.snapshot import Snapshot
 from reporter.stages.snapshot.subjects import ALL_LAYERS
 from reporter.stages.store.affected import affected_subjects
 from reporter.stages.store.crd_presence import CRDPresences
-from reporter.stages.store.deleted_before import record_deleted_before
 from reporter.stages.store.dirty import DirtySubjects
 from reporter.stages.store.history.history import ObjectHistory
 from reporter.stages.store.reports import Reports
 from reporter.stages.store.samples import SampleStore
+from reporter.stages.store.seen_before import record_current_before, record_deleted_before
 from reporter.stages.store.table import collect_deleted_uids, find_object, prepare_tables
 from reporter.stages.store.undecodable import NO_STUBS, UndecodableObjects
 from reporter.stages.store.watch_states import WatchStates
@@ -238,6 +238,7 @@ class Store:
         missing = record_deleted_before(self._tables, self._presences, seen.existed)
         self._deleted_uids = None
         self._history.record_seen_before(seen, missing, self._is_absent)
+        self._mark_dirty(record_current_before(self._tables, seen.lost))
         for name in seen.errors:
             workspace = find_object(self._tables, WORKSPACES, name)
             if workspace is not None:

@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from reporter.model.catalogue.subject_definitions import SubjectDefinitions
+from reporter.model.enums import Reason
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import WatchState
@@ -99,6 +102,24 @@ class Table:
 
     def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:
         self._subject_identity, self.subjects_token = identity, object()
+
+    def record_current_before(
+        self, name: NamespacedName, reasons: frozenset[Reason]
+    ) -> ApiObject | None:
+        """
+        Remember that an object was current by these reasons. Returns the object if that was not known.
+        """
+        old, kept = self.objects.get(name), self.was_current.get(name) or NEVER_CURRENT
+        if old is None or self.kind.remember_current is None:
+            return None
+        after = self.kind.remember_current(old, kept | reasons)
+        if after == kept:
+            return None
+        self.was_current[name] = after
+        # Results are kept for the object, which is another one from now on.
+        new = self.objects[name] = msgspec.structs.replace(old)
+        self._update_index(name, old, new)
+        return new
 
     def delete(self, name: NamespacedName) -> ApiObject | None:
         """Remove an object and return it, None if there was none."""

@@ -135,7 +135,7 @@ def _missing_workspaces_trouble(
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
         is_out=of_set.is_out,
         object_created_at=meta.creation_timestamp,
-        since=_missing_since(inference_set, not_ready),
+        since=_missing_since(inference_set, existing, not_ready),
         message_fields={
             "object": "KAITO",
             "state": f"has made {existing}/{inference_set.desired_replicas} Workspaces",
@@ -146,16 +146,18 @@ def _missing_workspaces_trouble(
     )
 
 
-def _missing_since(inference_set: InferenceSet, not_ready: Condition | None) -> datetime | None:
+def _missing_since(
+    inference_set: InferenceSet, existing: int, not_ready: Condition | None
+) -> datetime | None:
     """
-    Return since when Workspaces are missing: the creation, if KAITO has written no status at all.
+    Return since when Workspaces are missing: the creation, if KAITO has made none and written no status.
 
     It writes none while an admission webhook refuses the first Workspace.
     """
     meta = inference_set.metadata
     if not_ready is not None:
         return transition_time(not_ready, meta)
-    return None if inference_set.status.conditions else meta.creation_timestamp
+    return None if existing or inference_set.status.conditions else meta.creation_timestamp
 
 
 PROBE = Probe(

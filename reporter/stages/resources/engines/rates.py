@@ -1,7 +1,8 @@
 """
 Tell whether too many of an engine's requests are preempted or fail.
 
-An engine that was observed for less than the window is evaluated by what was seen of it.
+Of an engine that was observed for less than the window it is not known that it has no trouble, which
+a predecessor of this process may have seen.
 """
 
 from dataclasses import dataclass
@@ -72,11 +73,11 @@ def evaluate_preemptions(engine: EngineView, rules: PreemptionRules) -> EngineOu
     # With pages further apart than half of the window, both halves are longer.
     whole = engine.increase(late.seconds + rules.window / 2, *kept)
     early = tuple(one - other for one, other in zip(whole.by_column, late.by_column, strict=True))
+    if whole.seconds < late.seconds + rules.window / 2:
+        return NOT_LONG_ENOUGH
     # In both halves, as a benchmark or a rush of a minute is soon over.
     if not all(_is_storm(half, rules) for half in (early, late.by_column)):
         return None
-    if whole.seconds < rules.window:
-        return NOT_LONG_ENOUGH
     preempted, finished = whole.by_column
     return EngineTrouble(PREEMPTING, {"preempted": preempted, "finished": finished})
 
@@ -95,9 +96,8 @@ def evaluate_errors(engine: EngineView, rules: ErrorRules) -> EngineOutcome:
     has_results = engine.value(columns.finished) is not None
     if not has_results and engine.value(columns.http_requests) is None:
         return None if engine.name == POD_ROW else NO_RESULTS
-    http, http_errors, finished, failed, corrupted = engine.increase(
-        rules.window, *rules.kept_columns
-    ).by_column
+    increase = engine.increase(rules.window, *rules.kept_columns)
+    http, http_errors, finished, failed, corrupted = increase.by_column
     if corrupted > 0:
         return EngineTrouble(
             CORRUPTED, {"failed": corrupted, "requests": max(finished, corrupted)}
@@ -105,4 +105,4 @@ def evaluate_errors(engine: EngineView, rules: ErrorRules) -> EngineOutcome:
     for errors, requests in ((http_errors, http), (failed, finished)):
         if requests >= rules.min_requests and errors > rules.max_share * requests:
             return EngineTrouble(FAILING, {"failed": errors, "requests": requests})
-    return None
+    return None if increase.seconds >= rules.window else NOT_LONG_ENOUGH

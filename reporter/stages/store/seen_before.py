@@ -1,8 +1,10 @@
-"""The deletions of what a predecessor of this process saw."""
+"""The observations of a predecessor of this process, brought into the tables."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+from reporter.model.enums import Reason
 from reporter.model.observations import CRDS_RESOURCE
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.stages.store.crd_presence import CRDPresences
 from reporter.stages.store.table import Table
@@ -25,3 +27,15 @@ def record_deleted_before(
             missing.add(ref)
     presences.remember_served({ref.name for ref in refs if ref.resource == CRDS_RESOURCE})
     return frozenset(missing)
+
+
+def record_current_before(
+    tables: Mapping[str, Table], lost: Mapping[ObjectRef, frozenset[Reason]]
+) -> Iterator[Subject]:
+    """Record that objects were current. Yields the subjects whose verdict may change by it."""
+    by_resource = {table.kind.watch_name: table for table in tables.values()}
+    for ref, reasons in lost.items():
+        table = by_resource.get(ref.resource)
+        if table is not None:
+            found = table.record_current_before((ref.namespace, ref.name), reasons)
+            yield from table.kind.affects(found) if found is not None else ()
