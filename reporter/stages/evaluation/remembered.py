@@ -157,8 +157,8 @@ def continue_findings(
                 (),
                 finding.involved_object,
                 now,
-                why_unknown=unknown.why if unknown is not None else "",
-                unknown_since=finding.unknown_since or (unknown and unknown.since),
+                why_unknown=unknown.why if unknown else "",
+                unknown_since=finding.unknown_since or (unknown.since if unknown else None),
             )
         elif before.unknown_since is not None and finding.unknown_since is not None:
             since = min(before.unknown_since, finding.unknown_since)
