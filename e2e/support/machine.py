@@ -9,7 +9,7 @@ from pathlib import Path
 from e2e.controlplane import ControlPlane, pins
 
 
-_LIBRARIES = ("productionstack-status-reporter", "kubernetes", "aiohttp", "msgspec")
+_LIBRARIES = ("productionstack-status-reporter", "aiohttp", "msgspec")
 
 
 def lines(plane: ControlPlane | None = None) -> Iterator[str]:

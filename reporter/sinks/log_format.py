@@ -71,5 +71,5 @@ def configure_logging(log_format: LogFormat, level: int) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format is LogFormat.JSON else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    for library in ("asyncio", "aiohttp", "kubernetes"):
+    for library in ("asyncio", "aiohttp"):
         logging.getLogger(library).setLevel(max(level, logging.WARNING))

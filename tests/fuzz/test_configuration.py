@@ -154,7 +154,7 @@ KUBECONFIG = {
 }
 PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "/nowhere/to/be/found"}
 SLOW = 4_000
-"""Bytes of YAML that the client library takes seconds for."""
+"""Bytes of YAML that a parser takes seconds for."""
 configs = mutated(KUBECONFIG).map(encoded).flatmap(lambda raw: st.just(raw) | corrupted(raw))
 
 
@@ -176,7 +176,7 @@ async def test_any_kubeconfig_is_a_login_or_refused(raw, tmp_path_factory):
     except ConfigurationError as err:
         assert SECRET not in str(err)
     else:
-        assert login.configuration.host
+        assert login.host
 
 
 @given(mutated(PLUGIN | {"args": ["a"], "env": [{"name": "A", "value": "b"}], "installHint": "x"}))

@@ -49,7 +49,8 @@ class Credentials:
         self._load = load
         self._config = config
         self._refresh_policy = refresh_policy
-        self._loaded_at = self._token_read_at = asyncio.get_running_loop().time()
+        self._token_read_at = asyncio.get_running_loop().time()
+        self._loaded_at = float("-inf") if config.is_stored else self._token_read_at
         self._failure: ConfigurationError | None = None
         self._renewal: asyncio.Task[None] | None = None
 

@@ -1,8 +1,7 @@
 """
 Run credential plugins of a kubeconfig (client.authentication.k8s.io/v1 and v1beta1).
 
-The client library's runner is not used: it hangs when a plugin writes much to stderr, has no
-timeout, and continues without credentials when the plugin fails.
+A plugin has a time limit, may write as much to stderr as it likes, and leads to an error when it fails.
 """
 
 import base64

@@ -1,12 +1,6 @@
 """The home directory, which a container with a random uid does not have."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-
-HOME_VARIABLE = "HOME"
 
 
 def home_directory() -> Path | None:
@@ -15,16 +9,3 @@ def home_directory() -> Path | None:
         return Path.home()
     except RuntimeError:
         return None
-
-
-@contextmanager
-def with_any_home() -> Iterator[None]:
-    """Set HOME for a while if there is no home directory."""
-    if home_directory() is not None:
-        yield
-        return
-    os.environ[HOME_VARIABLE] = os.sep
-    try:
-        yield
-    finally:
-        del os.environ[HOME_VARIABLE]

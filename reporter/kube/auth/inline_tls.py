@@ -8,6 +8,7 @@ to read it.
 
 import base64
 import os
+import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -30,18 +31,28 @@ class InlineTls:
     key: bytes = field(default=b"", repr=False)
 
     @contextmanager
-    def as_files(self, configuration: Any) -> Iterator[None]:
-        """Let the client library's *configuration* name readable files for a while."""
-        names = {
-            "ssl_ca_cert": self.authority,
-            "cert_file": self.certificate,
-            "key_file": self.key,
-        }
+    def as_files(self) -> Iterator[tuple[str | None, str | None]]:
+        """Yield the paths of certificate and key, None for what is not given, for a while."""
         with ExitStack() as files:
-            for name, data in names.items():
-                if data:
-                    setattr(configuration, name, files.enter_context(_readable_file(data)))
-            yield
+            certificate, key = (
+                files.enter_context(_readable_file(data)) if data else None
+                for data in (self.certificate, self.key)
+            )
+            yield certificate, key
+
+
+def verifying_context(authority_file: str | None = None, authority: bytes = b"") -> ssl.SSLContext:
+    """
+    Return a context that trusts an authority, that of the system if none is given.
+
+    It accepts the CA certificates that kubectl accepts. Python 3.13 sets VERIFY_X509_STRICT by default,
+    which refuses a CA without key usage or key identifiers, as older clusters have it
+    (kubernetes-client/python#2394). Chain, expiry and host name are verified as before. Raises OSError
+    or ValueError for what is no certificate.
+    """
+    context = ssl.create_default_context(cafile=authority_file, cadata=authority.decode() or None)
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
 
 
 def read_inline_tls(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> InlineTls:
@@ -50,15 +61,6 @@ def read_inline_tls(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> Inli
         certificate=_decode(user, CERTIFICATE),
         key=_decode(user, KEY),
     )
-
-
-def without_inline_tls(section: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return a cluster or user without its data, and without the file that the data takes precedence of.
-    """
-    given = [name for name in (AUTHORITY, CERTIFICATE, KEY) if section.get(_data(name))]
-    dropped = {*given, *(_data(name) for name in (AUTHORITY, CERTIFICATE, KEY))}
-    return {name: value for name, value in section.items() if name not in dropped}
 
 
 def _data(name: str) -> str:

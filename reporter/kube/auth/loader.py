@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from reporter.kube.auth.home import home_directory
+from reporter.kube.auth.oidc import OidcTokens
 from reporter.kube.auth.rest_config import (
     SERVICE_ACCOUNT_DIR,
     LoadConfig,
@@ -30,7 +31,8 @@ def choose_loader(
     """
     paths = choose_kubeconfig(kubeconfig, environ, home_directory())
     if paths is not None:
-        return partial(load_kubeconfig, paths, environ, context_name=context), False
+        load = partial(load_kubeconfig, paths, environ, context_name=context, oidc=OidcTokens())
+        return load, False
     if context:
         raise ConfigurationError(
             f"--context={context}: in a pod there is no kubeconfig; set --kubeconfig or KUBECONFIG"

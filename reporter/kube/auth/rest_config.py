@@ -1,20 +1,17 @@
 """Load the server and the credentials from a kubeconfig or from the pod's service account."""
 
-import asyncio
+import base64
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kubernetes.aio.client import Configuration
-from kubernetes.aio.config import ConfigException, load_kube_config_from_dict
-from kubernetes.aio.config.incluster_config import InClusterConfigLoader
-
 from reporter.kube.auth.exec_plugin import ExecCredentialStatus, parse_exec_config, run_exec_plugin
 from reporter.kube.auth.http_proxy import proxy_for, validate_proxy
-from reporter.kube.auth.inline_tls import InlineTls, read_inline_tls, without_inline_tls
+from reporter.kube.auth.inline_tls import AUTHORITY, CERTIFICATE, KEY, InlineTls, read_inline_tls
 from reporter.kube.auth.kubeconfig import KubeconfigContext, load_current_context
+from reporter.kube.auth.oidc import OidcTokens, expiry_of
 from reporter.kube.auth.token_file import read_token
 from reporter.kube.wire.errors import ConfigurationError
 from reporter.kube.wire.plain_text import clean
@@ -22,46 +19,55 @@ from reporter.settings.loading import IN_CLUSTER_VARIABLE
 
 
 SERVICE_ACCOUNT_DIR = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+IN_CLUSTER_PORT_VARIABLE = "KUBERNETES_SERVICE_PORT"
+NOT_MOUNTED = "is automountServiceAccountToken off?"
 EXEC_PLUGIN_TIMEOUT = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestConfig:
     """
     The API server and our credentials, as client-go's rest.Config.
 
-    *configuration* is the client library's; *authorization* the value of the header, empty for
-    none. *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly;
-    *expires* is when a plugin must run again. *inline_tls*: what is not in files.
+    *host*: the URL without a slash at its end. *authorization*: the value of the header, empty for none.
+    *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly; *expires* is
+    when a plugin must run again. *is_stored*: the token was renewed by another program, and may have ended
+    long ago. *inline_tls*: what is not in files. *server_name*: that the certificate of the server must
+    have, if it is not that of the URL.
     """
 
-    configuration: Any = field(repr=False)
+    host: str
     authorization: str = field(default="", repr=False)
     context: str = ""
     token_file: Path | None = None
     expires: datetime | None = None
+    is_stored: bool = False
+    authority_file: str | None = None
+    certificate_file: str | None = None
+    key_file: str | None = None
     inline_tls: InlineTls = field(default_factory=InlineTls)
+    skips_verification: bool = False
+    server_name: str | None = None
+    proxy: str | None = field(default=None, repr=False)
 
     @property
     def target(self) -> str:
         """
         Return the server and the context, for people. A URL may hold a password before its host.
         """
-        scheme, _, rest = self.configuration.host.partition("://")
+        scheme, _, rest = self.host.partition("://")
         server = clean(f"{scheme}://{rest.rpartition('@')[2]}")
         return f"context {clean(self.context)} ({server})" if self.context else server
 
     @property
     def connection_key(self) -> tuple[Any, ...]:
         """Everything that a connection depends on; a change needs a new one."""
-        c = self.configuration
-        server = (c.host, c.verify_ssl, c.tls_server_name, c.proxy)
+        server = (self.host, self.skips_verification, self.server_name, self.proxy)
         return (*self.tls_files, self.inline_tls, *server)
 
     @property
     def tls_files(self) -> tuple[str | None, str | None, str | None]:
-        c = self.configuration
-        return (c.ssl_ca_cert, c.cert_file, c.key_file)
+        return (self.authority_file, self.certificate_file, self.key_file)
 
 
 LoadConfig: TypeAlias = Callable[[], Awaitable[RestConfig]]
@@ -93,17 +99,32 @@ def choose_kubeconfig(
 async def load_in_cluster_config(
     environ: Mapping[str, str], *, folder: Path = SERVICE_ACCOUNT_DIR
 ) -> RestConfig:
+    """
+    Load the account that the kubelet mounts. Raises ConfigurationError.
+
+    Source: client-go, rest/config.go, InClusterConfig.
+    """
     token_file, authority = folder / "token", folder / "ca.crt"
-    configuration = _new_configuration()
-    try:
-        loader = InClusterConfigLoader(str(token_file), str(authority), environ=environ)
-        loader.load_and_set(configuration)
-    except (ConfigException, OSError) as err:
+    name, port = environ.get(IN_CLUSTER_VARIABLE), environ.get(IN_CLUSTER_PORT_VARIABLE)
+    if not name or not port:
+        raise ConfigurationError(f"{IN_CLUSTER_VARIABLE} or {IN_CLUSTER_PORT_VARIABLE} is not set")
+    if not authority.is_file():
         raise ConfigurationError(
-            f"in-cluster account in {folder}: {err} Is automountServiceAccountToken off?"
-        ) from err
-    configuration.proxy = proxy_for(configuration.host, environ)
-    return RestConfig(configuration, _read_bearer(token_file), token_file=token_file)
+            f"in-cluster account in {folder}: there is no ca.crt; {NOT_MOUNTED}"
+        )
+    token = read_token(token_file)
+    if token is None:
+        raise ConfigurationError(
+            f"in-cluster account in {folder}: there is no token; {NOT_MOUNTED}"
+        )
+    host = f"https://[{name}]:{port}" if ":" in name else f"https://{name}:{port}"
+    return RestConfig(
+        host=host,
+        authorization=bearer_header(token),
+        token_file=token_file,
+        authority_file=str(authority),
+        proxy=proxy_for(host, environ),
+    )
 
 
 async def load_kubeconfig(
@@ -111,45 +132,60 @@ async def load_kubeconfig(
     environ: Mapping[str, str],
     *,
     context_name: str = "",
+    oidc: OidcTokens | None = None,
     limit: timedelta = EXEC_PLUGIN_TIMEOUT,
 ) -> RestConfig:
     """
     Load a context, the current one without a name, and run its credential plugin.
 
-    *limit*: how long the plugin may take.
+    *oidc*: those of earlier loads. *limit*: how long the plugin, or an OpenID provider, may take. Raises
+    ConfigurationError.
     """
     context = load_current_context(paths, context_name)
-    user = dict(context.user)
-    credential = await _exec_credential(context, environ, limit)
-    user.pop("exec", None)
-    token_file = Path(user.pop("tokenFile")) if "tokenFile" in user else None
-    inline_tls = _with_certificate(read_inline_tls(context.cluster, user), credential)
-    kubeconfig = context.as_kubeconfig(
-        without_inline_tls(context.cluster), without_inline_tls(user)
+    cluster, user = context.cluster, context.user
+    try:
+        host = _host(cluster)
+        credential = await _exec_credential(context, environ, limit)
+        inline_tls = _with_certificate(read_inline_tls(cluster, user), credential)
+        config = RestConfig(
+            host=host,
+            context=context.name,
+            token_file=Path(user["tokenFile"]) if "tokenFile" in user else None,
+            skips_verification=bool(cluster.get("insecure-skip-tls-verify")),
+            server_name=cluster.get("tls-server-name") or None,
+            proxy=_choose_proxy(context, environ),
+        )
+        config = await _with_token(config, user, credential, oidc or OidcTokens(), limit)
+        return _with_tls(config, cluster, user, inline_tls)
+    except (AttributeError, TypeError, ValueError) as err:
+        # The text of the error is left out, as it may quote credentials from the file.
+        what = type(err).__name__
+        raise ConfigurationError(f"kubeconfig {paths}: not a kubeconfig ({what})") from err
+
+
+def _host(cluster: Mapping[str, Any]) -> str:
+    """Return the URL of the server; client-go takes one without a scheme for HTTP."""
+    server = str(cluster["server"]).rstrip("/")
+    return server if "://" in server else f"http://{server}"
+
+
+def _with_tls(
+    config: RestConfig, cluster: Mapping[str, Any], user: Mapping[str, Any], inline: InlineTls
+) -> RestConfig:
+    """Return the config with certificates; over plain HTTP with none, so none need be valid."""
+    if not config.host.lower().startswith("https"):
+        return config
+    with_certificate = replace(
+        config,
+        inline_tls=inline,
+        authority_file=None if inline.authority else cluster.get(AUTHORITY),
+        certificate_file=None if inline.certificate else user.get(CERTIFICATE),
+        key_file=None if inline.key else user.get(KEY),
     )
-    configuration = await _load_configuration(paths, kubeconfig, limit)
-    configuration.proxy = _choose_proxy(context, environ)
-    return RestConfig(
-        configuration,
-        _choose_authorization(configuration, token_file, credential),
-        context.name,
-        token_file,
-        credential.expires if credential is not None else None,
-        _if_used(inline_tls, configuration),
-    )
-
-
-def _new_configuration() -> Any:
-    """
-    Return a configuration that accepts the CA certificates that kubectl accepts.
-
-    Python 3.13 sets VERIFY_X509_STRICT by default, which refuses a CA without key usage or key
-    identifiers, as older clusters have it (kubernetes-client/python#2394). Chain, expiry and host name
-    are verified as before.
-    """
-    configuration = Configuration()
-    configuration.disable_strict_ssl_verification = True
-    return configuration
+    for file in filter(None, with_certificate.tls_files):
+        if not Path(file).is_file():
+            raise ConfigurationError(f"the kubeconfig names {file}: there is no such file")
+    return with_certificate
 
 
 def bearer_header(token: str) -> str:
@@ -179,30 +215,36 @@ def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | 
     )
 
 
-def _choose_authorization(
-    configuration: Any, token_file: Path | None, credential: ExecCredentialStatus | None
-) -> str:
-    """Return the header of the plugin's token, else of the token file, else of the kubeconfig."""
-    authorization: str = configuration.api_key.get("BearerToken", "")
-    if token_file is not None:
-        authorization = _read_bearer(token_file)
-    if credential is not None and credential.token:
-        authorization = bearer_header(credential.token.strip())
-    return authorization.strip()
-
-
-async def _load_configuration(paths: str, kubeconfig: dict[str, Any], limit: timedelta) -> Any:
-    configuration = _new_configuration()
-    try:
-        async with asyncio.timeout(limit.total_seconds()):
-            await load_kube_config_from_dict(kubeconfig, client_configuration=configuration)
-    except TimeoutError as err:
-        raise ConfigurationError(
-            f"kubeconfig {paths}: the identity provider did not answer in time"
-        ) from err
-    except Exception as err:  # the library's OpenID code raises errors of any kind
-        raise ConfigurationError(f"kubeconfig {paths}: {clean(str(err))}") from err
-    return configuration
+async def _with_token(
+    config: RestConfig,
+    user: Mapping[str, Any],
+    credential: ExecCredentialStatus | None,
+    oidc: OidcTokens,
+    limit: timedelta,
+) -> RestConfig:
+    """
+    Return the config with the plugin's token, else that of a file, a provider or the section itself.
+    """
+    if credential is not None:
+        config = replace(config, expires=credential.expires)
+        if credential.token:
+            return replace(config, authorization=bearer_header(credential.token.strip()))
+    if config.token_file is not None:
+        return replace(config, authorization=_read_bearer(config.token_file))
+    if user.get("auth-provider"):
+        token = await oidc.next_token(user["auth-provider"], limit=limit)
+        return replace(
+            config,
+            authorization=bearer_header(token),
+            expires=expiry_of(token),
+            is_stored=token == oidc.stored,
+        )
+    if user.get("token"):
+        return replace(config, authorization=bearer_header(str(user["token"]).strip()))
+    if user.get("username") and user.get("password"):
+        password = f"{user['username']}:{user['password']}".encode()
+        return replace(config, authorization=f"Basic {base64.b64encode(password).decode()}")
+    return config
 
 
 def _choose_proxy(context: KubeconfigContext, environ: Mapping[str, str]) -> str | None:
@@ -217,8 +259,3 @@ def _read_bearer(token_file: Path) -> str:
     if token is None:
         raise ConfigurationError(f"token file {token_file} is missing or holds no token")
     return bearer_header(token)
-
-
-def _if_used(inline_tls: InlineTls, configuration: Any) -> InlineTls:
-    """Return what a connection uses: over plain HTTP nothing, so nothing there need be valid."""
-    return inline_tls if configuration.host.startswith("https") else InlineTls()

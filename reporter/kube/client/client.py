@@ -1,4 +1,4 @@
-"""The REST client: requests to the API server through the client library, with raw responses."""
+"""The REST client: requests to the API server, with raw responses."""
 
 import asyncio
 import os

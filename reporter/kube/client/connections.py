@@ -1,20 +1,20 @@
-"""Hold the client library's ApiClient, and replace it when certificates on disk change."""
+"""Hold the HTTP session to the API server, and replace it when certificates on disk change."""
 
 import asyncio
 import logging
 import os
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from copy import deepcopy
 from datetime import timedelta
 from importlib import metadata
 from typing import Any, TypeAlias
 
 import aiohttp
 from aiohttp.connector import Connection
-from kubernetes.aio.client import ApiClient
 
 from reporter import PROGRAM_NAME
+from reporter.kube.auth.inline_tls import verifying_context
 from reporter.kube.auth.rest_config import RestConfig
 from reporter.kube.client.sockets import OpenSockets
 from reporter.kube.wire.errors import ConfigurationError
@@ -56,11 +56,11 @@ class ConnectedResponse(aiohttp.ClientResponse):
         return self
 
 
-class _SharedApiClient:
-    """An ApiClient that is closed when it is retired and no request uses it."""
+class _SharedSession:
+    """A session that is closed when it is retired and no request uses it."""
 
     def __init__(self, config: RestConfig, stamps: FileStamps, sockets: OpenSockets) -> None:
-        self.client, self._connector = _new_api_client(config, sockets)
+        self.session = _new_session(config, sockets)
         self.connection_key = config.connection_key
         self.stamps = stamps
         self.users = 0
@@ -71,8 +71,7 @@ class _SharedApiClient:
             await self.close()
 
     async def close(self) -> None:
-        await self.client.close()
-        await self._connector.close()
+        await self.session.close()
 
 
 class Connections:
@@ -86,19 +85,19 @@ class Connections:
         self._unusable: tuple[object, FileStamps] | None = None
         self._sockets = OpenSockets()
         try:
-            self._current = _SharedApiClient(config, _stat_files(config), self._sockets)
+            self._current = _SharedSession(config, _stat_files(config), self._sockets)
         except (OSError, ValueError) as err:
             files = ", ".join(filter(None, config.tls_files)) or "the kubeconfig"
             raise ConfigurationError(f"certificates of {files}: {err}") from err
 
     @asynccontextmanager
-    async def use(self, config: RestConfig) -> AsyncIterator[Any]:
-        """Yield an ApiClient for this config; a watch keeps the one that it began with."""
+    async def use(self, config: RestConfig) -> AsyncIterator[aiohttp.ClientSession]:
+        """Yield a session for this config; a watch keeps the one that it began with."""
         await self._refresh(config)
         shared = self._current
         shared.users += 1
         try:
-            yield shared.client
+            yield shared.session
         finally:
             shared.users -= 1
             await shared.close_if_unused()
@@ -118,7 +117,7 @@ class Connections:
         if unchanged or (config.connection_key, stamps) == self._unusable:
             return
         try:
-            replacement = _SharedApiClient(config, stamps, self._sockets)
+            replacement = _SharedSession(config, stamps, self._sockets)
         except (OSError, ValueError) as err:
             logger.warning("cannot use the new certificates, keeping the old ones: %s", err)
             self._unusable = (config.connection_key, stamps)
@@ -128,28 +127,33 @@ class Connections:
         await old.close_if_unused()
 
 
-def _new_api_client(config: RestConfig, sockets: OpenSockets) -> tuple[Any, aiohttp.TCPConnector]:
-    """Make an ApiClient and its connector, which the client uses and does not close."""
-    configuration = deepcopy(config.configuration)
-    configuration.refresh_api_key_hook = None
-    configuration.retries = None
-    with config.inline_tls.as_files(configuration):
-        client = ApiClient(configuration)
+def _new_session(config: RestConfig, sockets: OpenSockets) -> aiohttp.ClientSession:
+    is_tls = config.host.lower().startswith("https")
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,
-        ssl=client.rest_client.ssl_context,
+        ssl=_tls_context(config) if is_tls else True,
         socket_factory=sockets.open,
     )
-    # Read at the first request, so it may have the connector that needs the client's TLS context.
-    configuration.client_session_kwargs = {
-        "connector": connector,
-        "trust_env": False,
-        "read_bufsize": READ_BUFFER_BYTES,
-        "cookie_jar": aiohttp.DummyCookieJar(),
-        "middlewares": (_refuse_redirects,),
-        "response_class": ConnectedResponse,
-    }
-    return client, connector
+    return aiohttp.ClientSession(
+        connector=connector,
+        read_bufsize=READ_BUFFER_BYTES,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        middlewares=(_refuse_redirects,),
+        response_class=ConnectedResponse,
+    )
+
+
+def _tls_context(config: RestConfig) -> ssl.SSLContext:
+    """Return the context for the certificates of a config. Raises OSError or ValueError for others."""
+    inline = config.inline_tls
+    context = verifying_context(config.authority_file, inline.authority)
+    with inline.as_files() as (certificate, key):
+        certificate, key = certificate or config.certificate_file, key or config.key_file
+        if certificate is not None:
+            context.load_cert_chain(certificate, keyfile=key)
+    if config.skips_verification:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 async def _refuse_redirects(

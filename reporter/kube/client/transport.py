@@ -1,12 +1,13 @@
-"""Send one request through the client library, with our credentials and timeouts."""
+"""Send one request, with our credentials and timeouts."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
@@ -89,7 +90,9 @@ class Transport:
         self._server_time = ServerTime(local_offset=local, started=self._seconds())
 
     @asynccontextmanager
-    async def send(self, request: RequestInfo, options: RequestOptions) -> AsyncIterator[Any]:
+    async def send(
+        self, request: RequestInfo, options: RequestOptions
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         """
         Yield aiohttp's response with its body unread; a 401 is retried with renewed credentials.
         """
@@ -107,31 +110,31 @@ class Transport:
 
     async def _send_once(
         self, stack: AsyncExitStack, request: RequestInfo, options: RequestOptions
-    ) -> tuple[RestConfig, Any]:
+    ) -> tuple[RestConfig, aiohttp.ClientResponse]:
         config = await self._current_config(request)
-        client = await stack.enter_async_context(self._connections.use(config))
-        url = client.configuration.host + request.path
+        session = await stack.enter_async_context(self._connections.use(config))
+        url = f"{config.host}{request.path}"
         sent = self._seconds()
         try:
             async with asyncio.timeout(options.header_timeout.total_seconds()):
-                answer = await client.call_api(
+                response = await session.request(
                     request.method,
                     f"{url}?{urlencode(request.query)}" if request.query else url,
-                    header_params=self._headers(config, options),
-                    # The library encodes each body of a JSON content type (rest.py, json.dumps), also
-                    # bytes or text; an object is therefore encoded once, by the library.
-                    body=options.body,
-                    _request_timeout=options.timeout,
+                    headers=self._headers(config, options),
+                    data=None if options.body is None else json.dumps(options.body),
+                    timeout=options.timeout,
+                    proxy=config.proxy,
+                    server_hostname=config.server_name,
                 )
         except TRANSPORT_ERRORS as err:
             self.count_request(request.verb, None)
             failed = transport_error(request, err)
         else:
-            self.count_request(request.verb, answer.response.status)
-            stack.callback(answer.response.close)
-            if not options.from_pod and is_from_api_server(answer.response):
-                self._record_date(answer.response, sent=sent)
-            return config, answer.response
+            self.count_request(request.verb, response.status)
+            stack.callback(response.close)
+            if not options.from_pod and is_from_api_server(response):
+                self._record_date(response, sent=sent)
+            return config, response
         # Raised outside of the handler it has no context, which would keep the buffers of a failed
         # TLS handshake (256 KiB) alive as long as the error itself.
         raise failed
@@ -156,9 +159,9 @@ class Transport:
         headers = {**self._own_headers, **options.headers}
         return headers | ({"Authorization": config.authorization} if config.authorization else {})
 
-    def _record_date(self, response: ConnectedResponse, *, sent: float) -> None:
+    def _record_date(self, response: aiohttp.ClientResponse, *, sent: float) -> None:
         date = parse_http_date(response.headers.get("Date", ""))
-        if date is None:
+        if date is None or not isinstance(response, ConnectedResponse):
             return
         self._server_time.record(
             date, sent=sent, received=self._seconds(), connection=response.local_address
@@ -168,7 +171,7 @@ class Transport:
             self._clock.correct(bounds)
 
 
-def is_from_api_server(response: ConnectedResponse) -> bool:
+def is_from_api_server(response: aiohttp.ClientResponse) -> bool:
     """Return whether this is a response as API servers send it; a proxy's error page is not."""
     if response.status == HTTPStatus.NOT_MODIFIED:
         return True

@@ -95,7 +95,7 @@ def test_without_the_files_of_its_account_it_names_their_folder():
 def test_a_command_leaves_no_variables_handlers_and_levels_behind_in_a_test():
     def state() -> tuple[object, ...]:
         root = logging.getLogger()
-        levels = [logging.getLogger(each).level for each in ("aiohttp", "asyncio", "kubernetes")]
+        levels = [logging.getLogger(each).level for each in ("aiohttp", "asyncio")]
         handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
         return dict(os.environ), root.level, list(root.handlers), levels, handlers, sys.stdin
 
@@ -122,9 +122,7 @@ from reporter.job import command
 print("\\n".join(sys.modules))
 """
 TOO_MUCH = (
-    "kubernetes.aio.client.api.",
-    "kubernetes.aio.client.models.",
-    "kubernetes.client.api.",
+    "kubernetes",
     "prometheus_client",
     "reporter.catalogue",
     "reporter.kube.watch",

@@ -1,5 +1,5 @@
 """
-The program works with the packages of the image, from which the unused modules of two are deleted.
+The program works with the packages of the image, from one of which unused modules are deleted.
 """
 
 import os
@@ -10,7 +10,6 @@ import sys
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
-from runpy import run_path
 
 import pytest
 
@@ -19,20 +18,13 @@ from tests.support.sample import one_in
 
 ROOT = Path(__file__).parents[3]
 DROP = ROOT / "e2e" / "image" / "drop_unused.py"
-ONLY_FOR_OTHERS = run_path(str(DROP))["DISTRIBUTIONS"]
-DROPPED = (
-    "kubernetes.aio.client.models.v1_pod",
-    "kubernetes.client",
-    "requests",
-    "charset_normalizer",
-    "cel_expr_python.ext.ext_math",
-)
+DROPPED = ("cel_expr_python.ext.ext_math",)
 EVERYTHING = """
 import importlib, pkgutil, sys, reporter
 for each in pkgutil.walk_packages(reporter.__path__, "reporter."):
     if not each.name.endswith("__main__"):
         importlib.import_module(each.name)
-print(sys.modules["kubernetes.aio"].__file__)
+print(sys.modules["aiohttp"].__file__)
 """
 
 
@@ -48,9 +40,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(path, folder / path.name, ignore=ignored)
         else:
             (folder / path.name).symlink_to(path)
-    before = _size(folder / "kubernetes")
     subprocess.run([sys.executable, str(DROP), str(folder)], check=True, capture_output=True)
-    assert _size(folder / "kubernetes") < before / 10
     return folder
 
 
@@ -68,38 +58,25 @@ def run(packages: Path, *argv: str, **environ: str) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("module", one_in(4, DROPPED))
+@pytest.mark.parametrize("module", DROPPED)
 def test_what_is_dropped_cannot_be_imported(packages: Path, module: str):
     assert find_spec(module) is not None
-    done = run(packages, "-c", f"import reporter.kube, {module}")
+    done = run(packages, "-c", f"import {module}")
     assert f"No module named '{module}'" in done.stderr
 
 
 def test_what_has_no_importable_name_is_dropped(tmp_path: Path):
-    for name in ("kubernetes/client", "kubernetes/aio/client", "cel_expr_python/ext"):
-        (tmp_path / name).mkdir(parents=True)
-    beside = tmp_path.parent / "bin"
-    beside.mkdir()
-    for name in ONLY_FOR_OTHERS:
-        (tmp_path / name).mkdir()
-        info = tmp_path / f"{name}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (info / "RECORD").write_text(
-            f"../bin/{name},,\n{name}/__init__.py,,\n{info.name}/RECORD,,\n"
-        )
-    (tmp_path / "bazel-project" / "external").mkdir(parents=True)
-    (tmp_path / "cel_expr_python-0.1.3.dist-info").mkdir()
+    kept = {"cel_expr_python", "cel_expr_python-0.1.3.dist-info"}
+    for name in (*kept, "cel_expr_python/ext", "bazel-project/external"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
     assert run(ROOT, str(DROP), str(tmp_path)).returncode == 0
-    kept = {"kubernetes", "cel_expr_python", "cel_expr_python-0.1.3.dist-info"}
     assert {each.name for each in tmp_path.iterdir()} == kept
-    assert beside.is_dir()
 
 
-def test_a_folder_without_these_packages_is_refused(tmp_path: Path):
+def test_a_folder_without_that_package_is_refused(tmp_path: Path):
     done = run(ROOT, str(DROP), str(tmp_path))
     assert done.returncode == 1
-    assert "has no kubernetes/aio/client" in done.stdout
+    assert "has no cel_expr_python/ext" in done.stdout
 
 
 def test_every_module_of_the_program_is_imported_without_it(packages: Path):
@@ -108,12 +85,7 @@ def test_every_module_of_the_program_is_imported_without_it(packages: Path):
     assert Path(done.stdout.strip()).is_relative_to(packages)
 
 
-COPIED = (
-    "kubernetes",
-    "cel_expr_python",
-    "websocket",
-    *(name.replace("-", "_") for name in ONLY_FOR_OTHERS),
-)
+COPIED = ("cel_expr_python",)
 PACKS = sorted(each.parent.name for each in (ROOT / "catalogue" / "packs").glob("*/stories"))
 COMMANDS = {
     "version": (0, ""),
@@ -154,26 +126,14 @@ def test_the_dockerfile_drops_it_and_brings_nothing_else_from_the_tests():
     assert [each for each in ignored if "e2e" in each] == ["!e2e/image/drop_unused.py"]
 
 
-def test_the_client_is_the_locked_one():
-    """
-    A new version of it may import other modules: then the tests above are to be seen to pass.
-    """
-    lock = (ROOT / "requirements.run.lock").read_text("utf-8")
-    assert f"\nkubernetes=={distribution('kubernetes').version} " in f"\n{lock}"
-
-
 def _locked_paths() -> set[Path]:
     """Return the folders and modules of the locked packages, where they are installed."""
     lock = (ROOT / "requirements.run.lock").read_text("utf-8")
     found = [distribution(name) for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)]
-    assert len(found) > 20
+    assert len(found) > 10
     return {
         Path(str(each.locate_file(file.parts[0])))
         for each in found
         for file in each.files or ()
         if file.parts[0] not in ("..", "__pycache__")
     }
-
-
-def _size(folder: Path) -> int:
-    return sum(each.stat().st_size for each in folder.rglob("*.py"))

@@ -103,3 +103,38 @@ def test_the_users_own_kubeconfig_comes_last(tmp_path):
     (tmp_path / ".kube").mkdir()
     (tmp_path / ".kube" / "config").touch()
     assert choose_kubeconfig(None, {}, tmp_path) == str(tmp_path / ".kube" / "config")
+
+
+def test_of_several_current_contexts_the_first_one_is_taken(tmp_path):
+    first = tmp_path / "a"
+    first.write_text("current-context: y\n")
+    contexts = [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in ("x", "y")]
+    second = a_kubeconfig(tmp_path / "b", user={}, contexts=contexts)
+    assert load_current_context(f"{first}:{second}").name == "y"
+
+
+def test_of_several_parts_with_one_name_the_first_one_is_taken(tmp_path):
+    first = a_kubeconfig(tmp_path / "a", user={"token": "first"})
+    second = a_kubeconfig(tmp_path / "b", user={"token": "second"})
+    assert load_current_context(f"{first}:{second}").user["token"] == "first"
+
+
+def test_a_context_whose_cluster_is_not_there_is_named(tmp_path):
+    path = a_kubeconfig(tmp_path / "config", user={}, clusters=[])
+    with pytest.raises(ConfigurationError, match="it has no cluster c; there is none"):
+        load_current_context(path)
+
+
+def test_what_is_no_yaml_is_not_quoted(tmp_path):
+    path = tmp_path / "config"
+    path.write_text("users: [\n  {token: s3cret, : }, ]]")
+    with pytest.raises(ConfigurationError, match="it is no YAML in line 2") as caught:
+        load_current_context(str(path))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_kubeconfig_with_very_many_levels_is_refused(tmp_path):
+    path = tmp_path / "config"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ConfigurationError, match="nested deeper"):
+        load_current_context(str(path))
