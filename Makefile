@@ -17,6 +17,8 @@ IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Do
 unexport PYTHONDONTWRITEBYTECODE
 # Go's compiler, API servers, helm and promtool need a fifth less processor time, for some more memory.
 export GOGC ?= 400
+# Several API servers share few processors: with one thread each they spend a fifth less on waking others.
+ON_ONE_THREAD := GOMAXPROCS=1
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -89,7 +91,7 @@ test-fast: $(STAMP)
 
 test-e2e: $(STAMP)
 	-@$(BIN)/python -m e2e.controlplane --core --quiet
-	$(BIN)/pytest e2e $(ON_CLUSTER)
+	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(ON_CLUSTER)
 
 quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
 	$(BIN)/pytest $(QUICK) $(WITHOUT_CLUSTER)

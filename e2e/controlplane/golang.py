@@ -70,7 +70,7 @@ def _run(command: list[str], module: str, doing: str) -> str:
     done = subprocess.run(
         command,
         cwd=pins.module_folder(module),
-        env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""},
+        env=_environment(),
         capture_output=True,
         text=True,
         check=False,
