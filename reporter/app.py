@@ -19,13 +19,7 @@ from reporter.runtime.announcing.involved import involved_namespace
 from reporter.runtime.announcing.printed_events import PrintedEvents
 from reporter.runtime.announcing.publisher import EventPublisher
 from reporter.runtime.controller.controller import Controller
-from reporter.runtime.http.authorization import make_guard
-from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
-from reporter.runtime.http.health import STALLED_RESYNCS, Health
-from reporter.runtime.http.server import HttpServer, Pages
-from reporter.runtime.http.static_files import page_routes
-from reporter.runtime.http.status_page import ProcessInfo, StatusPage
-from reporter.runtime.http.status_v1 import REPORTER_DOCUMENT, StatusV1
+from reporter.runtime.controller.health import STALLED_RESYNCS, Health
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.inputs.start_log import log_start, log_target
 from reporter.runtime.inputs.unread import EVENTS, UnreadKind, UnreadKinds
@@ -45,6 +39,12 @@ from reporter.runtime.reload.overlay_watch import OverlayWatch
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.packages import PackageIndex
 from reporter.runtime.second_look import SecondLook
+from reporter.runtime.status.status_page import ProcessInfo, StatusPage
+from reporter.server.authorization import make_guard
+from reporter.server.closed_log import ClosedConnectionLog
+from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
+from reporter.server.server import HttpServer, Pages
+from reporter.server.static_files import page_routes
 from reporter.settings import Settings
 from reporter.sinks.metrics import Metrics, WatchReport
 from reporter.sinks.silences import SilenceLog

@@ -14,8 +14,8 @@ from reporter.hub.query.decoding import QueryFailed, decode
 from reporter.hub.query.texts import SERIES_LIMIT, of_cluster
 from reporter.model.fleet.status import FLEET_SCOPE, ClusterDetail, FleetNamespace
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
-from reporter.runtime.http.responses import JSON
-from reporter.runtime.http.status_v1 import NO_CACHE
+from reporter.server.responses import JSON
+from reporter.server.served_document import NO_CACHE
 from reporter.sinks.fleet_v1 import FleetRequest, find_missing, find_unavailable
 from reporter.sinks.status_v1 import encode
 from reporter.stages.fleet.series.namespaces import gather_namespaces

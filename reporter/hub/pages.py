@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from reporter import PROGRAM_NAME
-from reporter.runtime.http.status_v1 import ServedDocument
+from reporter.server.served_document import ServedDocument
 from reporter.sinks import fleet_v1
 from reporter.stages.fleet.shown.document import FleetView
 

@@ -22,11 +22,6 @@ from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.objects.status_objects import StatusObjectClient
 from reporter.model.fleet.enums import Engage
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.runtime.http.authorization import make_guard
-from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
-from reporter.runtime.http.server import HttpServer, Pages
-from reporter.runtime.http.static_files import page_routes
-from reporter.runtime.http.status_v1 import StatusV1
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.leaderelection.lifecycle import NamedTask, serve_until_stopped
@@ -37,6 +32,11 @@ from reporter.runtime.process.main import run_process
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.runtime.rollup.object_queue import WriteRate
+from reporter.server.authorization import make_guard
+from reporter.server.closed_log import ClosedConnectionLog
+from reporter.server.served_document import StatusV1
+from reporter.server.server import HttpServer, Pages
+from reporter.server.static_files import page_routes
 from reporter.settings import Settings
 from reporter.sinks.metrics import HubMetrics
 from reporter.stages.fleet.records import Fleet, FleetRules

@@ -10,8 +10,8 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reporter.runtime.http.connections.limits import ConnectionTimeouts
-from reporter.runtime.http.server import HttpServer, Pages
+from reporter.server.limits import ConnectionTimeouts
+from reporter.server.server import HttpServer, Pages
 from reporter.settings import BindAddress
 from reporter.sinks.metrics import Exposition
 from tests.support.ports import free_port

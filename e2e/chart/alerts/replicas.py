@@ -17,8 +17,8 @@ from reporter.app import Reporter
 from reporter.cli.arguments.configuration import load_configuration, load_shipped_catalogue
 from reporter.kube.client.client import connect
 from reporter.runtime.process.clock import Clock
-from tests.integration.http.served_pages import free
 from tests.integration.process.reporter_process import holder, value_of
+from tests.integration.server.served_pages import free
 from tests.support.background import running_beside
 
 

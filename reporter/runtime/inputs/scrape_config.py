@@ -9,8 +9,8 @@ from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.metrics.sharing import share_histories
-from reporter.runtime.http.connections.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.runtime.process.open_files import open_files_limit
+from reporter.server.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.settings import ScrapeMode, Settings
 
 

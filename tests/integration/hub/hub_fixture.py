@@ -24,7 +24,7 @@ from reporter.kube.client.client import RestClient, connect
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
 from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock
-from tests.integration.http.served_pages import free
+from tests.integration.server.served_pages import free
 from tests.support.fleet.series import SourceSeries
 from tests.support.status_objects import CHART
 from tests.support.stubs.metrics_engine import MetricsEngine

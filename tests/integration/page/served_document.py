@@ -15,11 +15,11 @@ from aiohttp import hdrs, web
 
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument
-from reporter.runtime.http.server import HttpServer
-from reporter.runtime.http.static_files import page_routes
+from reporter.server.server import HttpServer
+from reporter.server.static_files import page_routes
 from reporter.sinks.status_v1 import encode
-from tests.integration.http.served_pages import ALWAYS_OK, free
 from tests.integration.page.browser_page import WAIT_SECONDS
+from tests.integration.server.served_pages import ALWAYS_OK, free
 
 
 STALE_AFTER = timedelta(seconds=90)

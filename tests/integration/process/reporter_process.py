@@ -13,7 +13,7 @@ import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
-from tests.integration.http.served_pages import free
+from tests.integration.server.served_pages import free
 from tests.support.command_line import environment
 from tests.support.ports import free_port
 

@@ -75,7 +75,7 @@ def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
 
 
 def test_wheel_has_every_file_of_the_status_page(installation):
-    folder = Path("reporter/runtime/http/page")
+    folder = Path("reporter/server/page")
     source = {each.relative_to(ROOT / folder) for each in (ROOT / folder).rglob("*.*")}
     assert Path("index.html") in source
     built = {

@@ -28,8 +28,8 @@ from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
-from tests.integration.http.served_pages import ServedPages, free
 from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.server.served_pages import ServedPages, free
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.model_builders import a_set, a_team
 

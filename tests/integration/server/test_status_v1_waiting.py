@@ -2,8 +2,8 @@
 
 import asyncio
 
-from reporter.runtime.http.status_v1 import MAX_WAITING
-from tests.integration.http.test_status_v1 import Kept, client_of
+from reporter.server.served_document import MAX_WAITING
+from tests.integration.server.test_status_v1 import Kept, client_of
 from tests.support.rollups import stack_after
 
 

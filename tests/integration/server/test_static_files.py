@@ -11,9 +11,9 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from reporter.runtime.http import static_files
-from reporter.runtime.http.static_files import StaticFile, page_routes
-from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
+from reporter.server import static_files
+from reporter.server.static_files import StaticFile, page_routes
+from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, free, serving
 
 
 FOLDER = Path(static_files.__file__).parent / "page"

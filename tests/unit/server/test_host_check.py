@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.runtime.http.host_check import is_foreign, is_loopback
+from reporter.server.host_check import is_foreign, is_loopback
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,15 @@ from aiohttp import web
 from yarl import URL
 
 from reporter.model.rollup.status import StatusError
-from reporter.runtime.http import authorization
-from reporter.runtime.http.authorization import (
+from reporter.server import authorization
+from reporter.server.authorization import (
     ALLOWED_TIME,
     MAX_CONCURRENT_REVIEWS,
     REFUSED_TIME,
     StatusAuthorizer,
 )
-from reporter.runtime.http.static_files import page_routes
-from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, serving
+from reporter.server.static_files import page_routes
+from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, serving
 from tests.support.stubs import api_servers
 from tests.support.stubs.api_servers import a_kubeconfig, a_status_response, connected
 from tests.support.stubs.reviewing_api import ReviewingApi

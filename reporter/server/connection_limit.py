@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connections.connection import Connection
-from reporter.runtime.http.connections.limits import MAX_CONNECTIONS
+from reporter.server.connection import Connection
+from reporter.server.limits import MAX_CONNECTIONS
 
 
 OnClosed = Callable[[ClosedConnection, str], None]

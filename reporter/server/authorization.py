@@ -25,9 +25,9 @@ from reporter.kube.reviews.subject_access_review import VERB, may_get_path
 from reporter.kube.reviews.token_review import UserInfo, review_token
 from reporter.kube.wire.errors import KubeError
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
-from reporter.runtime.http.decision_cache import DecisionCache
-from reporter.runtime.http.host_check import Handler
-from reporter.runtime.http.responses import error_response
+from reporter.server.decision_cache import DecisionCache
+from reporter.server.host_check import Handler
+from reporter.server.responses import error_response
 from reporter.settings import StatusAuthorization
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument, StatusError
-from reporter.runtime.http.status_v1 import MAX_WAITING, REPORTER_DOCUMENT, StatusV1
+from reporter.server.served_document import MAX_WAITING, REPORTER_DOCUMENT, StatusV1
 from reporter.stages.rollup.document import StatusView
-from tests.integration.http.served_pages import ALWAYS_OK, serving
 from tests.integration.page.documents import every_state, healthy, many
+from tests.integration.server.served_pages import ALWAYS_OK, serving
 from tests.support.rollups import BAD_IMAGE, model_outage, stack_after
 from tests.support.status_schema import require_schema
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from reporter.runtime.http.decision_cache import DecisionCache
+from reporter.server.decision_cache import DecisionCache
 
 
 SHORT = timedelta(seconds=5)

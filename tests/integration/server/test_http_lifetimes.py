@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 
-from reporter.runtime.http.connections.connection import Connection
-from reporter.runtime.http.connections.limits import STOP_TIMEOUT, ConnectionTimeouts
-from reporter.runtime.http.server import HttpServer
-from tests.integration.http.served_pages import ALWAYS_OK, a_page, free
-from tests.integration.http.test_http_connections import (
+from reporter.server.connection import Connection
+from reporter.server.limits import STOP_TIMEOUT, ConnectionTimeouts
+from reporter.server.server import HttpServer
+from tests.integration.server.served_pages import ALWAYS_OK, a_page, free
+from tests.integration.server.test_http_connections import (
     LIVEZ,
     SHORT,
     STATUS,

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connections.closed_log import ClosedConnectionLog
+from reporter.server.closed_log import ClosedConnectionLog
 
 
 def test_every_connection_is_counted_and_one_a_minute_is_logged(caplog):

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from reporter.runtime.http.server import HttpServer, Pages
+from reporter.server.server import HttpServer, Pages
 from reporter.settings.parsers import BindAddress
 from reporter.sinks.metrics import Exposition
 from tests.support.ports import free_port

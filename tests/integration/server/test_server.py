@@ -11,10 +11,10 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from reporter.runtime.http.connections.limits import ConnectionTimeouts
-from reporter.runtime.http.server import HttpServer
+from reporter.server.limits import ConnectionTimeouts
+from reporter.server.server import HttpServer
 from reporter.sinks.metrics import Exposition, Metrics
-from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, free, serving
+from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, free, serving
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

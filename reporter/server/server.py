@@ -16,11 +16,11 @@ from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connections.connection import Connection
-from reporter.runtime.http.connections.connection_limit import ConnectionLimit, OnClosed
-from reporter.runtime.http.connections.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
-from reporter.runtime.http.host_check import Handler, refuse_foreign_names
-from reporter.runtime.http.responses import JSON
+from reporter.server.connection import Connection
+from reporter.server.connection_limit import ConnectionLimit, OnClosed
+from reporter.server.host_check import Handler, refuse_foreign_names
+from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
+from reporter.server.responses import JSON
 from reporter.settings import BindAddress
 from reporter.sinks.metrics import Exposition
 

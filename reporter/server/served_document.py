@@ -9,8 +9,8 @@ from typing import Generic, Protocol, TypeVar
 from aiohttp import ETag, hdrs, web
 
 from reporter.model.rollup.status import StatusError
-from reporter.runtime.http.responses import JSON, error_response
-from reporter.runtime.http.server import send_parts
+from reporter.server.responses import JSON, error_response
+from reporter.server.server import send_parts
 from reporter.sinks import status_v1
 from reporter.sinks.status_v1 import too_many_waiting
 

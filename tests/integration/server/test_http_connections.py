@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connections.limits import (
+from reporter.server.limits import (
     BACKLOG,
     MAX_CONNECTIONS,
     ConnectionTimeouts,
 )
-from reporter.runtime.http.server import HttpServer, Pages
+from reporter.server.server import HttpServer, Pages
 from reporter.settings import BindAddress
-from tests.integration.http.served_pages import ALWAYS_OK, ServedPages, a_page, free, serving
+from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, a_page, free, serving
 from tests.support.stubs.api_servers import until
 
 

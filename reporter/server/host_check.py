@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from aiohttp import hdrs, web
 
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
-from reporter.runtime.http.responses import error_response
+from reporter.server.responses import error_response
 
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 
 from reporter.model.rollup.status import StatusError
-from reporter.runtime.http.static_files import page_routes
-from tests.integration.http.served_pages import ALWAYS_OK, serving
+from reporter.server.static_files import page_routes
+from tests.integration.server.served_pages import ALWAYS_OK, serving
 
 
 async def show(_: web.Request) -> web.StreamResponse:

@@ -17,7 +17,7 @@ from aiohttp import hdrs, web
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.runtime.http.connections.limits import ConnectionTimeouts
+from reporter.server.limits import ConnectionTimeouts
 
 
 LATE = (

@@ -19,7 +19,7 @@ from aiohttp import ETag, hdrs, web
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 
 
-FOLDER = files("reporter.runtime.http") / "page"
+FOLDER = files("reporter.server") / "page"
 INDEX = "index.html"
 
 CONTENT_TYPES: Mapping[str, str] = MappingProxyType(

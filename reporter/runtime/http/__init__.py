@@ -1,1 +1,0 @@
-"""Serve metrics, health and status over HTTP."""

@@ -1,0 +1,1 @@
+"""Serve metrics, health, status and the page over HTTP: who may read, and how many at once."""
