@@ -9,6 +9,7 @@ import logging
 from collections.abc import Mapping
 
 from reporter.job.environment import EnvironmentRefusedError, SidecarSettings, load_settings
+from reporter.job.reports import Report, go_duration
 from reporter.job.stop import StopSignal
 from reporter.job.watching import AdapterWatch
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
@@ -22,7 +23,6 @@ from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import LogFormat
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
 from reporter.sinks.log_format import configure_logging
-from reporter.stages.adapter.reports import Report, go_duration
 
 
 NOT_IN_CLUSTER = (

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from reporter.job.observations import SIDECAR_CONTAINER
+from reporter.job.result import GO_WHITE_SPACE
+from reporter.job.steps import SidecarRules
 from reporter.job.variables import DEFAULTS
 from reporter.settings.parsers import FALSE_TEXTS, TRUE_TEXTS
-from reporter.stages.adapter.observations import SIDECAR_CONTAINER
-from reporter.stages.adapter.result import GO_WHITE_SPACE
-from reporter.stages.adapter.steps import SidecarRules
 
 
 MAX_SECONDS = (2**63 - 1) // 10**9

@@ -4,8 +4,8 @@ import os
 import stat
 from pathlib import Path
 
+from reporter.job.observations import FileObservation, InvalidResult, NoFile
 from reporter.job.result_json import ResultFormatError, parse_result
-from reporter.stages.adapter.observations import FileObservation, InvalidResult, NoFile
 
 
 MAX_FILE_BYTES = 2**20

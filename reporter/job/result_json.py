@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any
 
+from reporter.job.observations import ValidResult
+from reporter.job.result import InvalidFieldError, make_result
 from reporter.kube.wire.decoding import limit_depth
-from reporter.stages.adapter.observations import ValidResult
-from reporter.stages.adapter.result import InvalidFieldError, make_result
 
 
 _FIELDS = frozenset({"status", "reason", "message"})

@@ -7,14 +7,10 @@ from math import isinf
 from typing import Any, Protocol
 
 from reporter.job.environment import SidecarSettings
+from reporter.job.observations import InvalidResult, find_adapter
+from reporter.job.reports import Report
 from reporter.job.result_file import read_result
-from reporter.job.stop import StopSignal
-from reporter.kube.wire.errors import KubeError
-from reporter.model.records.job_results import SidecarPod, Terminated
-from reporter.runtime.process.cancellation import cancel_all
-from reporter.stages.adapter.observations import InvalidResult, find_adapter
-from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import (
+from reporter.job.steps import (
     Leave,
     LookAt,
     WaitUntil,
@@ -26,6 +22,10 @@ from reporter.stages.adapter.steps import (
     with_question,
     with_stop,
 )
+from reporter.job.stop import StopSignal
+from reporter.kube.wire.errors import KubeError
+from reporter.model.records.job_results import SidecarPod, Terminated
+from reporter.runtime.process.cancellation import cancel_all
 
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ CAPABILITIES: Mapping[str, Sequence[str]] = {
     "hub": ["hub", "stages/fleet"],
     "history": ["stages/healthevents", "runtime/healthevents"],
     "kube": ["kube"],
-    "job": ["job", "stages/adapter"],
+    "job": ["job"],
     "cel": ["stages/probes/cel"],
 }
 """Files and folders of ``reporter/``."""

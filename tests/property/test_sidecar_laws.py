@@ -6,10 +6,10 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.job.observations import FileObservation, InvalidResult, NoFile
+from reporter.job.reports import Report
+from reporter.job.steps import Leave, SidecarRules
 from reporter.model.records.job_results import Terminated
-from reporter.stages.adapter.observations import FileObservation, InvalidResult, NoFile
-from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import Leave, SidecarRules
 from tests.support.sidecars import FAILURE, SUCCESS, ReplayedAdapter
 
 

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from reporter.model.records.job_results import Terminated
-from reporter.stages.adapter.observations import (
+from reporter.job.observations import (
     FileObservation,
     InvalidResult,
     NoFile,
     ValidResult,
 )
-from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import (
+from reporter.job.reports import Report
+from reporter.job.steps import (
     Leave,
     LookAt,
     SidecarRules,
@@ -24,6 +23,7 @@ from reporter.stages.adapter.steps import (
     with_question,
     with_stop,
 )
+from reporter.model.records.job_results import Terminated
 
 
 RULES = SidecarRules(timedelta(seconds=2), timedelta(seconds=300))

@@ -11,12 +11,12 @@ from typing import Any
 from devcluster.server import DevCluster
 from reporter.job.command import run_sidecar
 from reporter.job.environment import SidecarSettings, load_settings
+from reporter.job.steps import SidecarRules
 from reporter.job.stop import StopSignal
 from reporter.job.writer import WriteDeadlines
 from reporter.kube.client.client import connect
 from reporter.kube.wire.backoff import BackoffParameters
 from reporter.runtime.process.clock import Clock
-from reporter.stages.adapter.steps import SidecarRules
 from tests.support.stubs.api_servers import until
 
 

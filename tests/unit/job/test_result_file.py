@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from reporter.job.observations import InvalidResult, NoFile, ValidResult
 from reporter.job.result_file import MAX_FILE_BYTES, read_result
-from reporter.stages.adapter.observations import InvalidResult, NoFile, ValidResult
 
 
 RESULT = b'{"status":"success","reason":"R","message":"m"}'

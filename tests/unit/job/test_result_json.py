@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.job.observations import ValidResult
 from reporter.job.result_json import ResultFormatError, parse_result
-from reporter.stages.adapter.observations import ValidResult
 
 
 WRONG_STATUS = "invalid result format: status: must be either 'success' or 'failure'"

@@ -1,6 +1,6 @@
 """The fields of a result: their rules, defaults and limits."""
 
-from reporter.stages.adapter.observations import ValidResult
+from reporter.job.observations import ValidResult
 
 
 SUCCESS, FAILURE = "success", "failure"

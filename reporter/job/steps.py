@@ -12,20 +12,20 @@ from enum import Enum, unique
 from math import inf
 from typing import TypeAlias
 
-from reporter.model.records.job_results import Terminated
-from reporter.stages.adapter.observations import (
+from reporter.job.observations import (
     FileObservation,
     InvalidResult,
     NoFile,
     ValidResult,
 )
-from reporter.stages.adapter.reports import (
+from reporter.job.reports import (
     Report,
     report_invalid,
     report_result,
     report_termination,
     report_timeout,
 )
+from reporter.model.records.job_results import Terminated
 
 
 @dataclass(frozen=True, slots=True)

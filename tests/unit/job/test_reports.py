@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from reporter.job.observations import ValidResult
+from reporter.job.reports import go_duration, report_result, report_termination
 from reporter.model.records.job_results import JobCondition, Terminated
-from reporter.stages.adapter.observations import ValidResult
-from reporter.stages.adapter.reports import go_duration, report_result, report_termination
 
 
 @pytest.mark.parametrize(

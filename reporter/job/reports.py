@@ -8,8 +8,8 @@ without a change of the Job: other programs compare them.
 from dataclasses import dataclass
 from datetime import timedelta
 
+from reporter.job.observations import InvalidResult, ValidResult
 from reporter.model.records.job_results import JobCondition, Terminated
-from reporter.stages.adapter.observations import InvalidResult, ValidResult
 
 
 OOM_KILLED = "OOMKilled"

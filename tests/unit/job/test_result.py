@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.stages.adapter.observations import ValidResult
-from reporter.stages.adapter.result import (
+from reporter.job.observations import ValidResult
+from reporter.job.result import (
     GO_WHITE_SPACE,
     MAX_MESSAGE_BYTES,
     MAX_REASON_BYTES,

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from reporter.job.observations import InvalidResult, NoFile, find_adapter
+from reporter.job.reports import Report
+from reporter.job.steps import Leave, LookAt, begin, with_patience, with_stop
 from reporter.model.records.job_results import Container, SidecarPod, Terminated
-from reporter.stages.adapter.observations import InvalidResult, NoFile, find_adapter
-from reporter.stages.adapter.reports import Report
-from reporter.stages.adapter.steps import Leave, LookAt, begin, with_patience, with_stop
 from tests.support.sidecars import (
     FAILURE,
     INVALID,
