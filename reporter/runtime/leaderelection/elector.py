@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn, Protocol
 
@@ -28,7 +29,7 @@ from reporter.runtime.leaderelection.rules import (
     next_attempt,
     next_renewal,
     observe_record,
-    with_local_duration,
+    observe_removal,
 )
 
 
@@ -153,6 +154,8 @@ class Elector:
             self._log_recovery()
         except Conflict as err:
             logger.debug("another candidate wrote the lease first: %s", err)
+            if self._observed is not None:  # if it was missed before, it is not any more
+                self._observed = replace(self._observed, missed_at=None)
         except (KubeError, TimeoutError) as err:
             self._log_failure(err)
         self._check_deadline()
@@ -168,7 +171,12 @@ class Elector:
         await self._read_lease()
         exists = self._lease is not None
         action = next_action(
-            self._observed, self._timing, exists=exists, identity=self._identity, now=self._now()
+            self._observed,
+            self._timing,
+            exists=exists,
+            leading=self.is_leader,
+            identity=self._identity,
+            now=self._now(),
         )
         if action is not LeaseAction.WAIT:
             await self._write_lease(action)
@@ -178,10 +186,11 @@ class Elector:
         async with asyncio.timeout(self._call_timeout):
             self._lease = await self._lock.read()
         record = self._lease.record if self._lease is not None else None
-        if self._observed is not None and is_lease_removed(self._observed, record):
-            self._observed = with_local_duration(self._observed, self._timing)
         # The observation outlives a removed Lease: its holder goes on, and others still wait for it.
-        if record is None or is_lease_removed(self._observed, record):
+        if self._observed is not None and is_lease_removed(self._observed, record):
+            self._observed = observe_removal(self._observed, self._timing, now=self._now())
+            return
+        if record is None:
             return
         self._observed = observe_record(self._observed, record, now=self._now())
         if self.holder != self._identity:

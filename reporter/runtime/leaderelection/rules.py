@@ -42,19 +42,30 @@ class LeaseTiming:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRecord:
-    """A record, and when it was first seen with this content."""
+    """
+    A record, and when it was first seen with this content, or first missed.
+
+    *missed_at*: when it was last found removed; None if it was there.
+    """
 
     record: LeaseRecord
     observed_at: float
+    missed_at: float | None = None
+
+    @property
+    def removed(self) -> bool:
+        return self.missed_at is not None
 
 
 def lease_expires_at(observed: ObservedRecord, timing: LeaseTiming) -> float:
     """
-    Return the moment from which the lease may be acquired.
+    Return the moment from which the lease may be acquired, which is at once if it was released.
 
     The duration in the record counts, but never less than the local one: a record that somebody edited
     by hand must not expire before its holder has noticed.
     """
+    if not observed.record.holder and not observed.removed:
+        return observed.observed_at
     duration = max(observed.record.duration, timing.lease_duration)
     return observed.observed_at + duration.total_seconds()
 
@@ -67,7 +78,7 @@ def observe_record(
 
     *now*: when the response with the record arrived, not when it was requested.
     """
-    if previous is not None and previous.record == record:
+    if previous is not None and previous.record == record and not previous.removed:
         return previous
     return ObservedRecord(record, now)
 
@@ -88,22 +99,34 @@ def is_lease_removed(observed: ObservedRecord | None, record: LeaseRecord | None
 
     A holder that releases its Lease leaves a short duration and the time, as client-go does.
     """
-    if observed is None or not observed.record.holder:
-        return False
-    if record is None:
-        return True
-    return not record.holder and (
-        record.duration != RELEASED_DURATION or record.renew_time is None
-    )
+    if observed is None or record is None:
+        return observed is not None
+    is_released = record.duration == RELEASED_DURATION and record.renew_time is not None
+    return bool(observed.record.holder) and not record.holder and not is_released
 
 
-def with_local_duration(observed: ObservedRecord, timing: LeaseTiming) -> ObservedRecord:
+def observe_removal(
+    observed: ObservedRecord, timing: LeaseTiming, *, now: float
+) -> ObservedRecord:
     """
-    Return the observation of a removed Lease with the local duration.
+    Return the observation of a removed Lease, which somebody may have renewed until it was removed.
 
-    The duration in the record may be why an administrator removed the Lease.
+    So its age counts from now: what a process saw before a pause says nothing about who held it. The
+    duration in the record may be why an administrator removed the Lease, so the local one counts.
     """
-    return replace(observed, record=replace(observed.record, duration=timing.lease_duration))
+    record = replace(observed.record, duration=timing.lease_duration)
+    if observed.missed_at is not None and now - observed.missed_at <= longest_gap(timing):
+        return ObservedRecord(record, observed.observed_at, missed_at=now)
+    return ObservedRecord(record, now, missed_at=now)
+
+
+def longest_gap(timing: LeaseTiming) -> float:
+    """
+    Return the seconds between two reads that miss a Lease, so that they may miss the same one.
+
+    A leader that made it anew in between, and lost it again, has stopped when the first one expires.
+    """
+    return max(timing.lease_duration - timing.renew_deadline, timing.retry_period).total_seconds()
 
 
 def next_action(
@@ -111,23 +134,22 @@ def next_action(
     timing: LeaseTiming,
     *,
     exists: bool,
+    leading: bool,
     identity: str,
     now: float,
 ) -> LeaseAction:
     """
     Return the next step of the candidate *identity*.
 
-    *observed*: the last record with a holder, also if the Lease was removed since.
-    *exists*: the Lease exists now.
+    *observed*: the last record, also if the Lease was removed since. *exists*: the Lease exists now.
+    *leading*: the candidate leads. A former leader cannot know whose Lease it was that was removed.
     """
-    if observed is not None and observed.record.holder == identity:
-        return LeaseAction.RENEW if exists else LeaseAction.CREATE
-    if (
-        observed is not None
-        and observed.record.holder
-        and now < lease_expires_at(observed, timing)
-    ):
-        return LeaseAction.WAIT
+    if observed is not None:
+        is_own = observed.record.holder == identity and (leading or not observed.removed)
+        if is_own:
+            return LeaseAction.RENEW if exists else LeaseAction.CREATE
+        if now < lease_expires_at(observed, timing):
+            return LeaseAction.WAIT
     return LeaseAction.ACQUIRE if exists else LeaseAction.CREATE
 
 
@@ -179,7 +201,7 @@ def next_attempt(
     """
     factor = MIN_POLL_FACTOR + (MAX_POLL_FACTOR - MIN_POLL_FACTOR) * jitter
     poll = now + timing.retry_period.total_seconds() * factor
-    if observed is not None and observed.record.holder:
+    if observed is not None:
         expires = lease_expires_at(observed, timing)
         if now < expires < poll:
             return expires

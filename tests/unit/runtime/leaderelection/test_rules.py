@@ -18,7 +18,7 @@ from reporter.runtime.leaderelection.rules import (
     next_attempt,
     next_renewal,
     observe_record,
-    with_local_duration,
+    observe_removal,
 )
 
 
@@ -42,7 +42,18 @@ def held_by(
             ObservedRecord(held_by("me"), 0.0), True, 99.0, LeaseAction.RENEW, id="mine, long ago"
         ),
         pytest.param(
-            ObservedRecord(held_by("me"), 0.0), False, 1.0, LeaseAction.CREATE, id="mine, deleted"
+            ObservedRecord(held_by("me"), 0.0, missed_at=0.0),
+            False,
+            14.99,
+            LeaseAction.WAIT,
+            id="mine until a pause, deleted",
+        ),
+        pytest.param(
+            ObservedRecord(held_by("me"), 0.0, missed_at=0.0),
+            True,
+            14.99,
+            LeaseAction.WAIT,
+            id="mine until a pause, emptied",
         ),
         pytest.param(
             ObservedRecord(held_by(""), 0.0), True, 0.0, LeaseAction.ACQUIRE, id="released"
@@ -61,14 +72,14 @@ def held_by(
             ObservedRecord(held_by("you"), 0.0), True, 15.0, LeaseAction.ACQUIRE, id="expired"
         ),
         pytest.param(
-            ObservedRecord(held_by("you"), 0.0),
+            ObservedRecord(held_by("you"), 0.0, missed_at=0.0),
             False,
             14.99,
             LeaseAction.WAIT,
             id="deleted too soon",
         ),
         pytest.param(
-            ObservedRecord(held_by("you"), 0.0),
+            ObservedRecord(held_by("you"), 0.0, missed_at=0.0),
             False,
             15.0,
             LeaseAction.CREATE,
@@ -93,7 +104,15 @@ def held_by(
 def test_the_next_action_of_a_candidate(
     observed: ObservedRecord | None, exists: bool, now: float, action: LeaseAction
 ):
-    assert next_action(observed, TIMING, exists=exists, identity="me", now=now) is action
+    step = next_action(observed, TIMING, exists=exists, leading=False, identity="me", now=now)
+    assert step is action
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_leader_makes_a_removed_lease_anew_at_once(exists: bool):
+    removed = ObservedRecord(held_by("me"), 0.0, missed_at=0.0)
+    step = next_action(removed, TIMING, exists=exists, leading=True, identity="me", now=0.0)
+    assert step is (LeaseAction.RENEW if exists else LeaseAction.CREATE)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +132,31 @@ def test_a_lease_is_removed_when_its_holder_did_not_release_it(
     assert not is_lease_removed(None, record)
 
 
-def test_a_removed_lease_expires_after_the_local_duration():
-    nonsense = ObservedRecord(held_by("you", duration=timedelta(days=9999)), 0.0)
-    left = with_local_duration(nonsense, TIMING)
-    assert next_action(left, TIMING, exists=False, identity="me", now=14.99) is LeaseAction.WAIT
-    assert next_action(left, TIMING, exists=False, identity="me", now=15.0) is LeaseAction.CREATE
-    assert next_action(left, TIMING, exists=True, identity="me", now=15.0) is LeaseAction.ACQUIRE
+def test_a_released_lease_that_is_deleted_is_removed():
+    """Another may have acquired it since, while this process was paused."""
+    assert is_lease_removed(ObservedRecord(held_by(""), 0.0), None)
+
+
+@pytest.mark.parametrize("holder", ["you", ""])
+@pytest.mark.parametrize(
+    ("exists", "action"), [(False, LeaseAction.CREATE), (True, LeaseAction.ACQUIRE)]
+)
+def test_a_removed_lease_expires_after_the_local_duration_from_when_it_was_missed(
+    holder: str, exists: bool, action: LeaseAction
+):
+    nonsense = ObservedRecord(held_by(holder, duration=timedelta(days=9999)), 0.0)
+    removed = observe_removal(nonsense, TIMING, now=70.0)
+    removed = observe_removal(removed, TIMING, now=75.0)
+    for now, step in ((84.99, LeaseAction.WAIT), (85.0, action)):
+        assert (
+            next_action(removed, TIMING, exists=exists, leading=False, identity="me", now=now)
+            is step
+        )
+
+
+def test_a_lease_that_is_missed_after_a_pause_may_have_been_removed_again():
+    removed = observe_removal(ObservedRecord(held_by("you"), 0.0), TIMING, now=70.0)
+    assert observe_removal(removed, TIMING, now=75.01).observed_at == 75.01
 
 
 def test_a_record_is_as_old_as_it_was_observed_unchanged():
@@ -135,7 +173,12 @@ def test_times_in_the_record_are_never_compared_with_a_clock():
     ancient = held_by("you", renewed=datetime(1970, 1, 1, tzinfo=UTC))
     assert (
         next_action(
-            observe_record(None, ancient, now=0.0), TIMING, exists=True, identity="me", now=1.0
+            observe_record(None, ancient, now=0.0),
+            TIMING,
+            exists=True,
+            leading=False,
+            identity="me",
+            now=1.0,
         )
         is LeaseAction.WAIT
     )
@@ -167,7 +210,14 @@ def test_a_released_lease_has_no_holder_and_expires_at_once():
     assert (record.holder, record.duration) == ("", timedelta(seconds=1))
     assert record.transitions == 3
     assert (
-        next_action(ObservedRecord(record, 0.0), TIMING, exists=True, identity="you", now=0.0)
+        next_action(
+            ObservedRecord(record, 0.0),
+            TIMING,
+            exists=True,
+            leading=False,
+            identity="you",
+            now=0.0,
+        )
         is LeaseAction.ACQUIRE
     )
 
