@@ -21,6 +21,12 @@ what it sees late it waits for longer: with the default flags it acquires an exp
 second, and a released one at once. client-go waits 1 to 2.2 periods.
 """
 
+REMAKE_PERIODS = 2
+"""
+The retry periods after which a leader has made a deleted Lease anew: one until it renews, and one for
+requests on their way.
+"""
+
 RELEASED_DURATION = timedelta(seconds=1)
 """The duration in a released Lease, as client-go writes it: the API does not allow zero."""
 
@@ -42,30 +48,37 @@ class LeaseTiming:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRecord:
-    """
-    A record, and when it was first seen with this content, or first missed.
-
-    *missed_at*: when it was last found removed; None if it was there.
-    """
+    """A record, and when it was first seen with this content."""
 
     record: LeaseRecord
     observed_at: float
-    missed_at: float | None = None
-
-    @property
-    def removed(self) -> bool:
-        return self.missed_at is not None
 
 
-def lease_expires_at(observed: ObservedRecord, timing: LeaseTiming) -> float:
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A Lease that is missing, or was emptied by hand: when this was seen first and last."""
+
+    since: float
+    seen_at: float
+
+
+def lease_expires_at(
+    observed: ObservedRecord | None, timing: LeaseTiming, absence: Absence | None = None
+) -> float:
     """
     Return the moment from which the lease may be acquired, which is at once if it was released.
 
+    An absent one may have been renewed until it was removed, so its age counts from then, and what was
+    seen before, perhaps before a pause, does not count. A candidate that has never seen it waits only
+    for as long as a leader takes to make it anew: most likely it is the first of all.
     The duration in the record counts, but never less than the local one: a record that somebody edited
     by hand must not expire before its holder has noticed.
     """
-    if not observed.record.holder and not observed.removed:
-        return observed.observed_at
+    if absence is not None:
+        wait = REMAKE_PERIODS * timing.retry_period if observed is None else timing.lease_duration
+        return absence.since + wait.total_seconds()
+    if observed is None or not observed.record.holder:
+        return float("-inf")
     duration = max(observed.record.duration, timing.lease_duration)
     return observed.observed_at + duration.total_seconds()
 
@@ -78,7 +91,7 @@ def observe_record(
 
     *now*: when the response with the record arrived, not when it was requested.
     """
-    if previous is not None and previous.record == record and not previous.removed:
+    if previous is not None and previous.record == record:
         return previous
     return ObservedRecord(record, now)
 
@@ -87,37 +100,29 @@ def observe_record(
 class LeaseAction(Enum):
     """The next step of a candidate."""
 
-    CREATE = auto()
     RENEW = auto()
     ACQUIRE = auto()
     WAIT = auto()
 
 
-def is_lease_removed(observed: ObservedRecord | None, record: LeaseRecord | None) -> bool:
+def is_lease_absent(observed: ObservedRecord | None, record: LeaseRecord | None) -> bool:
     """
-    Return whether a Lease was deleted or emptied by hand, which does not stop its holder.
+    Return whether a Lease is missing or was emptied by hand, which does not stop its holder.
 
     A holder that releases its Lease leaves a short duration and the time, as client-go does.
     """
-    if observed is None or record is None:
-        return observed is not None
+    if record is None:
+        return True
+    was_held = observed is not None and bool(observed.record.holder)
     is_released = record.duration == RELEASED_DURATION and record.renew_time is not None
-    return bool(observed.record.holder) and not record.holder and not is_released
+    return was_held and not record.holder and not is_released
 
 
-def observe_removal(
-    observed: ObservedRecord, timing: LeaseTiming, *, now: float
-) -> ObservedRecord:
-    """
-    Return the observation of a removed Lease, which somebody may have renewed until it was removed.
-
-    So its age counts from now: what a process saw before a pause says nothing about who held it. The
-    duration in the record may be why an administrator removed the Lease, so the local one counts.
-    """
-    record = replace(observed.record, duration=timing.lease_duration)
-    if observed.missed_at is not None and now - observed.missed_at <= longest_gap(timing):
-        return ObservedRecord(record, observed.observed_at, missed_at=now)
-    return ObservedRecord(record, now, missed_at=now)
+def observe_absence(previous: Absence | None, timing: LeaseTiming, *, now: float) -> Absence:
+    """Return the absence of a Lease that was read now; after a pause it may be another one."""
+    if previous is not None and now - previous.seen_at <= longest_gap(timing):
+        return replace(previous, seen_at=now)
+    return Absence(now, now)
 
 
 def longest_gap(timing: LeaseTiming) -> float:
@@ -133,7 +138,7 @@ def next_action(
     observed: ObservedRecord | None,
     timing: LeaseTiming,
     *,
-    exists: bool,
+    absence: Absence | None,
     leading: bool,
     identity: str,
     now: float,
@@ -141,16 +146,15 @@ def next_action(
     """
     Return the next step of the candidate *identity*.
 
-    *observed*: the last record, also if the Lease was removed since. *exists*: the Lease exists now.
+    *observed*: the last record, also if the Lease is absent now.
     *leading*: the candidate leads. A former leader cannot know whose Lease it was that was removed.
     """
-    if observed is not None:
-        is_own = observed.record.holder == identity and (leading or not observed.removed)
-        if is_own:
-            return LeaseAction.RENEW if exists else LeaseAction.CREATE
-        if now < lease_expires_at(observed, timing):
-            return LeaseAction.WAIT
-    return LeaseAction.ACQUIRE if exists else LeaseAction.CREATE
+    is_own = observed is not None and observed.record.holder == identity
+    if is_own and (leading or absence is None):
+        return LeaseAction.RENEW
+    if now < lease_expires_at(observed, timing, absence):
+        return LeaseAction.WAIT
+    return LeaseAction.ACQUIRE
 
 
 def make_held_record(
@@ -192,7 +196,12 @@ def leadership_deadline(renewed_at: float, timing: LeaseTiming) -> float:
 
 
 def next_attempt(
-    observed: ObservedRecord | None, timing: LeaseTiming, *, now: float, jitter: float
+    observed: ObservedRecord | None,
+    timing: LeaseTiming,
+    absence: Absence | None = None,
+    *,
+    now: float,
+    jitter: float,
 ) -> float:
     """
     Return when a follower tries again: at its next poll, or when the lease expires if that is sooner.
@@ -201,11 +210,8 @@ def next_attempt(
     """
     factor = MIN_POLL_FACTOR + (MAX_POLL_FACTOR - MIN_POLL_FACTOR) * jitter
     poll = now + timing.retry_period.total_seconds() * factor
-    if observed is not None:
-        expires = lease_expires_at(observed, timing)
-        if now < expires < poll:
-            return expires
-    return poll
+    expires = lease_expires_at(observed, timing, absence)
+    return expires if now < expires < poll else poll
 
 
 def next_renewal(renewed_at: float, timing: LeaseTiming, *, now: float) -> float:
