@@ -17,7 +17,7 @@ from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, KubeError, NotFound
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
-    Absence,
+    LeaseAbsence,
     LeaseAction,
     LeaseTiming,
     ObservedRecord,
@@ -76,7 +76,7 @@ class Elector:
         self._jitter = jitter
         self._lease: Lease | None = None
         self._observed: ObservedRecord | None = None
-        self._absence: Absence | None = None
+        self._absence: LeaseAbsence | None = None
         self._has_written = False
         self._renewed_at = 0.0
         self._failing = False

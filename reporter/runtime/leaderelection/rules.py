@@ -55,7 +55,7 @@ class ObservedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class LeaseAbsence:
     """A Lease that is missing, or was emptied by hand: when this was seen first and last."""
 
     since: float
@@ -63,7 +63,7 @@ class Absence:
 
 
 def lease_expires_at(
-    observed: ObservedRecord | None, timing: LeaseTiming, absence: Absence | None = None
+    observed: ObservedRecord | None, timing: LeaseTiming, absence: LeaseAbsence | None = None
 ) -> float:
     """
     Return the moment from which the lease may be acquired, which is at once if it was released.
@@ -118,11 +118,13 @@ def is_lease_absent(observed: ObservedRecord | None, record: LeaseRecord | None)
     return was_held and not record.holder and not is_released
 
 
-def observe_absence(previous: Absence | None, timing: LeaseTiming, *, now: float) -> Absence:
+def observe_absence(
+    previous: LeaseAbsence | None, timing: LeaseTiming, *, now: float
+) -> LeaseAbsence:
     """Return the absence of a Lease that was read now; after a pause it may be another one."""
     if previous is not None and now - previous.seen_at <= longest_gap(timing):
         return replace(previous, seen_at=now)
-    return Absence(now, now)
+    return LeaseAbsence(now, now)
 
 
 def longest_gap(timing: LeaseTiming) -> float:
@@ -138,7 +140,7 @@ def next_action(
     observed: ObservedRecord | None,
     timing: LeaseTiming,
     *,
-    absence: Absence | None,
+    absence: LeaseAbsence | None,
     leading: bool,
     identity: str,
     now: float,
@@ -198,7 +200,7 @@ def leadership_deadline(renewed_at: float, timing: LeaseTiming) -> float:
 def next_attempt(
     observed: ObservedRecord | None,
     timing: LeaseTiming,
-    absence: Absence | None = None,
+    absence: LeaseAbsence | None = None,
     *,
     now: float,
     jitter: float,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
-    Absence,
+    LeaseAbsence,
     LeaseAction,
     LeaseTiming,
     ObservedRecord,
@@ -34,7 +34,7 @@ def held_by(
     return LeaseRecord(holder, duration, acquire_time=NOON, renew_time=renewed, transitions=3)
 
 
-MISSED = Absence(0.0, 0.0)
+MISSED = LeaseAbsence(0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_an_empty_lease_that_nobody_held_is_not_absent():
 def test_a_lease_that_is_missed_after_a_pause_may_have_been_removed_again():
     missed = observe_absence(None, TIMING, now=70.0)
     again = observe_absence(missed, TIMING, now=75.0)
-    assert again == Absence(since=70.0, seen_at=75.0)
-    assert observe_absence(again, TIMING, now=80.01) == Absence(since=80.01, seen_at=80.01)
+    assert again == LeaseAbsence(since=70.0, seen_at=75.0)
+    assert observe_absence(again, TIMING, now=80.01) == LeaseAbsence(since=80.01, seen_at=80.01)
 
 
 def test_a_record_is_as_old_as_it_was_observed_unchanged():
