@@ -137,9 +137,7 @@ class LeaseStore:
 
 @dataclass
 class SimulatedLeaseLock:
-    """
-    The lock of one replica. *first_seen_at*: when it saw the Lease for the first time.
-    """
+    """The lock of one replica. *first_seen_at*: when it saw the Lease for the first time."""
 
     leases: LeaseStore
     network: SimulatedNetwork

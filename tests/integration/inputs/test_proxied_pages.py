@@ -1,4 +1,4 @@
-"""How old metrics pages may be that are read through the API server."""
+"""The age of metrics pages that are read through the API server."""
 
 import pytest
 
