@@ -32,6 +32,12 @@ class LeaseNetwork:
         self.latency = 0.01
         self.down = False
 
+    def remove(self, *, emptied: bool) -> None:
+        """Delete the Lease, or empty it, as by hand."""
+        if self.record is not None:
+            self.version += 1
+            self.record = LeaseRecord("", timedelta(0), None, None) if emptied else None
+
     def send(self, request: Callable[[], None]) -> None:
         self.clock.call_after(self.latency, request)
 

@@ -38,6 +38,22 @@ def test_never_two_hold_whatever_stops_or_is_slow_or_lost(scenario, skews):
         assert len(candidates.holders()) == 1
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.tuples(*[st.tuples(st.booleans(), st.lists(stretches, max_size=4))] * 3))
+def test_never_two_that_saw_the_lease_hold_it_though_it_is_removed_twice(scenario):
+    with Candidates(0.0, 0.0, 0.0) as candidates:
+        candidates.advance(8)
+        for removals, (emptied, part) in enumerate(scenario):
+            if removals:
+                candidates.network.remove(emptied=emptied)
+            for seconds, stopped, latency, down in part:
+                candidates.network.latency, candidates.network.down = latency, down
+                candidates.advance(seconds, stopped=stopped, tick=0.5)
+        candidates.network.latency, candidates.network.down = 0.01, False
+        candidates.advance(60, tick=0.5)
+        assert len(candidates.holders()) == 1
+
+
 @pytest.mark.parametrize("skew", [0.0, 3600.0, -3600.0])
 def test_a_healthy_leader_is_never_replaced_by_one_with_another_clock(skew: float):
     with Candidates(0.0, skew) as candidates:
@@ -108,13 +124,55 @@ def test_a_release_that_gets_no_answer_ends_in_time():
         assert candidates.holders() == []
 
 
+@pytest.mark.parametrize("started", [0.0, 0.5, 1.0, 1.5, 2.0])
+def test_a_deleted_lease_is_left_to_its_holder_by_a_candidate_that_never_saw_it(started: float):
+    with Candidates(0.0, 0.0) as candidates:
+        candidates.advance(8, stopped={1})
+        assert candidates.holders() == [0]
+        candidates.network.remove(emptied=False)
+        candidates.advance(started, stopped={1})
+        candidates.advance(60)
+        assert candidates.ever == {0}
+
+
 def test_a_deleted_lease_is_made_anew_by_its_holder():
     with Candidates(0.0, 0.0) as candidates:
         candidates.advance(5)
         (leader,) = candidates.holders()
-        candidates.network.record = None
+        candidates.network.remove(emptied=False)
         candidates.advance(60)
         assert candidates.ever == {leader}
+
+
+def test_a_follower_that_was_stopped_leaves_a_deleted_lease_to_its_holder():
+    with Candidates(0.0, 0.0) as candidates:
+        candidates.advance(8)
+        (leader,) = candidates.holders()
+        candidates.advance(70, stopped={1 - leader})
+        candidates.network.remove(emptied=False)
+        candidates.advance(60)
+        assert candidates.ever == {leader}
+
+
+def test_a_leader_that_was_stopped_leaves_a_deleted_lease_to_its_successor():
+    with Candidates(0.0, 0.0) as candidates:
+        candidates.advance(8)
+        (leader,) = candidates.holders()
+        candidates.advance(70, stopped={leader})
+        candidates.network.remove(emptied=False)
+        candidates.advance(60)
+        assert candidates.holders() == [1 - leader]
+
+
+def test_a_deleted_lease_whose_holder_is_gone_is_made_anew_when_it_would_have_run_out():
+    with Candidates(0.0, 0.0) as candidates:
+        candidates.advance(8)
+        (leader,) = candidates.holders()
+        candidates.network.remove(emptied=False)
+        candidates.advance(14, stopped={leader})
+        assert candidates.network.record is None
+        candidates.advance(3, stopped={leader})
+        assert candidates.holders() == [1 - leader]
 
 
 def test_a_foreign_write_to_the_lease_does_not_cost_the_lead():

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +16,9 @@ from reporter.model.records.event_record import EventRecord, PossibleKeys
 from reporter.model.records.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork
 from tests.support.virtual_clock import VirtualClock
+
+
+T = TypeVar("T", bound=Lease | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,16 @@ def _decoded(body: dict) -> EventRecord:
 
 @dataclass
 class LeaseStore:
+    """
+    The Lease of the API server.
+
+    *deleted_at*: when somebody deleted it last.
+    """
+
+    clock: VirtualClock
     record: LeaseRecord | None = None
     version: int = 0
+    deleted_at: float = float("-inf")
 
     def read(self) -> Lease | None:
         if self.record is None:
@@ -115,6 +127,9 @@ class LeaseStore:
             raise Conflict("update lease")
         return self._put(record)
 
+    def delete(self) -> None:
+        self.record, self.deleted_at = None, self.clock.now
+
     def _put(self, record: LeaseRecord) -> Lease:
         self.record, self.version = record, self.version + 1
         return Lease(record, str(self.version).encode())
@@ -122,17 +137,29 @@ class LeaseStore:
 
 @dataclass
 class SimulatedLeaseLock:
+    """The lock of one replica. *first_seen_at*: when it saw the Lease for the first time."""
+
     leases: LeaseStore
     network: SimulatedNetwork
+    first_seen_at: float = float("inf")
 
     async def read(self) -> Lease | None:
-        return await self.network.call(self.leases.read, "read lease")
+        return self._seen(await self.network.call(self.leases.read, "read lease"))
 
     async def create(self, record: LeaseRecord) -> Lease:
-        return await self.network.call(lambda: self.leases.create(record), "create lease")
+        return self._seen(
+            await self.network.call(lambda: self.leases.create(record), "create lease")
+        )
 
     async def update(self, lease: Lease, record: LeaseRecord) -> Lease:
-        return await self.network.call(lambda: self.leases.update(lease, record), "update lease")
+        return self._seen(
+            await self.network.call(lambda: self.leases.update(lease, record), "update lease")
+        )
+
+    def _seen(self, lease: T) -> T:
+        if lease is not None:
+            self.first_seen_at = min(self.first_seen_at, self.leases.clock.now)
+        return lease
 
 
 @dataclass

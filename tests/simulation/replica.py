@@ -76,7 +76,8 @@ class SharedEnvironment:
 @dataclass
 class Replica:
     """
-    One process. A stopped one is paused, and resumes; one that is not alive has ended.
+    One process. A stopped one is paused, and resumes; one that is not alive has ended, and one that is
+    stopping is about to.
 
     *inbox*: callbacks from the network and the watches, which the process has not run yet.
     *silence*: the one that it has read, at the time *silenced_at*.
@@ -87,6 +88,7 @@ class Replica:
     skew: float
     forbidden: frozenset[ResourceKind] = frozenset()
     stopped: bool = False
+    stopping: bool = False
     alive: bool = True
     inbox: list[Callable[[], None]] = field(default_factory=list)
     started_at: float = 0.0
@@ -136,8 +138,9 @@ class Replica:
         self.controller = Controller(
             self.store, EVALUATOR, announcements, self.clock, resync=environment.resync
         )
+        self.lock = SimulatedLeaseLock(environment.leases, self.network)
         self.elector = Elector(
-            SimulatedLeaseLock(environment.leases, self.network),
+            self.lock,
             rules.LeaseTiming(),
             identity=self.identity,
             wall_clock=self.clock.now,
@@ -234,4 +237,5 @@ class Replica:
             await asyncio.wait([controller])
             self.kill()
 
+        self.stopping = True
         self._receive(lambda: self.tasks.append(self.event_loop.loop.create_task(end())))

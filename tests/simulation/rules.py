@@ -29,7 +29,14 @@ def settle_of(entry: CatalogueEntry, troubles: Iterable[Trouble]) -> float:
 
 
 def hold_of(entry: CatalogueEntry, trouble: Trouble) -> float:
-    hold = entry.holds.for_kind(trouble.kind, grace=GRACE)
+    """
+    Return the hold of a trouble, which its probe may know better than the entry.
+
+    So an InferenceSet lacks a Workspace for 3 minutes only, as KAITO makes one within seconds.
+    """
+    hold = trouble.hold
+    if hold is None:
+        hold = entry.holds.for_kind(trouble.kind, grace=GRACE)
     missing = (
         GRACE if entry.waits_for_grace and trouble.object_created_at is None else timedelta(0)
     )

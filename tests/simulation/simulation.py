@@ -43,7 +43,7 @@ class Simulation:
         self.clock = VirtualClock()
         self.cluster = SimulatedCluster(self.clock)
         self.truth = GroundTruth(self.cluster)
-        self.events, self.leases = EventStore(self.clock), LeaseStore()
+        self.events, self.leases = EventStore(self.clock), LeaseStore(self.clock)
         self.replicas: list[Replica] = []
         self.dead: list[Replica] = []
         self.send_checker = SendChecker(self.truth, self.replicas)
@@ -184,7 +184,7 @@ class Simulation:
         self.events.ttl = seconds
 
     def delete_the_lease(self) -> None:
-        self.leases.record = None
+        self.leases.delete()
 
     def steal_the_lease(self) -> None:
         before, duration = self.leases.record, timedelta(seconds=15)
@@ -203,8 +203,8 @@ class Simulation:
         for name in [each for each in self.cluster.troubles if "not looked at" in each]:
             self.end_trouble(name)
         for number, replica in enumerate(self.replicas):
-            if not replica.alive:
-                self._replace(number, 0.0)
+            if not replica.alive or replica.stopping:
+                self._replace(number, 6.0 if replica.alive else 0.0)
             replica.stopped = False
             replica.network.condition = NetworkCondition.HEALTHY
             replica.watches.discovers = True

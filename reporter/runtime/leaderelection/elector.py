@@ -17,18 +17,19 @@ from reporter.kube.objects.leases import Lease
 from reporter.kube.wire.errors import Conflict, KubeError, NotFound
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
+    LeaseAbsence,
     LeaseAction,
     LeaseTiming,
     ObservedRecord,
-    is_lease_removed,
+    is_lease_absent,
     leadership_deadline,
     make_held_record,
     make_released_record,
     next_action,
     next_attempt,
     next_renewal,
+    observe_absence,
     observe_record,
-    with_local_duration,
 )
 
 
@@ -75,6 +76,7 @@ class Elector:
         self._jitter = jitter
         self._lease: Lease | None = None
         self._observed: ObservedRecord | None = None
+        self._absence: LeaseAbsence | None = None
         self._has_written = False
         self._renewed_at = 0.0
         self._failing = False
@@ -142,7 +144,9 @@ class Elector:
     def _next_attempt(self) -> float:
         if self.is_leader:
             return next_renewal(self._renewed_at, self._timing, now=self._now())
-        return next_attempt(self._observed, self._timing, now=self._now(), jitter=self._jitter())
+        return next_attempt(
+            self._observed, self._timing, self._absence, now=self._now(), jitter=self._jitter()
+        )
 
     async def _attempt(self) -> None:
         self._check_deadline()
@@ -153,6 +157,7 @@ class Elector:
             self._log_recovery()
         except Conflict as err:
             logger.debug("another candidate wrote the lease first: %s", err)
+            self._absence = None
         except (KubeError, TimeoutError) as err:
             self._log_failure(err)
         self._check_deadline()
@@ -160,36 +165,40 @@ class Elector:
     async def _renew(self) -> None:
         """Renew the Lease; read it first only if somebody else wrote it."""
         try:
-            await self._write_lease(LeaseAction.RENEW)
+            await self._write_lease()
         except (Conflict, NotFound):
             await self._try_acquire()
 
     async def _try_acquire(self) -> None:
         await self._read_lease()
-        exists = self._lease is not None
         action = next_action(
-            self._observed, self._timing, exists=exists, identity=self._identity, now=self._now()
+            self._observed,
+            self._timing,
+            absence=self._absence,
+            leading=self.is_leader,
+            identity=self._identity,
+            now=self._now(),
         )
         if action is not LeaseAction.WAIT:
-            await self._write_lease(action)
+            await self._write_lease()
 
     async def _read_lease(self) -> None:
         previous_holder = self.holder
         async with asyncio.timeout(self._call_timeout):
             self._lease = await self._lock.read()
         record = self._lease.record if self._lease is not None else None
-        if self._observed is not None and is_lease_removed(self._observed, record):
-            self._observed = with_local_duration(self._observed, self._timing)
         # The observation outlives a removed Lease: its holder goes on, and others still wait for it.
-        if record is None or is_lease_removed(self._observed, record):
+        if record is None or is_lease_absent(self._observed, record):
+            self._absence = observe_absence(self._absence, self._timing, now=self._now())
             return
+        self._absence = None
         self._observed = observe_record(self._observed, record, now=self._now())
         if self.holder != self._identity:
             self._stop_leading(f"the lease is held by {self.holder or 'nobody'}")
         if self.holder not in {previous_holder, self._identity, ""}:
             logger.info("standing by: %s leads", self.holder)
 
-    async def _write_lease(self, action: LeaseAction) -> None:
+    async def _write_lease(self) -> None:
         sent_at = self._now()
         previous = self._observed.record if self._observed else None
         record = make_held_record(
@@ -201,11 +210,11 @@ class Elector:
         # Set before the call: a write without an answer may have arrived, and is then released.
         self._has_written = True
         async with asyncio.timeout(self._call_timeout):
-            if action is LeaseAction.CREATE or self._lease is None:
+            if self._lease is None:
                 self._lease = await self._lock.create(record)
             else:
                 self._lease = await self._lock.update(self._lease, record)
-        self._observed = ObservedRecord(self._lease.record, self._now())
+        self._observed, self._absence = ObservedRecord(self._lease.record, self._now()), None
         self._renewed_at = sent_at
         # A process that was paused during the call may find the answer after its deadline.
         if not self.is_leader and self._now() < leadership_deadline(sent_at, self._timing):

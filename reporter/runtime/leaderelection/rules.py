@@ -21,6 +21,12 @@ what it sees late it waits for longer: with the default flags it acquires an exp
 second, and a released one at once. client-go waits 1 to 2.2 periods.
 """
 
+REMAKE_PERIODS = 2
+"""
+The retry periods after which a leader has made a deleted Lease anew: one until it renews, and one for
+requests on their way.
+"""
+
 RELEASED_DURATION = timedelta(seconds=1)
 """The duration in a released Lease, as client-go writes it: the API does not allow zero."""
 
@@ -48,13 +54,31 @@ class ObservedRecord:
     observed_at: float
 
 
-def lease_expires_at(observed: ObservedRecord, timing: LeaseTiming) -> float:
-    """
-    Return the moment from which the lease may be acquired.
+@dataclass(frozen=True, slots=True)
+class LeaseAbsence:
+    """A Lease that is missing, or was emptied by hand: when this was seen first and last."""
 
+    since: float
+    seen_at: float
+
+
+def lease_expires_at(
+    observed: ObservedRecord | None, timing: LeaseTiming, absence: LeaseAbsence | None = None
+) -> float:
+    """
+    Return the moment from which the lease may be acquired, which is at once if it was released.
+
+    An absent one may have been renewed until it was removed, so its age counts from then, and what was
+    seen before, perhaps before a pause, does not count. A candidate that has never seen it waits only
+    for as long as a leader takes to make it anew: most likely it is the first of all.
     The duration in the record counts, but never less than the local one: a record that somebody edited
     by hand must not expire before its holder has noticed.
     """
+    if absence is not None:
+        wait = REMAKE_PERIODS * timing.retry_period if observed is None else timing.lease_duration
+        return absence.since + wait.total_seconds()
+    if observed is None or not observed.record.holder:
+        return float("-inf")
     duration = max(observed.record.duration, timing.lease_duration)
     return observed.observed_at + duration.total_seconds()
 
@@ -76,59 +100,63 @@ def observe_record(
 class LeaseAction(Enum):
     """The next step of a candidate."""
 
-    CREATE = auto()
     RENEW = auto()
     ACQUIRE = auto()
     WAIT = auto()
 
 
-def is_lease_removed(observed: ObservedRecord | None, record: LeaseRecord | None) -> bool:
+def is_lease_absent(observed: ObservedRecord | None, record: LeaseRecord | None) -> bool:
     """
-    Return whether a Lease was deleted or emptied by hand, which does not stop its holder.
+    Return whether a Lease is missing or was emptied by hand, which does not stop its holder.
 
     A holder that releases its Lease leaves a short duration and the time, as client-go does.
     """
-    if observed is None or not observed.record.holder:
-        return False
     if record is None:
         return True
-    return not record.holder and (
-        record.duration != RELEASED_DURATION or record.renew_time is None
-    )
+    was_held = observed is not None and bool(observed.record.holder)
+    is_released = record.duration == RELEASED_DURATION and record.renew_time is not None
+    return was_held and not record.holder and not is_released
 
 
-def with_local_duration(observed: ObservedRecord, timing: LeaseTiming) -> ObservedRecord:
+def observe_absence(
+    previous: LeaseAbsence | None, timing: LeaseTiming, *, now: float
+) -> LeaseAbsence:
+    """Return the absence of a Lease that was read now; after a pause it may be another one."""
+    if previous is not None and now - previous.seen_at <= longest_gap(timing):
+        return replace(previous, seen_at=now)
+    return LeaseAbsence(now, now)
+
+
+def longest_gap(timing: LeaseTiming) -> float:
     """
-    Return the observation of a removed Lease with the local duration.
+    Return the seconds between two reads that miss a Lease, so that they may miss the same one.
 
-    The duration in the record may be why an administrator removed the Lease.
+    A leader that made it anew in between, and lost it again, has stopped when the first one expires.
     """
-    return replace(observed, record=replace(observed.record, duration=timing.lease_duration))
+    return max(timing.lease_duration - timing.renew_deadline, timing.retry_period).total_seconds()
 
 
 def next_action(
     observed: ObservedRecord | None,
     timing: LeaseTiming,
     *,
-    exists: bool,
+    absence: LeaseAbsence | None,
+    leading: bool,
     identity: str,
     now: float,
 ) -> LeaseAction:
     """
     Return the next step of the candidate *identity*.
 
-    *observed*: the last record with a holder, also if the Lease was removed since.
-    *exists*: the Lease exists now.
+    *observed*: the last record, also if the Lease is absent now.
+    *leading*: the candidate leads. A former leader cannot know whose Lease it was that was removed.
     """
-    if observed is not None and observed.record.holder == identity:
-        return LeaseAction.RENEW if exists else LeaseAction.CREATE
-    if (
-        observed is not None
-        and observed.record.holder
-        and now < lease_expires_at(observed, timing)
-    ):
+    is_own = observed is not None and observed.record.holder == identity
+    if is_own and (leading or absence is None):
+        return LeaseAction.RENEW
+    if now < lease_expires_at(observed, timing, absence):
         return LeaseAction.WAIT
-    return LeaseAction.ACQUIRE if exists else LeaseAction.CREATE
+    return LeaseAction.ACQUIRE
 
 
 def make_held_record(
@@ -170,7 +198,12 @@ def leadership_deadline(renewed_at: float, timing: LeaseTiming) -> float:
 
 
 def next_attempt(
-    observed: ObservedRecord | None, timing: LeaseTiming, *, now: float, jitter: float
+    observed: ObservedRecord | None,
+    timing: LeaseTiming,
+    absence: LeaseAbsence | None = None,
+    *,
+    now: float,
+    jitter: float,
 ) -> float:
     """
     Return when a follower tries again: at its next poll, or when the lease expires if that is sooner.
@@ -179,11 +212,8 @@ def next_attempt(
     """
     factor = MIN_POLL_FACTOR + (MAX_POLL_FACTOR - MIN_POLL_FACTOR) * jitter
     poll = now + timing.retry_period.total_seconds() * factor
-    if observed is not None and observed.record.holder:
-        expires = lease_expires_at(observed, timing)
-        if now < expires < poll:
-            return expires
-    return poll
+    expires = lease_expires_at(observed, timing, absence)
+    return expires if now < expires < poll else poll
 
 
 def next_renewal(renewed_at: float, timing: LeaseTiming, *, now: float) -> float:

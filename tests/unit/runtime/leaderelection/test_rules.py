@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
+    LeaseAbsence,
     LeaseAction,
     LeaseTiming,
     ObservedRecord,
-    is_lease_removed,
+    is_lease_absent,
     leadership_deadline,
     lease_expires_at,
     make_held_record,
@@ -17,8 +18,8 @@ from reporter.runtime.leaderelection.rules import (
     next_action,
     next_attempt,
     next_renewal,
+    observe_absence,
     observe_record,
-    with_local_duration,
 )
 
 
@@ -33,67 +34,73 @@ def held_by(
     return LeaseRecord(holder, duration, acquire_time=NOON, renew_time=renewed, transitions=3)
 
 
+MISSED = LeaseAbsence(0.0, 0.0)
+
+
 @pytest.mark.parametrize(
-    ("observed", "exists", "now", "action"),
+    ("observed", "now", "action"),
     [
-        pytest.param(None, False, 0.0, LeaseAction.CREATE, id="no lease"),
-        pytest.param(ObservedRecord(held_by("me"), 0.0), True, 1.0, LeaseAction.RENEW, id="mine"),
+        pytest.param(ObservedRecord(held_by("me"), 0.0), 1.0, LeaseAction.RENEW, id="mine"),
         pytest.param(
-            ObservedRecord(held_by("me"), 0.0), True, 99.0, LeaseAction.RENEW, id="mine, long ago"
+            ObservedRecord(held_by("me"), 0.0), 99.0, LeaseAction.RENEW, id="mine, long ago"
         ),
+        pytest.param(ObservedRecord(held_by(""), 0.0), 0.0, LeaseAction.ACQUIRE, id="released"),
+        pytest.param(ObservedRecord(held_by("you"), 0.0), 0.0, LeaseAction.WAIT, id="another's"),
         pytest.param(
-            ObservedRecord(held_by("me"), 0.0), False, 1.0, LeaseAction.CREATE, id="mine, deleted"
+            ObservedRecord(held_by("you"), 0.0), 14.99, LeaseAction.WAIT, id="still another's"
         ),
-        pytest.param(
-            ObservedRecord(held_by(""), 0.0), True, 0.0, LeaseAction.ACQUIRE, id="released"
-        ),
-        pytest.param(
-            ObservedRecord(held_by("you"), 0.0), True, 0.0, LeaseAction.WAIT, id="another's"
-        ),
-        pytest.param(
-            ObservedRecord(held_by("you"), 0.0),
-            True,
-            14.99,
-            LeaseAction.WAIT,
-            id="still another's",
-        ),
-        pytest.param(
-            ObservedRecord(held_by("you"), 0.0), True, 15.0, LeaseAction.ACQUIRE, id="expired"
-        ),
-        pytest.param(
-            ObservedRecord(held_by("you"), 0.0),
-            False,
-            14.99,
-            LeaseAction.WAIT,
-            id="deleted too soon",
-        ),
-        pytest.param(
-            ObservedRecord(held_by("you"), 0.0),
-            False,
-            15.0,
-            LeaseAction.CREATE,
-            id="deleted, expired",
-        ),
+        pytest.param(ObservedRecord(held_by("you"), 0.0), 15.0, LeaseAction.ACQUIRE, id="expired"),
         pytest.param(
             ObservedRecord(held_by("you", duration=timedelta(seconds=60)), 0.0),
-            True,
             59.0,
             LeaseAction.WAIT,
             id="its own duration counts",
         ),
         pytest.param(
             ObservedRecord(held_by("you", duration=timedelta(seconds=1)), 0.0),
-            True,
             14.0,
             LeaseAction.WAIT,
             id="never shorter than the local one",
         ),
     ],
 )
-def test_the_next_action_of_a_candidate(
-    observed: ObservedRecord | None, exists: bool, now: float, action: LeaseAction
+def test_the_next_action_of_a_candidate(observed: ObservedRecord, now: float, action: LeaseAction):
+    step = next_action(observed, TIMING, absence=None, leading=False, identity="me", now=now)
+    assert step is action
+
+
+@pytest.mark.parametrize(
+    ("observed", "wait"),
+    [
+        pytest.param(None, 4.0, id="never seen"),
+        pytest.param(held_by("you"), 15.0, id="another's"),
+        pytest.param(held_by(""), 15.0, id="released before"),
+        pytest.param(held_by("me"), 15.0, id="mine until a pause"),
+        pytest.param(held_by("you", duration=timedelta(days=9999)), 15.0, id="nonsense"),
+    ],
+)
+def test_an_absent_lease_is_waited_for_from_when_it_was_missed(
+    observed: LeaseRecord | None, wait: float
 ):
-    assert next_action(observed, TIMING, exists=exists, identity="me", now=now) is action
+    before = ObservedRecord(observed, -70.0) if observed else None
+    for now, step in ((wait - 0.01, LeaseAction.WAIT), (wait, LeaseAction.ACQUIRE)):
+        assert (
+            next_action(
+                before,
+                TIMING,
+                absence=MISSED,
+                leading=False,
+                identity="me",
+                now=now,
+            )
+            is step
+        )
+
+
+def test_a_leader_makes_an_absent_lease_anew_at_once():
+    mine = ObservedRecord(held_by("me"), 0.0)
+    step = next_action(mine, TIMING, absence=MISSED, leading=True, identity="me", now=0.0)
+    assert step is LeaseAction.RENEW
 
 
 @pytest.mark.parametrize(
@@ -106,19 +113,22 @@ def test_the_next_action_of_a_candidate(
         pytest.param(held_by("them"), False, id="taken by another"),
     ],
 )
-def test_a_lease_is_removed_when_its_holder_did_not_release_it(
+def test_a_lease_is_absent_when_its_holder_did_not_release_it(
     record: LeaseRecord | None, expected: bool
 ):
-    assert is_lease_removed(ObservedRecord(held_by("you"), 0.0), record) is expected
-    assert not is_lease_removed(None, record)
+    assert is_lease_absent(ObservedRecord(held_by("you"), 0.0), record) is expected
 
 
-def test_a_removed_lease_expires_after_the_local_duration():
-    nonsense = ObservedRecord(held_by("you", duration=timedelta(days=9999)), 0.0)
-    left = with_local_duration(nonsense, TIMING)
-    assert next_action(left, TIMING, exists=False, identity="me", now=14.99) is LeaseAction.WAIT
-    assert next_action(left, TIMING, exists=False, identity="me", now=15.0) is LeaseAction.CREATE
-    assert next_action(left, TIMING, exists=True, identity="me", now=15.0) is LeaseAction.ACQUIRE
+def test_an_empty_lease_that_nobody_held_is_not_absent():
+    assert not is_lease_absent(None, held_by(""))
+    assert not is_lease_absent(ObservedRecord(held_by(""), 0.0), held_by(""))
+
+
+def test_a_lease_that_is_missed_after_a_pause_may_have_been_removed_again():
+    missed = observe_absence(None, TIMING, now=70.0)
+    again = observe_absence(missed, TIMING, now=75.0)
+    assert again == LeaseAbsence(since=70.0, seen_at=75.0)
+    assert observe_absence(again, TIMING, now=80.01) == LeaseAbsence(since=80.01, seen_at=80.01)
 
 
 def test_a_record_is_as_old_as_it_was_observed_unchanged():
@@ -135,7 +145,12 @@ def test_times_in_the_record_are_never_compared_with_a_clock():
     ancient = held_by("you", renewed=datetime(1970, 1, 1, tzinfo=UTC))
     assert (
         next_action(
-            observe_record(None, ancient, now=0.0), TIMING, exists=True, identity="me", now=1.0
+            observe_record(None, ancient, now=0.0),
+            TIMING,
+            absence=None,
+            leading=False,
+            identity="me",
+            now=1.0,
         )
         is LeaseAction.WAIT
     )
@@ -167,7 +182,14 @@ def test_a_released_lease_has_no_holder_and_expires_at_once():
     assert (record.holder, record.duration) == ("", timedelta(seconds=1))
     assert record.transitions == 3
     assert (
-        next_action(ObservedRecord(record, 0.0), TIMING, exists=True, identity="you", now=0.0)
+        next_action(
+            ObservedRecord(record, 0.0),
+            TIMING,
+            absence=None,
+            leading=False,
+            identity="you",
+            now=0.0,
+        )
         is LeaseAction.ACQUIRE
     )
 
