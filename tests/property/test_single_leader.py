@@ -124,17 +124,6 @@ def test_a_release_that_gets_no_answer_ends_in_time():
         assert candidates.holders() == []
 
 
-@pytest.mark.parametrize("started", [0.0, 0.5, 1.0, 1.5, 2.0])
-def test_a_deleted_lease_is_left_to_its_holder_by_a_candidate_that_never_saw_it(started: float):
-    with Candidates(0.0, 0.0) as candidates:
-        candidates.advance(8, stopped={1})
-        assert candidates.holders() == [0]
-        candidates.network.remove(emptied=False)
-        candidates.advance(started, stopped={1})
-        candidates.advance(60)
-        assert candidates.ever == {0}
-
-
 def test_a_deleted_lease_is_made_anew_by_its_holder():
     with Candidates(0.0, 0.0) as candidates:
         candidates.advance(5)

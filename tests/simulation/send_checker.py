@@ -120,8 +120,8 @@ class SendChecker:
         """
         Return whether the Lease was deleted by hand before one of them saw it for the first time.
 
-        That one cannot know its holder, and waits only for as long as a holder takes that makes it anew. One
-        who cannot, as its network is out of order, goes on until its deadline. client-go's elector does "not
+        That one cannot know its holder, and makes it anew at once; the other one goes on until it renews, or
+        until its deadline if its network is out of order. client-go's elector does "not
         guarantee that only one client is acting as a leader (a.k.a. fencing)" either, by the documentation
         of its package leaderelection; there every candidate creates a missing Lease at once.
         """

@@ -21,12 +21,6 @@ what it sees late it waits for longer: with the default flags it acquires an exp
 second, and a released one at once. client-go waits 1 to 2.2 periods.
 """
 
-REMAKE_PERIODS = 2
-"""
-The retry periods after which a leader has made a deleted Lease anew: one until it renews, and one for
-requests on their way.
-"""
-
 RELEASED_DURATION = timedelta(seconds=1)
 """The duration in a released Lease, as client-go writes it: the API does not allow zero."""
 
@@ -69,16 +63,15 @@ def lease_expires_at(
     Return the moment from which the lease may be acquired, which is at once if it was released.
 
     An absent one may have been renewed until it was removed, so its age counts from then, and what was
-    seen before, perhaps before a pause, does not count. A candidate that has never seen it waits only
-    for as long as a leader takes to make it anew: most likely it is the first of all.
+    seen before, perhaps before a pause, does not count. A candidate that has never seen it does not
+    wait, as that of client-go: most likely it is the first of all.
     The duration in the record counts, but never less than the local one: a record that somebody edited
     by hand must not expire before its holder has noticed.
     """
-    if absence is not None:
-        wait = REMAKE_PERIODS * timing.retry_period if observed is None else timing.lease_duration
-        return absence.since + wait.total_seconds()
-    if observed is None or not observed.record.holder:
+    if observed is None or (absence is None and not observed.record.holder):
         return float("-inf")
+    if absence is not None:
+        return absence.since + timing.lease_duration.total_seconds()
     duration = max(observed.record.duration, timing.lease_duration)
     return observed.observed_at + duration.total_seconds()
 

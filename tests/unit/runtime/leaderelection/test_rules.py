@@ -72,17 +72,14 @@ def test_the_next_action_of_a_candidate(observed: ObservedRecord, now: float, ac
 @pytest.mark.parametrize(
     ("observed", "wait"),
     [
-        pytest.param(None, 4.0, id="never seen"),
         pytest.param(held_by("you"), 15.0, id="another's"),
         pytest.param(held_by(""), 15.0, id="released before"),
         pytest.param(held_by("me"), 15.0, id="mine until a pause"),
         pytest.param(held_by("you", duration=timedelta(days=9999)), 15.0, id="nonsense"),
     ],
 )
-def test_an_absent_lease_is_waited_for_from_when_it_was_missed(
-    observed: LeaseRecord | None, wait: float
-):
-    before = ObservedRecord(observed, -70.0) if observed else None
+def test_an_absent_lease_is_waited_for_from_when_it_was_missed(observed: LeaseRecord, wait: float):
+    before = ObservedRecord(observed, -70.0)
     for now, step in ((wait - 0.01, LeaseAction.WAIT), (wait, LeaseAction.ACQUIRE)):
         assert (
             next_action(
@@ -95,6 +92,11 @@ def test_an_absent_lease_is_waited_for_from_when_it_was_missed(
             )
             is step
         )
+
+
+def test_a_candidate_that_has_never_seen_the_lease_makes_it_at_once():
+    step = next_action(None, TIMING, absence=MISSED, leading=False, identity="me", now=0.0)
+    assert step is LeaseAction.ACQUIRE
 
 
 def test_a_leader_makes_an_absent_lease_anew_at_once():
