@@ -12,7 +12,7 @@ OPERATIONS = 128
 """The largest number of operations in one transaction."""
 
 _BYTES = 1_000_000
-"""Of values in one request, of which etcd refuses those larger than 1.5 MiB."""
+"""The most that one request carries: etcd refuses 1.5 MiB."""
 
 
 def coded(value: str | bytes) -> str:
