@@ -68,6 +68,10 @@ def kube_controller_manager(assets: Assets, credentials: Credentials, config: Pa
         f"--service-account-private-key-file={credentials.service_account_key}",
         f"--root-ca-file={credentials.ca_file}",
         "--use-service-account-credentials=true",
+        # It makes an account and a token for each controller first: five seconds at the 20 requests
+        # per second that it allows itself.
+        "--kube-api-qps=200",
+        "--kube-api-burst=300",
         # kwok is paused while the API server is down, and a busy machine gives it no turn: its nodes
         # stay Ready, or every pod on them is trouble that no test has made.
         "--node-monitor-grace-period=10m",

@@ -5,6 +5,7 @@ from functools import partial
 
 from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
+from e2e.controlplane.options import Options
 from e2e.controlplane.waiting import until
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
@@ -19,6 +20,12 @@ was not ready (apiextensions-apiserver, pkg/controller/finalizer/crd_finalizer.g
 
 def name(crd: Json) -> str:
     return str(crd["metadata"]["name"])
+
+
+def wanted(crds: Iterable[Json], options: Options) -> list[Json]:
+    """Return the CRDs of a control plane."""
+    left = chosen(crds, options.without_crds)
+    return left if options.unread_crds else read(left)
 
 
 def chosen(crds: Iterable[Json], without: Iterable[str]) -> list[Json]:
@@ -44,10 +51,14 @@ def read(crds: Iterable[Json]) -> list[Json]:
 
 def install(client: Client, crds: Iterable[Json]) -> None:
     """Install CRDs. Returns when all of them are served."""
-    wanted = list(crds)
-    for crd in wanted:
+    new = list(crds)
+    for crd in new:
         client.create(PATH, crd)
-    for crd in wanted:
+    until_served(client, new)
+
+
+def until_served(client: Client, crds: Iterable[Json]) -> None:
+    for crd in crds:
         until(partial(served, client, crd), within=60, what=f"{name(crd)} is served")
 
 

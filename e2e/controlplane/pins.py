@@ -45,6 +45,11 @@ def tool_folder(module: str) -> Path:
     return _cache() / "tools" / f"{module}-{_digest(TOOLS / module, '*')}"
 
 
+def states_folder() -> Path:
+    """Return where states of etcd are kept, those of all versions together, so that old ones go."""
+    return _cache() / "states"
+
+
 def module_folder(module: str) -> Path:
     """Return where the go.mod of a module is."""
     tool = TOOLS / module

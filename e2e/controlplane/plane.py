@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Self
 
-from e2e.controlplane import crds, nodes
+from e2e.controlplane import crds, nodes, pins, prepared
 from e2e.controlplane.client import Client
 from e2e.controlplane.credentials import ADMIN
 from e2e.controlplane.manifests import Json
@@ -19,9 +20,15 @@ from e2e.controlplane.servers import Servers, StartFailed
 from e2e.controlplane.waiting import until
 
 
+_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
+_ROOT_CERTIFICATE = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt"
+
+
 class ControlPlane:
-    def __init__(self, options: Options | None = None) -> None:
+    def __init__(self, options: Options | None = None, *, states: Path | None = None) -> None:
+        """Take *states*, the folder of kept states, from the cache if it is not given."""
         self.options = options or Options()
+        self._states = states or pins.states_folder()
 
     def __enter__(self) -> Self:
         self.start()
@@ -37,9 +44,9 @@ class ControlPlane:
         """
         self._servers = Servers(self.options)
         try:
-            self._servers.start()
-            self.client = self.client_of(self._servers.credentials.tokens[ADMIN])
-            self._fill()
+            self._start_api_server()
+            self._servers.start_clients()
+            self._await_clients()
         except BaseException as err:
             logs = self._servers.logs()
             self.stop()
@@ -50,12 +57,32 @@ class ControlPlane:
     def stop(self) -> None:
         self._servers.end()
 
-    def _fill(self) -> None:
+    def _start_api_server(self) -> None:
+        """
+        Start etcd and the API server with all CRDs: those that a kept state has, or new ones, which are
+        then kept.
+        """
+        wanted = crds.wanted(self._crds(), self.options)
+        state = prepared.state(self._states, self._servers.assets, self.options, wanted)
+        self._servers.start_etcd()
+        from_state = state is not None and state.write_to(self.etcd_port)
+        self._servers.start_api_server()
+        self.client = self.client_of(self._servers.credentials.tokens[ADMIN])
         # A ready API server creates it in the background (controlplane/controller/systemnamespaces).
         system = "/api/v1/namespaces/kube-system"
         until(lambda: self.client.exists(system), within=60, what=f"{system} exists")
-        wanted = crds.chosen(self._crds(), self.options.without_crds)
-        crds.install(self.client, wanted if self.options.unread_crds else crds.read(wanted))
+        if from_state:
+            crds.until_served(self.client, wanted)
+            return
+        crds.install(self.client, wanted)
+        if state is not None:
+            state.keep(self.etcd_port)
+
+    def _await_clients(self) -> None:
+        """Wait for what a pod needs: its account and certificate, and a Node that is Ready."""
+        if self.options.controllers:
+            for path in (_ACCOUNT, _ROOT_CERTIFICATE):
+                until(partial(self.client.exists, path), within=60, what=f"{path} exists")
         if self.options.kwok:
             nodes.create(self.client, "node-0")
 

@@ -35,9 +35,8 @@ class Servers:
         self.processes: dict[str, Process] = {}
         self.etcd_port, self._peer_port = free_port(), free_port()
 
-    def start(self) -> None:
-        self.start_etcd()
-        self._start_api_server()
+    def start_clients(self) -> None:
+        """Start the servers that are clients of the API server."""
         for name, command in self._commands_of_clients().items():
             self._start(name, command)
 
@@ -56,13 +55,13 @@ class Servers:
         minute. kwok does not back off, and a new kwok would wait for the leases of the old one, so
         it stays.
         """
-        self._start_api_server()
+        self.start_api_server()
         for name, command in self._commands_of_clients().items():
             if name != "kwok":
                 self.processes[name].kill()
                 self._start(name, command)
 
-    def _start_api_server(self) -> None:
+    def start_api_server(self) -> None:
         command = commands.kube_apiserver(
             self.assets, self.credentials, self.options, self.port, self.etcd_port
         )

@@ -1,15 +1,26 @@
 """
 Objects written past the API server, which would refuse them: too large, or of another shape.
 
-etcd answers JSON over HTTP too. A custom resource is stored there as JSON.
+A custom resource is stored in etcd as JSON.
 """
 
 import base64
-import http.client
 import json
-from typing import Any
 
-from e2e.controlplane import ControlPlane, Json
+from e2e.controlplane import ControlPlane, Json, etcd
+from e2e.controlplane.etcd import OPERATIONS, coded
+
+
+__all__ = [
+    "LARGE_REQUEST_FLAGS",
+    "OPERATIONS",
+    "call",
+    "coded",
+    "read",
+    "remove_all",
+    "write",
+    "write_all",
+]
 
 
 LARGE_REQUEST_FLAGS = ("--max-request-bytes=16777216",)
@@ -31,38 +42,16 @@ def write(plane: ControlPlane, key: str, value: Json) -> None:
 
 def write_all(plane: ControlPlane, values: dict[str, Json]) -> None:
     """Write all values in as few requests as possible."""
-    puts: list[Any] = [
-        {"requestPut": {"key": coded(key), "value": coded(json.dumps(value))}}
-        for key, value in values.items()
-    ]
-    for start in range(0, len(puts), OPERATIONS):
-        call(plane, "txn", {"success": puts[start : start + OPERATIONS]})
+    etcd.write_all(
+        plane.etcd_port, {coded(key): coded(json.dumps(value)) for key, value in values.items()}
+    )
 
 
 def remove_all(plane: ControlPlane, prefix: str) -> None:
     """Delete all keys with this prefix."""
-    call(plane, "deleterange", {"key": coded(prefix), "range_end": coded(prefix + "\x7f")})
-
-
-OPERATIONS = 128
-"""The largest number of operations in one transaction."""
-
-
-def coded(value: str | bytes) -> str:
-    """Encode a key or value in base64, as etcd's JSON gateway requires."""
-    return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
+    call(plane, "deleterange", etcd.with_prefix(prefix))
 
 
 def call(plane: ControlPlane, method: str, body: Json) -> Json:
     """Call etcd. Raises OSError for any status other than 200."""
-    connection = http.client.HTTPConnection("127.0.0.1", plane.etcd_port, timeout=30)
-    try:
-        connection.request("POST", f"/v3/kv/{method}", json.dumps(body))
-        response = connection.getresponse()
-        text = response.read().decode()
-    finally:
-        connection.close()
-    if response.status != http.client.OK:
-        raise OSError(f"etcd {method}: HTTP {response.status}: {text[:300]}")
-    answer: Json = json.loads(text)
-    return answer
+    return etcd.call(plane.etcd_port, method, body)

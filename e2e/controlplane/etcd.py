@@ -1,0 +1,69 @@
+"""Keys and values of etcd, which answers JSON over HTTP too. Both are in base64 there."""
+
+import base64
+import http.client
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from e2e.controlplane.manifests import Json
+
+
+OPERATIONS = 128
+"""The largest number of operations in one transaction."""
+
+_BYTES = 1_000_000
+"""The most that one request carries: etcd refuses 1.5 MiB."""
+
+
+def coded(value: str | bytes) -> str:
+    """Encode a key or value in base64, as etcd's JSON gateway requires."""
+    return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()
+
+
+def with_prefix(prefix: str) -> Json:
+    """Return the range of all keys with this prefix."""
+    return {"key": coded(prefix), "range_end": coded(prefix + "\x7f")}
+
+
+def read_all(port: int, prefixes: Iterable[str]) -> dict[str, str]:
+    """Return the values by key, both encoded, of all keys with one of the prefixes, at one moment."""
+    ranges = [{"requestRange": with_prefix(each)} for each in prefixes]
+    answers = call(port, "txn", {"success": ranges})["responses"]
+    found = [each["response_range"].get("kvs", []) for each in answers]
+    return {pair["key"]: pair["value"] for pairs in found for pair in pairs}
+
+
+def write_all(port: int, values: Mapping[str, str]) -> None:
+    """Write encoded values by encoded key, in as few requests as possible."""
+    for part in _parts(values):
+        puts = [{"requestPut": {"key": key, "value": values[key]}} for key in part]
+        call(port, "txn", {"success": puts})
+
+
+def call(port: int, method: str, body: Json) -> Json:
+    """Call etcd. Raises OSError for any status other than 200."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("POST", f"/v3/kv/{method}", json.dumps(body))
+        response = connection.getresponse()
+        text = response.read().decode()
+    finally:
+        connection.close()
+    if response.status != http.client.OK:
+        raise OSError(f"etcd {method}: HTTP {response.status}: {text[:300]}")
+    answer: Json = json.loads(text)
+    return answer
+
+
+def _parts(values: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield the keys in parts that one transaction has room for."""
+    part: list[str] = []
+    size = 0
+    for key, value in values.items():
+        if part and (len(part) == OPERATIONS or size + len(value) > _BYTES):
+            yield part
+            part, size = [], 0
+        part.append(key)
+        size += len(value)
+    if part:
+        yield part
