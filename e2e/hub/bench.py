@@ -24,8 +24,8 @@ from e2e.support import etcd_objects, machine
 from e2e.support.arguments import natural
 from e2e.support.metrics_process import Prometheus
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
+from reporter.hub.query_results import PREFIX
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS as KIND
-from reporter.stages.fleet.series.labels import PREFIX
 
 
 SCRAPE, INTERVAL = 15, 30

@@ -12,17 +12,15 @@ from e2e.controlplane import ControlPlane, until
 from e2e.hub.parts import pages
 from e2e.hub.parts.engines import VictoriaMetrics, scraping
 from e2e.support.metrics_process import MetricsProcess, Prometheus
+from reporter.hub import queries as texts
 from reporter.hub.asking import Asker
-from reporter.hub.query import texts
-from reporter.hub.query.client import QueryClient
-from reporter.hub.query.credentials import QueryCredentials
-from reporter.hub.query.decoding import QueryFailed, Vector, decode
+from reporter.hub.namespace_results import gather_namespaces
+from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, Vector, decode
+from reporter.hub.query_results import PREFIX
 from reporter.model.fleet.answers import Answers, SeriesSample, SourceReport
 from reporter.model.fleet.enums import Dropped, QueryResult
 from reporter.model.rollup.states import COUNTED_STATES, State
 from reporter.runtime.process.clock import Clock
-from reporter.stages.fleet.series.labels import PREFIX
-from reporter.stages.fleet.series.namespaces import gather_namespaces
 from tests.support.fleet.dashboard import QUERIES
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.settings import settings

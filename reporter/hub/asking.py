@@ -7,16 +7,16 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol, TypeVar
 
-from reporter.hub.query.decoding import QueryFailed, Vector, decode
-from reporter.hub.query.texts import SERIES_LIMIT, of_round
+from reporter.hub.detail_results import gather_revisions, gather_trouble
+from reporter.hub.queries import SERIES_LIMIT, of_round
+from reporter.hub.query_client import QueryFailed, Vector, decode
+from reporter.hub.query_results import gather_clusters
 from reporter.kube.wire.backoff import Backoff, BackoffParameters
 from reporter.model.fleet.answers import Answers, ClustersAnswer
 from reporter.model.fleet.enums import QueryName, QueryResult
 from reporter.model.fleet.status import QueryEntry
 from reporter.runtime.process.clock import Clock
 from reporter.settings.groups.hub import HubSettings
-from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
-from reporter.stages.fleet.series.gathering import gather_clusters
 
 
 QUERIES = len(QueryName)

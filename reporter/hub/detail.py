@@ -8,17 +8,17 @@ from functools import partial
 from aiohttp import hdrs, web
 
 from reporter.hub.asking import Engine
+from reporter.hub.fleet_v1 import FleetRequest, find_missing, find_unavailable
 from reporter.hub.keeper import FleetKeeper
+from reporter.hub.namespace_results import gather_namespaces
 from reporter.hub.pages import CLUSTER_PATH
-from reporter.hub.query.decoding import QueryFailed, decode
-from reporter.hub.query.texts import SERIES_LIMIT, of_cluster
+from reporter.hub.queries import SERIES_LIMIT, of_cluster
+from reporter.hub.query_client import QueryFailed, decode
 from reporter.model.fleet.status import FLEET_SCOPE, ClusterDetail, FleetNamespace
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
 from reporter.server.responses import JSON
 from reporter.server.served_document import NO_CACHE
-from reporter.sinks.fleet_v1 import FleetRequest, find_missing, find_unavailable
 from reporter.sinks.status_v1 import encode
-from reporter.stages.fleet.series.namespaces import gather_namespaces
 
 
 TIME_LIMIT = timedelta(seconds=10)

@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
+from reporter.hub.document import FleetMoment, FleetView
+from reporter.hub.fold import Engagements, fold
+from reporter.hub.membership import Engagement, engagements_of
+from reporter.hub.records import Fleet, FleetRules
 from reporter.model.fleet.answers import Answers
 from reporter.model.fleet.enums import Engage
 from reporter.model.fleet.status import QueryEntry
@@ -14,10 +18,6 @@ from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.observations import NotServed, NotSynced
 from reporter.runtime.leaderelection.leadership import Leadership, run_whenever_leading
 from reporter.runtime.process.clock import Clock
-from reporter.stages.fleet.engagements import Engagement, engagements_of
-from reporter.stages.fleet.fold import Engagements, fold
-from reporter.stages.fleet.records import Fleet, FleetRules
-from reporter.stages.fleet.shown.document import FleetMoment, FleetView
 from reporter.stages.rollup.objects.wanted import evaluation_interval
 from reporter.stages.store.written_objects import WrittenObjectStore
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from reporter import PROGRAM_NAME
+from reporter.hub import fleet_v1
+from reporter.hub.document import FleetView
 from reporter.server.served_document import ServedDocument
-from reporter.sinks import fleet_v1
-from reporter.stages.fleet.shown.document import FleetView
 
 
 CLUSTER_PATH = "/status/v1/clusters/{cluster}"

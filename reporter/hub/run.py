@@ -13,10 +13,11 @@ from reporter.hub.detail import ClusterDetails
 from reporter.hub.health import HubHealth
 from reporter.hub.inputs import HubInputs
 from reporter.hub.keeper import FleetKeeper
+from reporter.hub.metrics import HubMetrics
 from reporter.hub.objects import FleetLooks
 from reporter.hub.pages import FLEET_DOCUMENT, render_diagnosis
-from reporter.hub.query.client import QueryClient
-from reporter.hub.query.credentials import QueryCredentials
+from reporter.hub.query_client import QueryClient, QueryCredentials
+from reporter.hub.records import Fleet, FleetRules
 from reporter.kube.client.client import RestClient, connect
 from reporter.kube.objects.leases import LeaseLock
 from reporter.kube.objects.status_objects import StatusObjectClient
@@ -38,8 +39,6 @@ from reporter.server.served_document import StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.sinks.metrics import HubMetrics
-from reporter.stages.fleet.records import Fleet, FleetRules
 
 
 WRITE_RATE = WriteRate(10.0, 50.0)

@@ -27,7 +27,7 @@ CAPABILITIES: Mapping[str, Sequence[str]] = {
     ],
     "announcing": ["stages/announcing", "runtime/announcing"],
     "status": ["stages/rollup", "runtime/rollup", "runtime/status", "cli/status"],
-    "hub": ["hub", "stages/fleet"],
+    "hub": ["hub"],
     "history": ["stages/healthevents", "runtime/healthevents"],
     "kube": ["kube"],
     "job": ["job"],

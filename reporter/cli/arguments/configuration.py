@@ -9,6 +9,7 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.problems import CatalogueError
 from reporter.catalogue.sources.packs import DEFAULT_PACKS
+from reporter.hub.query_results import METRIC_LABELS
 from reporter.model.catalogue.entries import Catalogue
 from reporter.settings import (
     FLAG_NAMES,
@@ -18,7 +19,6 @@ from reporter.settings import (
     SettingsError,
     load_settings,
 )
-from reporter.stages.fleet.series.labels import METRIC_LABELS
 from reporter.stages.probes.specs import SPECS
 
 

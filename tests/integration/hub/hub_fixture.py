@@ -17,8 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_hub_settings
-from reporter.hub.query.client import QueryClient
-from reporter.hub.query.credentials import QueryCredentials
+from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.run import Hub
 from reporter.kube.client.client import RestClient, connect
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS

@@ -4,9 +4,8 @@ from collections import Counter
 from contextlib import asynccontextmanager
 
 from reporter.hub.asking import Asker
-from reporter.hub.query.client import QueryClient
-from reporter.hub.query.credentials import QueryCredentials
-from reporter.hub.query.texts import SERIES_LIMIT
+from reporter.hub.queries import SERIES_LIMIT
+from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.model.fleet.enums import QueryName, QueryResult
 from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock

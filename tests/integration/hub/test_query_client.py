@@ -6,9 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.hub.query.client import QueryClient
-from reporter.hub.query.credentials import QueryCredentials
-from reporter.hub.query.decoding import QueryFailed, decode
+from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, decode
 from reporter.model.fleet.enums import QueryResult
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.ports import free_port

@@ -6,18 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from reporter.hub.desired_objects import confirmed_at, render_status
+from reporter.hub.detail_results import gather_revisions, gather_trouble
+from reporter.hub.document import FleetMoment, FleetView
+from reporter.hub.fold import fold
+from reporter.hub.membership import engagements_of
+from reporter.hub.query_results import gather_clusters
+from reporter.hub.records import Fleet, FleetRules
 from reporter.model.fleet.answers import Answers
 from reporter.model.fleet.enums import Engage
 from reporter.model.fleet.status import ClusterEntry
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.rollup.states import State
-from reporter.stages.fleet.engagements import engagements_of
-from reporter.stages.fleet.fold import fold
-from reporter.stages.fleet.records import Fleet, FleetRules
-from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
-from reporter.stages.fleet.series.gathering import gather_clusters
-from reporter.stages.fleet.shown.document import FleetMoment, FleetView
-from reporter.stages.fleet.shown.objects import confirmed_at, render_status
 from reporter.stages.rollup.objects.wanted import is_outdated, make_patch, renewal_due_at
 from reporter.stories.notation.syntax import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters

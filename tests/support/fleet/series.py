@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from reporter.hub.query_results import PREFIX
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.rollup.states import COUNTED_STATES, State
-from reporter.stages.fleet.series.labels import PREFIX
 
 
 NOON = 1_767_268_800.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.stages.fleet.skew import SKEW_LIMIT, WINDOW_SECONDS, is_skewed, observe
+from reporter.hub.source_state import SKEW_LIMIT, WINDOW_SECONDS, is_skewed, observe
 
 
 def after(*ages: float, pause: float = 30.0):

@@ -3,15 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
-from reporter.model.fleet.status import FleetBlocking, FleetNamespace
-from reporter.model.rollup.states import State, is_complete
-from reporter.model.rollup.status import Counts, Package, Replicas
-from reporter.stages.fleet.series.detail import blocking_of
-from reporter.stages.fleet.series.gathering import MAX_COUNT, parse_value
-from reporter.stages.fleet.series.labels import (
+from reporter.hub.detail_results import blocking_of
+from reporter.hub.query_results import (
     BLOCKING_INFO,
     INFERENCE_SETS,
+    MAX_COUNT,
     NAME,
     PACKAGE_INFO,
     PREFIX,
@@ -19,11 +15,15 @@ from reporter.stages.fleet.series.labels import (
     SILENCED_UNTIL,
     STATE,
     STATES,
+    parse_value,
     source_of,
     text_of,
 )
-from reporter.stages.fleet.shown.blocking import reported_blocking
-from reporter.stages.fleet.shown.times import MAX_TIME
+from reporter.hub.render import MAX_TIME, reported_blocking
+from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
+from reporter.model.fleet.status import FleetBlocking, FleetNamespace
+from reporter.model.rollup.states import State, is_complete
+from reporter.model.rollup.status import Counts, Package, Replicas
 
 
 class _Draft:

@@ -8,6 +8,7 @@ from prometheus_client import Counter as CounterMetric
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from reporter.hub.document import FleetView
 from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
 from reporter.model.rollup.object_status import WriteObjectResult
 from reporter.model.rollup.states import COUNTED_STATES
@@ -24,7 +25,6 @@ from reporter.sinks.metrics.declarations.hub import (
     HUB_UNKNOWN_CLUSTERS,
 )
 from reporter.sinks.metrics.process import ProcessMetrics
-from reporter.stages.fleet.shown.document import FleetView
 
 
 class FleetCollector(Collector):

@@ -3,6 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from reporter.hub.query_results import (
+    BLOCKING_INFO,
+    CLUSTER_SCOPE,
+    MAX_COUNT,
+    NAME,
+    PREFIX,
+    SILENCED_UNTIL,
+    STATE,
+    STATES,
+    parse_value,
+    source_of,
+    text_of,
+)
 from reporter.model.fleet.answers import (
     ClusterTrouble,
     NamespaceTrouble,
@@ -14,18 +27,6 @@ from reporter.model.fleet.answers import (
     TroubleAnswer,
 )
 from reporter.model.rollup.states import State
-from reporter.stages.fleet.series.gathering import MAX_COUNT, parse_value
-from reporter.stages.fleet.series.labels import (
-    BLOCKING_INFO,
-    CLUSTER_SCOPE,
-    NAME,
-    PREFIX,
-    SILENCED_UNTIL,
-    STATE,
-    STATES,
-    source_of,
-    text_of,
-)
 
 
 class _Draft:

@@ -8,10 +8,10 @@ from itertools import islice
 
 import msgspec
 
+from reporter.hub.document import ANY_STATE, FleetView
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
 from reporter.sinks.status_v1 import parse_states, parse_wait, with_list
-from reporter.stages.fleet.shown.document import ANY_STATE, FleetView
 
 
 CLUSTERS_PER_PART = 100

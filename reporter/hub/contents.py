@@ -4,11 +4,11 @@ Put together what is shown of a cluster: what stands while nothing new is known,
 
 from typing import NamedTuple
 
+from reporter.hub.cluster_verdict import Judgement
+from reporter.hub.records import Content, Sighting
 from reporter.model.fleet.answers import ClusterTrouble, PackageCount
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.rollup.states import State
-from reporter.stages.fleet.judging import Judgement
-from reporter.stages.fleet.records import Content, Sighting
 
 
 NO_TROUBLE = ClusterTrouble()

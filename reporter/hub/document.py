@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from reporter.hub.records import Fleet, FleetRecord, FleetRules
+from reporter.hub.render import describe_code, reported_blocking, to_time
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.fleet.status import (
     FLEET_SCOPE,
@@ -23,10 +25,6 @@ from reporter.model.fleet.status import (
 )
 from reporter.model.rollup.states import COUNTED_STATES, Mode, State
 from reporter.model.rollup.status import SCHEMA_VERSION, Counts
-from reporter.stages.fleet.records import Fleet, FleetRecord, FleetRules
-from reporter.stages.fleet.shown.blocking import reported_blocking
-from reporter.stages.fleet.shown.texts import describe_code
-from reporter.stages.fleet.shown.times import to_time
 
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)

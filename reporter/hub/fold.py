@@ -10,13 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from reporter.model.fleet.answers import Answers, ClustersAnswer, DroppedByCause
-from reporter.model.fleet.enums import Dropped, Engage, FleetCode
-from reporter.model.rollup.states import State
-from reporter.stages.fleet import sightings as sighting_rules
-from reporter.stages.fleet.engagements import Engagement
-from reporter.stages.fleet.judging import Judgement, Past, find_labels, judge
-from reporter.stages.fleet.records import (
+from reporter.hub import source_state as sighting_rules
+from reporter.hub.cluster_verdict import Judgement, Past, find_labels, judge
+from reporter.hub.contents import NO_TROUBLE, Detail, update_content
+from reporter.hub.membership import Engagement
+from reporter.hub.query_results import DroppedCounter
+from reporter.hub.records import (
     Content,
     Fleet,
     FleetRecord,
@@ -25,9 +24,10 @@ from reporter.stages.fleet.records import (
     Sightings,
     SkewWindow,
 )
-from reporter.stages.fleet.series.gathering import DroppedCounter
-from reporter.stages.fleet.shown.contents import NO_TROUBLE, Detail, update_content
-from reporter.stages.fleet.skew import is_skewed, observe
+from reporter.hub.source_state import is_skewed, observe
+from reporter.model.fleet.answers import Answers, ClustersAnswer, DroppedByCause
+from reporter.model.fleet.enums import Dropped, Engage, FleetCode
+from reporter.model.rollup.states import State
 
 
 Engagements: TypeAlias = Mapping[str, Engagement]

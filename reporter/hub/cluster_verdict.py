@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from reporter.hub.membership import Engagement
+from reporter.hub.records import Fleet, FleetRules, LabelsByUid, Sighting, Sightings
 from reporter.model.fleet.answers import SourceId
 from reporter.model.fleet.enums import FleetCode
 from reporter.model.rollup.states import State
-from reporter.stages.fleet.engagements import Engagement
-from reporter.stages.fleet.records import Fleet, FleetRules, LabelsByUid, Sighting, Sightings
 
 
 class Judgement(NamedTuple):

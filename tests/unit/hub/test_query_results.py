@@ -5,6 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reporter.hub import query_results as labels
+from reporter.hub.detail_results import gather_revisions, gather_trouble
+from reporter.hub.namespace_results import gather_namespaces
+from reporter.hub.query_results import MAX_NAMES, gather_clusters
+from reporter.hub.render import reported_blocking
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import Dropped
 from reporter.model.rollup.states import State
@@ -18,11 +23,6 @@ from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
 )
-from reporter.stages.fleet.series import labels
-from reporter.stages.fleet.series.detail import gather_revisions, gather_trouble
-from reporter.stages.fleet.series.gathering import MAX_NAMES, gather_clusters
-from reporter.stages.fleet.series.namespaces import gather_namespaces
-from reporter.stages.fleet.shown.blocking import reported_blocking
 from reporter.stages.rollup.records import NO_COUNTS
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 

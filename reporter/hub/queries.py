@@ -4,8 +4,7 @@ The queries in PromQL: three a round, however many clusters there are, and one f
 
 import json
 
-from reporter.model.fleet.enums import QueryName
-from reporter.stages.fleet.series.labels import (
+from reporter.hub.query_results import (
     BLOCKING_INFO,
     CLUSTER_INFO,
     EVALUATED,
@@ -16,6 +15,7 @@ from reporter.stages.fleet.series.labels import (
     SILENCED_UNTIL,
     STATE,
 )
+from reporter.model.fleet.enums import QueryName
 
 
 SERIES_LIMIT = 50_000

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
+from reporter.hub.document import FleetMoment
+from reporter.hub.records import FleetRecord
 from reporter.model.enums import Layer
 from reporter.model.fleet.object_status import MAX_PACKAGES, ClusterObjectStatus
 from reporter.model.fleet.status import ClusterEntry, FleetBlocking
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.model.rollup.object_status import AVAILABLE, ObjectBlocking, SetCounts
 from reporter.model.rollup.states import Actionability
-from reporter.stages.fleet.records import FleetRecord
-from reporter.stages.fleet.shown.document import FleetMoment
 from reporter.stages.rollup.objects.answers import ObjectAnswer
 from reporter.stages.rollup.objects.conditions import make_conditions
 

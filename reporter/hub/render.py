@@ -1,9 +1,25 @@
-"""The meaning of each cause for which the hub calls a cluster Unknown, and what to do."""
+"""Render what a cluster reports and why it is Unknown: times, causes with what to do, what blocks."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
+from reporter.hub.records import Content
+from reporter.model.fleet.answers import ReportedBlocking
 from reporter.model.fleet.enums import FleetCode
-from reporter.stages.fleet.records import Content
+from reporter.model.fleet.status import FleetBlocking
+
+
+MAX_TIME = 253_402_300_799
+"""The last second of the year 9999, which is the last of datetime."""
+
+
+def to_time(seconds: float | None) -> datetime | None:
+    """
+    Return a Unix time that a cluster reports; None for what is none. Clocks may have any time.
+    """
+    if seconds is None or not 0 <= seconds <= MAX_TIME:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 _TEXTS: Mapping[FleetCode, tuple[str, str]] = {
@@ -58,3 +74,13 @@ def describe_code(code: FleetCode, content: Content, label: str) -> tuple[str, s
     uids = ", ".join(content.other_uids) or "unknown"
     labels = ", ".join(content.other_labels)
     return message.format(label=label, uids=uids, labels=labels), remedy
+
+
+def reported_blocking(found: ReportedBlocking) -> FleetBlocking:
+    return FleetBlocking(
+        reason=found.reason,
+        code=found.code,
+        actionability=found.actionability,
+        stalled=found.stalled,
+        silenced_until=to_time(found.silenced_until or None),
+    )

@@ -1,9 +1,9 @@
 """Only a change of the time of evaluation shows that a source lives."""
 
+from reporter.hub.records import Sightings
+from reporter.hub.source_state import EARLIER_TIMES, update
 from reporter.model.fleet.answers import SourceId, SourceReport
 from reporter.model.rollup.states import State
-from reporter.stages.fleet.records import Sightings
-from reporter.stages.fleet.sightings import EARLIER_TIMES, update
 from tests.support.fleet.series import NOON
 
 

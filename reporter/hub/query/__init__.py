@@ -1,1 +1,0 @@
-"""Ask a metrics engine by the query API of Prometheus."""

@@ -1,1 +1,0 @@
-"""The fleet as a fold: pure, from the fleet before, the answers of a round and the time."""

@@ -1,1 +1,0 @@
-"""The series of an answer, gathered by cluster."""

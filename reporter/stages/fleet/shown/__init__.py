@@ -1,1 +1,0 @@
-"""Documents, objects and texts that show the fleet."""
