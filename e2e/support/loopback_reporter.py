@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reporter.cli.__main__ import main
-from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.metrics.scrapes import Scrape
 from reporter.runtime.inputs import scrape_config
+from reporter.scrape.scraper import ScrapeConfig
 from reporter.settings import Settings
 
 

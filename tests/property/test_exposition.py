@@ -9,7 +9,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from reporter.kube.scrape.exposition import MalformedExposition
+from reporter.scrape.exposition import MalformedExposition
 from reporter.stories.pages import engine_pages
 from reporter.stories.pages.exposition import parse_samples
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from e2e.bench.load import bulk_change
 from e2e.bench.load.teams import MODELS, model, team
 from e2e.controlplane import ControlPlane, Json
-from reporter.kube.scrape.schedule import offset
+from reporter.scrape.schedule import offset
 
 
 ANSWERING = ipaddress.ip_network("127.16.0.0/12")

@@ -6,7 +6,7 @@ import pytest
 
 from e2e.controlplane import ControlPlane, until
 from e2e.support.model_server import MAX_RUNNING, ModelServer
-from reporter.kube.scrape.exposition import MalformedExposition
+from reporter.scrape.exposition import MalformedExposition
 from reporter.stories.pages.exposition import parse_samples
 
 

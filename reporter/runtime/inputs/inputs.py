@@ -11,8 +11,6 @@ from typing import Any, NoReturn, TypeAlias
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.scrape.path import ScrapePath
-from reporter.kube.scrape.scraper import Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.kube.watch.reflector import Reflector
 from reporter.kube.watch.reflectors import Reflectors
@@ -35,6 +33,8 @@ from reporter.runtime.inputs.silence_file import SilenceFileReader
 from reporter.runtime.inputs.store_kind import find_store_kind
 from reporter.runtime.leaderelection.lifecycle import NamedTask
 from reporter.runtime.process.clock import Clock
+from reporter.scrape.path import ScrapePath
+from reporter.scrape.scraper import Scraper
 from reporter.settings import Settings
 from reporter.sinks.metrics import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from reporter.kube.client.connections import MAX_CONNECTIONS as API_CONNECTIONS
-from reporter.kube.scrape.scraper import ScrapeConfig
 from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape
 from reporter.model.metrics.sharing import share_histories
 from reporter.runtime.process.open_files import open_files_limit
+from reporter.scrape.scraper import ScrapeConfig
 from reporter.server.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.settings import ScrapeMode, Settings
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from reporter.kube.scrape.exposition import (
+from reporter.model.metrics.samples import Sample
+from reporter.scrape.exposition import (
     MalformedExposition,
     MetricsContent,
     Steps,
     parse_page,
 )
-from reporter.model.metrics.samples import Sample
 
 
 def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:

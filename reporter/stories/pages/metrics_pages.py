@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from reporter.kube.scrape.exposition import MalformedExposition
 from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.model.metrics.scrapes import Scrape
+from reporter.scrape.exposition import MalformedExposition
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
     MEGABYTE,

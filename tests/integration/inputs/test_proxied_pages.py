@@ -4,12 +4,12 @@ import pytest
 
 from reporter.cli.arguments.configuration import load_shipped_catalogue
 from reporter.kube.client.client import RestClient
-from reporter.kube.scrape.path import ScrapePath
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.process.clock import Clock
+from reporter.scrape.path import ScrapePath
 from tests.integration.inputs.test_changed_kinds import running_inputs
 from tests.integration.leaderelection.test_elector import api, server
 from tests.support.loading_pods import a_loading_pod, a_model, a_team

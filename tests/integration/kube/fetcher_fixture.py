@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from reporter.kube.scrape.fetcher import DirectFetcher, ScrapeError
-from reporter.kube.scrape.schedule import LastOutcome
+from reporter.scrape.fetcher import DirectFetcher, ScrapeError
+from reporter.scrape.schedule import LastOutcome
 from tests.support.loading_pods import a_loading_pod
 from tests.support.stubs import metrics_pages
 from tests.support.stubs.api_servers import (

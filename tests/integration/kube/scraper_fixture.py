@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from devcluster.server import DevCluster
-from reporter.kube.scrape.scraper import ScrapeConfig, Scraper
 from reporter.kube.watch.context import WatchContext
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Unknown
+from reporter.scrape.scraper import ScrapeConfig, Scraper
 from reporter.settings import ScrapeMode
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.snapshot.scrape_targets import TargetFinder

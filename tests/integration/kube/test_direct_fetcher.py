@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
-from reporter.kube.scrape.limits import (
+from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.limits import (
     MAX_CHUNKS,
     MAX_LARGE_PAGES,
     MAX_PAGE_BYTES,
     SMALL_PAGE_BYTES,
 )
-from reporter.kube.scrape.schedule import LastOutcome
-from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.schedule import LastOutcome
 from tests.integration.kube.fetcher_fixture import (
     PAGE,
     POD,

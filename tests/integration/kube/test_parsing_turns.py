@@ -3,9 +3,9 @@
 import asyncio
 from itertools import count
 
-from reporter.kube.scrape import limits
-from reporter.kube.scrape.exposition import MalformedExposition, MetricsContent, Steps
-from reporter.kube.scrape.parsing import parse_in_steps
+from reporter.scrape import limits
+from reporter.scrape.exposition import MalformedExposition, MetricsContent, Steps
+from reporter.scrape.parsing import parse_in_steps
 
 
 CONTENT = MetricsContent({}, frozenset())

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.kube.scrape.fetcher import ProxyFetcher
-from reporter.kube.scrape.limits import MAX_PROXIED_PAGE_BYTES
-from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.fetcher import ProxyFetcher
+from reporter.scrape.limits import MAX_PROXIED_PAGE_BYTES
+from reporter.scrape.schedule import LastOutcome
 from tests.integration.kube.fetcher_fixture import (
     PAGE,
     POD,

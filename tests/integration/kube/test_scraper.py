@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from reporter.kube.scrape.path import ScrapePath
-from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.kinds.core.pods import PODS
+from reporter.scrape.path import ScrapePath
+from reporter.scrape.schedule import LastOutcome
 from reporter.settings import ScrapeMode
 from tests.integration.kube.scraper_fixture import (
     INTERVAL,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.scrape.limits import MAX_CONCURRENT_DIRECT, direct_concurrency
 from reporter.runtime.inputs.scrape_config import make_scrape_config
 from reporter.runtime.process.open_files import (
     WANTED_FILES,
     open_files_limit,
     raise_open_files_limit,
 )
+from reporter.scrape.limits import MAX_CONCURRENT_DIRECT, direct_concurrency
 from reporter.settings import load_settings
 
 

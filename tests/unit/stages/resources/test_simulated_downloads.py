@@ -2,8 +2,8 @@
 
 import pytest
 
-from reporter.kube.scrape.exposition import MalformedExposition
 from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory, add_scrape
+from reporter.scrape.exposition import MalformedExposition
 from reporter.stages.resources.downloads import (
     ENGINE_METRIC_PREFIX,
     REMAINING_SECONDS_METRIC,

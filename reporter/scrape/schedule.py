@@ -10,8 +10,8 @@ from math import floor
 from typing import TypeAlias
 from zlib import crc32
 
-from reporter.kube.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
 from reporter.model.metrics.scrapes import MetricsPage
+from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
 
 
 ScrapePlace: TypeAlias = tuple[str, int]

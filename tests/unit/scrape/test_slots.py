@@ -1,6 +1,6 @@
 """The order in which waiters get slots."""
 
-from reporter.kube.scrape.slots import SlotPool
+from reporter.scrape.turns import SlotPool
 
 
 FIRST, OTHERS = 0, 1

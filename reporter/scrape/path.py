@@ -14,15 +14,15 @@ from typing import Protocol
 
 from reporter.kube.client.client import RestClient
 from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
-from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
-from reporter.kube.scrape.limits import (
+from reporter.model.kinds.core.pods import Pod
+from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.fetcher import FetchedPage, ScrapeError
+from reporter.scrape.limits import (
     DIRECT_TRY_INTERVAL,
     FAILURES_BEFORE_PROXY,
     REVIEW_INTERVAL,
 )
-from reporter.kube.scrape.schedule import LastOutcome, ScrapePlace
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.schedule import LastOutcome, ScrapePlace
 from reporter.settings import ScrapeMode
 
 

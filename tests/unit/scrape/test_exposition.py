@@ -4,8 +4,8 @@ from math import inf, isnan
 
 import pytest
 
-from reporter.kube.scrape import limits
-from reporter.kube.scrape.exposition import MalformedExposition, parse_page
+from reporter.scrape import limits
+from reporter.scrape.exposition import MalformedExposition, parse_page
 from reporter.stories.pages.engine_pages import PAGES
 from reporter.stories.pages.exposition import finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages

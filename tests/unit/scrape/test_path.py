@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from reporter.kube.objects.access_review import PermissionStatus
-from reporter.kube.scrape.fetcher import FetchedPage, ScrapeError
-from reporter.kube.scrape.path import PathSelector, ScrapePath
-from reporter.kube.scrape.schedule import LastOutcome
 from reporter.model.metrics.samples import ScrapeResult
+from reporter.scrape.fetcher import FetchedPage, ScrapeError
+from reporter.scrape.path import PathSelector, ScrapePath
+from reporter.scrape.schedule import LastOutcome
 from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
 

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from reporter.kube.scrape.path import ScrapePath
-from reporter.kube.scrape.schedule import LastOutcome, ScrapeSlot
-from reporter.kube.scrape.turns import ScrapeTurns
 from reporter.model.metrics.scrapes import MetricsPage
+from reporter.scrape.path import ScrapePath
+from reporter.scrape.schedule import LastOutcome, ScrapeSlot
+from reporter.scrape.turns import ScrapeTurns
 
 
 INTERVAL = timedelta(seconds=15)

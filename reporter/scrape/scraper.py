@@ -13,19 +13,6 @@ from datetime import timedelta
 from functools import partial
 from typing import NoReturn, Protocol
 
-from reporter.kube.scrape import limits
-from reporter.kube.scrape.addresses import is_pod_address
-from reporter.kube.scrape.direct_tries import DirectTries
-from reporter.kube.scrape.exposition import (
-    MalformedExposition,
-    MetricsContent,
-    parse_page,
-)
-from reporter.kube.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError
-from reporter.kube.scrape.parsing import content_of, parse_in_steps, result_of
-from reporter.kube.scrape.path import PathSelector, ScrapePath, review_proxy_access
-from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
-from reporter.kube.scrape.turns import ScrapeTurns, Turn
 from reporter.kube.watch.context import WatchContext
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import (
@@ -35,6 +22,18 @@ from reporter.model.metrics.samples import (
     ScrapeResult,
 )
 from reporter.model.metrics.scrapes import MetricsPage, Scrape
+from reporter.scrape import limits
+from reporter.scrape.direct_tries import DirectTries
+from reporter.scrape.exposition import (
+    MalformedExposition,
+    MetricsContent,
+    parse_page,
+)
+from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError, is_pod_address
+from reporter.scrape.parsing import content_of, parse_in_steps, result_of
+from reporter.scrape.path import PathSelector, ScrapePath, review_proxy_access
+from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
+from reporter.scrape.turns import ScrapeTurns, Turn
 from reporter.settings import ScrapeMode
 
 

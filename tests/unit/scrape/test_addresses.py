@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.kube.scrape.addresses import format_url_host, is_pod_address
+from reporter.scrape.fetcher import format_url_host, is_pod_address
 
 
 @pytest.mark.parametrize(

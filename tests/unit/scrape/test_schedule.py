@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.kube.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, next_scrape_time
 from reporter.model.metrics.scrapes import MetricsPage
+from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, next_scrape_time
 
 
 INTERVAL = timedelta(seconds=15)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NoReturn, Protocol
 
-from reporter.kube.scrape import limits
-from reporter.kube.scrape.path import PathSelector
-from reporter.kube.scrape.schedule import ScrapeSchedule
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.scrapes import MetricsPage
+from reporter.scrape import limits
+from reporter.scrape.path import PathSelector
+from reporter.scrape.schedule import ScrapeSchedule
 
 
 class Pods(Protocol):
