@@ -10,8 +10,8 @@ from importlib.metadata import version
 from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.events.client import EventClient
+from reporter.kube.client import RestClient, connect
+from reporter.kube.events import EventClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.earlier_events import NOT_READ, EarlierEvents

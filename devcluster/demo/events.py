@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from reporter import PROGRAM_NAME
-from reporter.kube.client.client import RestClient
-from reporter.kube.wire.errors import Expired, KubeError
+from reporter.kube.client import RestClient
+from reporter.kube.errors import Expired, KubeError
 
 
 EVENTS_PATH = "/api/v1/namespaces/kube-system/events"

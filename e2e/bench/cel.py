@@ -26,7 +26,7 @@ from e2e.bench.rows import BenchRow
 from e2e.support import machine
 from e2e.support.arguments import natural
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.kube.watch.watch_events import decode_items
+from reporter.kube.watch_events import decode_items
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import ApiObject

@@ -16,8 +16,8 @@ from reporter.catalogue.loader import default_folder
 from reporter.catalogue.sources.packs import shipped_packs
 from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.hub.permissions import needed_permissions
-from reporter.kube.objects.access_review import Permission
-from reporter.kube.objects.events.format import EVENT_NAMESPACE as EVENTS
+from reporter.kube.access_review import Permission
+from reporter.kube.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS

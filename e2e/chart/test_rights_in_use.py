@@ -13,13 +13,13 @@ from e2e.chart.helm import Helm, Json
 from e2e.chart.rendering.objects import READER
 from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.rules import LEASES, needed_by
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.access_review import (
+from reporter.kube.access_review import (
     Permission,
     PermissionStatus,
     format_missing_permissions,
     review_permissions,
 )
+from reporter.kube.client import RestClient, connect
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 

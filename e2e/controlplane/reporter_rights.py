@@ -11,7 +11,7 @@ from e2e.controlplane.manifests import Json
 from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
 from reporter.catalogue.sources.packs import DEFAULT_PACKS
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
 

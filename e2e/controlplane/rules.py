@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.sources.packs import DEFAULT_PACKS
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs.permissions import required_permissions

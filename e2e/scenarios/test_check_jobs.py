@@ -14,7 +14,7 @@ from e2e.support import check_jobs, events
 from e2e.support.cases.short_holds import overlay
 from e2e.support.events import Event
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 
 
 CLUSTER, HARNESS, MODEL = (

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from e2e.controlplane import ControlPlane
-from reporter.kube.client.client import RestClient, connect
+from reporter.kube.client import RestClient, connect
 from tests.integration.leaderelection import test_elector as shared
 from tests.integration.leaderelection.test_elector import *  # noqa: F403
 

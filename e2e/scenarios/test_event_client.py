@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from e2e.controlplane import ControlPlane
-from reporter.kube.client.client import RestClient, connect
+from reporter.kube.client import RestClient, connect
 from tests.integration.announcing.test_event_client import *  # noqa: F403
 
 

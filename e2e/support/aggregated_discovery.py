@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from e2e.controlplane import Client, Json
-from reporter.kube.discovery.discovery import AGGREGATED_ACCEPT, DISCOVERY_PATH
+from reporter.kube.discovery import AGGREGATED_ACCEPT, DISCOVERY_PATH
 
 
 def discovered_versions(client: Client, group: str) -> Iterator[Json]:

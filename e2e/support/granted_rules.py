@@ -9,7 +9,7 @@ from typing import Any
 
 from e2e.controlplane import Client, reporter_rights
 from e2e.support.reporter_process import NAMESPACE
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

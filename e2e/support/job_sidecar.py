@@ -17,7 +17,7 @@ from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.client import STRATEGIC
 from e2e.controlplane.processes import Process
 from e2e.controlplane.reporter_rights import until_allowed
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 
 
 PROGRAM = (sys.executable, "-m", "e2e.support.job_sidecar_program")

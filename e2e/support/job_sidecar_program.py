@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from reporter.cli.__main__ import main
-from reporter.kube.auth import rest_config
+from reporter.kube import rest_config
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from reporter.hub.detail_results import gather_revisions, gather_trouble
 from reporter.hub.queries import SERIES_LIMIT, of_round
 from reporter.hub.query_client import QueryFailed, Vector, decode
 from reporter.hub.query_results import gather_clusters
-from reporter.kube.wire.backoff import Backoff, BackoffParameters
+from reporter.kube.backoff import Backoff, BackoffParameters
 from reporter.model.fleet.answers import Answers, ClustersAnswer
 from reporter.model.fleet.enums import QueryName, QueryResult
 from reporter.model.fleet.status import QueryEntry

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from reporter.hub.permissions import needed_permissions
-from reporter.kube.client.client import RestClient
-from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.watch.reflector import Reflector
+from reporter.kube.client import RestClient
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import WatchContext
 from reporter.model.catalogue.subject_definitions import NO_SUBJECTS
 from reporter.model.kinds.productionstack.clusters import (
     PRODUCTION_STACK_CLUSTERS,

@@ -4,7 +4,7 @@ The permissions of the hub: in its own namespace, but for the reviews of who rea
 
 from collections.abc import Collection, Mapping
 
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.fleet.enums import Engage
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
 from reporter.runtime.inputs.permissions import (

@@ -18,11 +18,11 @@ import yaml
 from msgspec import Struct
 
 from reporter.catalogue.yaml.regular_file import read_regular_file
-from reporter.kube.auth.token_file import read_token
-from reporter.kube.client.connections import user_agent
-from reporter.kube.wire.api_status import parse_retry_after
-from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.api_status import parse_retry_after
+from reporter.kube.connections import user_agent
+from reporter.kube.error_mapping import TRANSPORT_ERRORS
+from reporter.kube.plain_text import clean
+from reporter.kube.rest_config import read_token
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import QueryResult
 from reporter.settings.groups.hub import QUERY_PATH, HubSettings

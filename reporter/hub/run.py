@@ -18,9 +18,9 @@ from reporter.hub.objects import FleetLooks
 from reporter.hub.pages import FLEET_DOCUMENT, render_diagnosis
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.records import Fleet, FleetRules
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.leases import LeaseLock
-from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.kube.client import RestClient, connect
+from reporter.kube.leases import LeaseLock
+from reporter.kube.status_objects import StatusObjectClient
 from reporter.model.fleet.enums import Engage
 from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
 from reporter.runtime.leaderelection.elector import Elector

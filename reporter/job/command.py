@@ -13,11 +13,11 @@ from reporter.job.reports import Report, go_duration
 from reporter.job.stop import StopSignal
 from reporter.job.watching import AdapterWatch
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
-from reporter.kube.auth import rest_config
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.job_status import JobStatusClient
-from reporter.kube.objects.sidecar_pod import SidecarPodReader
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube import rest_config
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import ConfigurationError
+from reporter.kube.job_status import JobStatusClient
+from reporter.kube.sidecar_pod import SidecarPodReader
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.process.signals import on_stop_signal
 from reporter.settings import LogFormat

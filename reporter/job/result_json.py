@@ -12,7 +12,7 @@ from typing import Any
 
 from reporter.job.observations import ValidResult
 from reporter.job.result import InvalidFieldError, make_result
-from reporter.kube.wire.decoding import limit_depth
+from reporter.kube.decoding import limit_depth
 
 
 _FIELDS = frozenset({"status", "reason", "message"})

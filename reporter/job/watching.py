@@ -23,7 +23,7 @@ from reporter.job.steps import (
     with_stop,
 )
 from reporter.job.stop import StopSignal
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.errors import KubeError
 from reporter.model.records.job_results import SidecarPod, Terminated
 from reporter.runtime.process.cancellation import cancel_all
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reporter.job.stop import StopSignal
-from reporter.kube.objects.job_status import JobRecord, JobStatusClient
-from reporter.kube.wire.backoff import Backoff, BackoffParameters, is_no_response, pause_after
-from reporter.kube.wire.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
+from reporter.kube.backoff import Backoff, BackoffParameters, is_no_response, pause_after
+from reporter.kube.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
+from reporter.kube.job_status import JobRecord, JobStatusClient
 from reporter.model.records.job_results import JobCondition, JobOwner
 
 

@@ -1,5 +1,7 @@
 """
-The client of the Kubernetes API, and the scraper.
+Everything that talks to the API server.
 
-It answers: how does the program read from a cluster and write to it?
+Credentials and requests (`rest_config`, `client`), lists and watches (`reflector`), discovery, the objects
+that this program writes or asks for, and the terms of the server: errors, times, Retry-After. Nothing here
+decides what is wrong.
 """

@@ -4,11 +4,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.client import EventClient
-from reporter.kube.objects.events.names import health_event_name, node_event_name
-from reporter.kube.objects.health_events import HealthEventClient
-from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.kube.client import RestClient
+from reporter.kube.event_format import health_event_name, node_event_name
+from reporter.kube.events import EventClient
+from reporter.kube.health_events import HealthEventClient
+from reporter.kube.status_objects import StatusObjectClient
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits

@@ -14,11 +14,11 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn, Protocol
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.watch.lister import list_one
-from reporter.kube.watch.watch_events import UndecodableObject
-from reporter.kube.wire.backoff import Backoff, is_no_response, pause_after
-from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
+from reporter.kube.backoff import Backoff, is_no_response, pause_after
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, Throttled, Unreachable
+from reporter.kube.lister import list_one
+from reporter.kube.watch_events import UndecodableObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.verdicts import ObjectRef
 from reporter.runtime.process.clock import Clock

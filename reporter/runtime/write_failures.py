@@ -2,7 +2,7 @@
 
 from enum import StrEnum, unique
 
-from reporter.kube.wire.errors import (
+from reporter.kube.errors import (
     Conflict,
     Invalid,
     KubeError,

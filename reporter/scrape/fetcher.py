@@ -18,10 +18,10 @@ from typing import Self
 
 import aiohttp
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.client.connections import user_agent
-from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS, is_html
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.client import RestClient
+from reporter.kube.connections import user_agent
+from reporter.kube.error_mapping import TRANSPORT_ERRORS, is_html
+from reporter.kube.errors import KubeError, Refused
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.limits import (

@@ -12,8 +12,8 @@ from datetime import timedelta
 from enum import Enum
 from typing import Protocol
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
+from reporter.kube.access_review import Permission, PermissionStatus, review_permissions
+from reporter.kube.client import RestClient
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.fetcher import FetchedPage, ScrapeError

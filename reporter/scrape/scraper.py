@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import NoReturn, Protocol
 
-from reporter.kube.watch.context import WatchContext
+from reporter.kube.watch_context import WatchContext
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import (
     NOT_APART,

@@ -20,10 +20,10 @@ from urllib.parse import quote
 
 from aiohttp import hdrs, web
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.reviews.subject_access_review import VERB, may_get_path
-from reporter.kube.reviews.token_review import UserInfo, review_token
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError
+from reporter.kube.subject_access_review import VERB, may_get_path
+from reporter.kube.token_review import UserInfo, review_token
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
 from reporter.server.decision_cache import DecisionCache
 from reporter.server.host_check import Handler

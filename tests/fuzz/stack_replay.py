@@ -12,7 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from devcluster.example.stack import manifests
-from reporter.kube.watch.watch_events import (
+from reporter.kube.error_mapping import RequestInfo
+from reporter.kube.errors import KubeError
+from reporter.kube.watch_events import (
     Bookmark,
     Delete,
     UndecodableObject,
@@ -20,8 +22,6 @@ from reporter.kube.watch.watch_events import (
     WatchEvent,
     decode_watch_event,
 )
-from reporter.kube.wire.error_mapping import RequestInfo
-from reporter.kube.wire.errors import KubeError
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult

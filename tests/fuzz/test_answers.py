@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter import PROGRAM_NAME
-from reporter.kube.client.client import ApiResponse
-from reporter.kube.discovery import discovery
-from reporter.kube.objects import access_review, leases
-from reporter.kube.objects.events import client as events
-from reporter.kube.objects.events import decoding as event_decoding
-from reporter.kube.objects.events import format as event_format
-from reporter.kube.objects.events import names as event_names
-from reporter.kube.objects.events.decoding import ForeignEvent, decode_event
-from reporter.kube.objects.leases import LeaseLock, encode_lease_record
-from reporter.kube.watch.list_stream import ListStreamDecoder
-from reporter.kube.watch.watch_events import (
+from reporter.kube import access_review, api_status, discovery, event_format, events, leases
+from reporter.kube import event_format as event_decoding
+from reporter.kube import event_format as event_names
+from reporter.kube.client import ApiResponse
+from reporter.kube.decoding import Json
+from reporter.kube.error_mapping import RequestInfo, response_error, watch_event_error
+from reporter.kube.errors import KubeError
+from reporter.kube.event_format import ForeignEvent, decode_event
+from reporter.kube.leases import LeaseLock, encode_lease_record
+from reporter.kube.lister import ListStreamDecoder
+from reporter.kube.watch_events import (
     Bookmark,
     Delete,
     ListPage,
@@ -30,10 +30,6 @@ from reporter.kube.watch.watch_events import (
     decode_list_page,
     decode_watch_event,
 )
-from reporter.kube.wire import api_status
-from reporter.kube.wire.decoding import Json
-from reporter.kube.wire.error_mapping import RequestInfo, response_error, watch_event_error
-from reporter.kube.wire.errors import KubeError
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.records.event_record import EventRecord
 from reporter.model.records.lease_record import LeaseRecord

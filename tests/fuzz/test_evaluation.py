@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from reporter.kube.objects.events.decoding import decode_event
-from reporter.kube.objects.events.format import encode_event
+from reporter.kube.event_format import decode_event, encode_event
 from reporter.model.records.event_record import EventRecord
 from tests.fuzz.odd_values import SECRET
 from tests.fuzz.stack_replay import StackReplay, stories, strings

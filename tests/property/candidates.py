@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Self
 
-from reporter.kube.objects.leases import Lease
-from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
+from reporter.kube.errors import Conflict, NotFound, Unreachable
+from reporter.kube.leases import Lease
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.rules import LeaseTiming

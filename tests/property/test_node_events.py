@@ -8,7 +8,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.kube.objects.events.names import node_event_name, recovery_name
+from reporter.kube.event_format import node_event_name, recovery_name
 from reporter.model.enums import Layer
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits

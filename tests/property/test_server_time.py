@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from reporter.kube.wire.server_time import ServerTime
+from reporter.kube.server_time import ServerTime
 from reporter.runtime.process.clock import MAX_RATE, corrected_offset
 
 

@@ -7,11 +7,15 @@ from typing import TypeVar
 
 import msgspec
 
-from reporter.kube.objects.events.decoding import ForeignEvent, decode_event
-from reporter.kube.objects.events.format import encode_event, encode_event_patch
-from reporter.kube.objects.events.names import event_name
-from reporter.kube.objects.leases import Lease
-from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.kube.errors import Conflict, NotFound
+from reporter.kube.event_format import (
+    ForeignEvent,
+    decode_event,
+    encode_event,
+    encode_event_patch,
+    event_name,
+)
+from reporter.kube.leases import Lease
 from reporter.model.records.event_record import EventRecord, PossibleKeys
 from reporter.model.records.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork

@@ -8,7 +8,7 @@ from enum import StrEnum, unique
 from random import Random
 from typing import TypeVar
 
-from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
+from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from tests.support.virtual_clock import VirtualClock
 
 

@@ -5,7 +5,7 @@ import time
 
 from e2e.bench.support.plain_client import PlainClient
 from e2e.controlplane import ControlPlane
-from reporter.kube.wire.paths import collection_path
+from reporter.kube.paths import collection_path
 from reporter.model.kinds import DEFAULT_KINDS
 
 

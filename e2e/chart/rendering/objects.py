@@ -4,7 +4,7 @@ The objects that the chart renders: one of a kind, the arguments of the process,
 
 from typing import Any
 
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 
 
 READER = "-status-reader"

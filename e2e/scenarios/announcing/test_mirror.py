@@ -10,7 +10,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 
 
 pytestmark = pytest.mark.controlplane

@@ -14,7 +14,7 @@ from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
-from reporter.kube.objects.events.format import EPISODE_LABEL
+from reporter.kube.event_format import EPISODE_LABEL
 
 
 pytestmark = pytest.mark.controlplane

@@ -11,10 +11,10 @@ from e2e.controlplane import ApiError, ControlPlane, Json
 from e2e.support import health_events
 from e2e.support.health_events import PATH
 from e2e.support.reporter_process import NAMESPACE
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.events.format import event_labels
-from reporter.kube.objects.health_events import HealthEventClient
-from reporter.kube.wire.errors import Conflict, Invalid, NotFound
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, Invalid, NotFound
+from reporter.kube.event_format import event_labels
+from reporter.kube.health_events import HealthEventClient
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.model.kinds.productionstack.health_events import (
     HEALTH_EVENTS,

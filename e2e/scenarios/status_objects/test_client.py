@@ -8,9 +8,9 @@ import pytest_asyncio
 
 from e2e.controlplane import ControlPlane, Json, crds
 from e2e.support import status_objects
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.status_objects import StatusObjectClient
-from reporter.kube.wire.errors import Conflict, Invalid, NotFound, Unserved
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
+from reporter.kube.status_objects import StatusObjectClient
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,

@@ -12,7 +12,7 @@ from e2e.support.cases.cluster_replay import FLAGS
 from e2e.support.cases.pointer_comparison import AnnouncedRoot, suppressed_in
 from e2e.support.cases.short_holds import ReplayDelays, overlay
 from reporter.cli.arguments.configuration import load_configuration
-from reporter.kube.client.client import connect
+from reporter.kube.client import connect
 from reporter.model.enums import Layer, Reason
 from reporter.model.rollup.status import Blocking, StatusDocument
 from reporter.runtime.oneshot.cluster import read_cluster

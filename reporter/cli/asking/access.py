@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from reporter.cli.arguments.parser import Arguments
 from reporter.cli.arguments.times import parse_time_flag
-from reporter.kube.auth.loader import load_bearer
-from reporter.kube.client.client import RestClient, connect
+from reporter.kube.client import RestClient, connect
+from reporter.kube.rest_config import load_bearer
 from reporter.runtime.process.clock import Clock
 from reporter.settings import Settings, load_settings
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reporter.cli.asking.exit_codes import ExitCode
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.errors import ConfigurationError
 from reporter.runtime.status.source import CannotAsk
 
 

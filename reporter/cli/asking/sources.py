@@ -12,8 +12,8 @@ from reporter.cli.arguments.times import parse_moment
 from reporter.cli.asking.access import ClusterAccess
 from reporter.cli.asking.pod_flags import describe_files, evaluation_flags
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.client.client import RestClient
-from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.one_shot import ClusterSource, DumpSource

@@ -8,7 +8,7 @@ from reporter.cli.arguments.parser import REPEAT, Arguments
 from reporter.cli.arguments.source_flag import FILE, KUBECONFIG
 from reporter.cli.asking.sources import SourceOpener
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.errors import ConfigurationError
 from reporter.model.rollup.states import State
 from reporter.runtime.status.source import CannotAsk, StatusAnswer, Target
 from reporter.runtime.status.summary import summarize

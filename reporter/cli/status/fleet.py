@@ -13,7 +13,7 @@ from reporter.cli.asking.sources import READS_ALONE, find_pods_of_one
 from reporter.cli.asking.terminal import Terminal
 from reporter.cli.status.changes import ChangePrinter
 from reporter.cli.status.showing import show_answers
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.fleet.status import FleetDocument
 from reporter.runtime.process.clock import Clock
 from reporter.runtime.status.hub import FleetAnswer, HubSource

@@ -16,8 +16,8 @@ from reporter.cli.asking.access import ClusterAccess
 from reporter.cli.asking.exit_codes import ExitCode
 from reporter.cli.asking.run import run_asking
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.objects.silences import read_silenced_object, silence_object
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.errors import KubeError
+from reporter.kube.silences import read_silenced_object, silence_object
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.silencing import SILENCE_PREFIX
 from reporter.model.kinds.core.namespaces import NAMESPACES

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
-from reporter.kube.wire.errors import KubeError, Refused, Throttled, Unreachable
+from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.model.records.event_record import EventRecord
 from reporter.runtime.announcing.announcements import Announcements
 from reporter.runtime.announcing.event_writer import EventSink

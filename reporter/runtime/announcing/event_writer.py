@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from reporter.kube.wire.errors import Conflict, NotFound, Unreachable
+from reporter.kube.errors import Conflict, NotFound, Unreachable
 from reporter.model.records.event_record import EventRecord, PossibleKeys, WriteResult
 from reporter.runtime.leaderelection.leadership import Leadership, write_while_leading
 

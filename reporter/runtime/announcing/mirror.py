@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import NoReturn, TypeAlias
 
-from reporter.kube.wire.errors import Invalid, KubeError, Refused, Throttled, Unreachable
+from reporter.kube.errors import Invalid, KubeError, Refused, Throttled, Unreachable
 from reporter.model.enums import EventType
 from reporter.model.records.event_record import EventRecord, WriteResult
 from reporter.model.subjects import FindingKey, Subject

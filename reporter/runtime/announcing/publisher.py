@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NoReturn
 
-from reporter.kube.wire.errors import Invalid, KubeError, Refused, Throttled, Unreachable
+from reporter.kube.errors import Invalid, KubeError, Refused, Throttled, Unreachable
 from reporter.model.records.event_record import EventRecord, WriteResult
 from reporter.model.subjects import FindingKey
 from reporter.runtime.announcing.announcements import Announcements

@@ -2,7 +2,7 @@
 
 import logging
 
-from reporter.kube.wire.errors import Refused
+from reporter.kube.errors import Refused
 from reporter.model.records.event_record import EventRecord
 
 

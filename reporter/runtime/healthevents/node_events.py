@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from reporter.kube.objects.events.format import episode_annotations, event_labels
-from reporter.kube.objects.events.names import recovery_name
-from reporter.kube.objects.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
-from reporter.kube.wire.errors import Conflict, Invalid, NotFound
+from reporter.kube.errors import Conflict, Invalid, NotFound
+from reporter.kube.event_format import episode_annotations, event_labels, recovery_name
+from reporter.kube.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
 from reporter.model.kinds.base.objects import NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
 
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.errors import KubeError, Refused
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
 from reporter.model.observations import Watching

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
+from reporter.kube.errors import KubeError, Throttled, Unreachable
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.runtime.announcing.write_limits import WriteLimits
 from reporter.runtime.healthevents.writer import Write

@@ -4,11 +4,11 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
-from reporter.kube.objects.events.format import episode_annotations, event_labels
-from reporter.kube.wire.errors import (
+from reporter.kube.errors import (
     Conflict,
     NotFound,
 )
+from reporter.kube.event_format import episode_annotations, event_labels
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent, HealthEventSpec

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.watch.reflector import Reflector
-from reporter.kube.watch.reflectors import Reflectors
+from reporter.kube.client import RestClient
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.reflector import Reflector
+from reporter.kube.reflectors import Reflectors
+from reporter.kube.watch_context import WatchContext
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent

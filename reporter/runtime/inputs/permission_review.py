@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NoReturn
 
-from reporter.kube.objects.access_review import (
+from reporter.kube.access_review import (
     Permission,
     PermissionStatus,
     format_missing_permissions,
     review_permissions,
 )
-from reporter.kube.watch.context import WatchContext
+from reporter.kube.watch_context import WatchContext
 from reporter.runtime.inputs.permission_states import PermissionStates
 from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION
 from reporter.settings import ScrapeMode

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from reporter.kube.objects.access_review import Permission, PermissionStatus
+from reporter.kube.access_review import Permission, PermissionStatus
 
 
 EVERYWHERE = " in all namespaces"

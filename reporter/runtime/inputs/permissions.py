@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from reporter.kube.objects.access_review import Permission
-from reporter.kube.objects.events.format import EVENT_NAMESPACE
-from reporter.kube.reviews.subject_access_review import SUBJECT_ACCESS_REVIEWS
-from reporter.kube.reviews.token_review import TOKEN_REVIEWS
+from reporter.kube.access_review import Permission
+from reporter.kube.event_format import EVENT_NAMESPACE
+from reporter.kube.subject_access_review import SUBJECT_ACCESS_REVIEWS
+from reporter.kube.token_review import TOKEN_REVIEWS
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS

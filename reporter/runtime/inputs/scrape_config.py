@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reporter.kube.client.connections import MAX_CONNECTIONS as API_CONNECTIONS
+from reporter.kube.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.scrapes import Scrape

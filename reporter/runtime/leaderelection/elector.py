@@ -13,8 +13,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NoReturn, Protocol
 
-from reporter.kube.objects.leases import Lease
-from reporter.kube.wire.errors import Conflict, KubeError, NotFound
+from reporter.kube.errors import Conflict, KubeError, NotFound
+from reporter.kube.leases import Lease
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.rules import (
     LeaseAbsence,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NoReturn, Protocol, TypeVar
 
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.errors import Unreachable
 from reporter.runtime.process.cancellation import cancel_all
 
 

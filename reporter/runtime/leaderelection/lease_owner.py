@@ -14,9 +14,9 @@ from typing import NoReturn
 
 import msgspec
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.leases import LeaseLock
-from reporter.kube.wire.errors import Invalid, KubeError, Refused
+from reporter.kube.client import RestClient
+from reporter.kube.errors import Invalid, KubeError, Refused
+from reporter.kube.leases import LeaseLock
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
 from reporter.model.records.lease_record import LeaseOwner
 from reporter.runtime.leaderelection.elector import Elector

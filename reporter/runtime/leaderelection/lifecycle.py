@@ -5,7 +5,7 @@ import logging
 from collections.abc import Coroutine, Iterable
 from typing import Any, Protocol, TypeAlias
 
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.errors import ConfigurationError
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.process.cancellation import stop_all

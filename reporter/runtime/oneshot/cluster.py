@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.watch.lister import list_all
-from reporter.kube.watch.timing import WatchTiming
-from reporter.kube.watch.watch_health import describe_error
-from reporter.kube.wire.errors import KubeError, Unserved
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, Unserved
+from reporter.kube.lister import list_all
+from reporter.kube.watch_context import WatchTiming
+from reporter.kube.watch_health import describe_error
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState

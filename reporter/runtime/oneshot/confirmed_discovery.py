@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Collection
 from datetime import timedelta
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.discovery.discovery import discover
+from reporter.kube.client import RestClient
+from reporter.kube.discovery import discover
 from reporter.model.observations import DiscoveryResult
 from reporter.runtime.process.clock import Clock
 from reporter.stages.store.crd_presence import LOSS_CONFIRMED_AFTER

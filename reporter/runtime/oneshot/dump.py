@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from reporter.kube.dump.documents import read_documents
-from reporter.kube.dump.dump import CRDS, Dump, collect, uncovered
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.dump import CRDS, Dump, collect, uncovered
+from reporter.kube.dump_documents import read_documents
+from reporter.kube.errors import ConfigurationError
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.resource_kind import ResourceKind

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reporter.catalogue.silences import read_silence_file
-from reporter.kube.watch.watch_events import UndecodableObject
+from reporter.kube.watch_events import UndecodableObject
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.runtime.inputs import scrape_config

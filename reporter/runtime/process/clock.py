@@ -3,7 +3,7 @@
 import time
 from datetime import UTC, datetime
 
-from reporter.kube.wire.server_time import OffsetBounds
+from reporter.kube.server_time import OffsetBounds
 
 
 START_SECONDS = 10.0

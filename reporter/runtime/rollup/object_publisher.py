@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Generic, NoReturn, Protocol, TypeVar
 
-from reporter.kube.wire.errors import (
+from reporter.kube.errors import (
     Conflict,
     KubeError,
     Refused,

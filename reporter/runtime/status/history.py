@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.watch.lister import ListResult, list_all
-from reporter.kube.wire.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.lister import ListResult, list_all
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS, HealthEvent
 from reporter.runtime.status.source import CannotAsk
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.plain_text import clean
 from reporter.model.fleet.status import FLEET_SCOPE, ClusterEntry, FleetDocument
 from reporter.model.rollup.states import State
 from reporter.runtime.status.reporter import (

@@ -7,8 +7,8 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.wire.errors import KubeError, Throttled, Unreachable
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, Throttled, Unreachable
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.rollup.states import Mode

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.wire.decoding import decode_json
-from reporter.kube.wire.errors import KubeError, Refused
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_json
+from reporter.kube.errors import KubeError, Refused
 from reporter.runtime.status.reporter import ANSWERS, MAX_BYTES, Fetched
 from reporter.runtime.status.source import CannotAsk
 from reporter.settings.parsers import BindAddress, parse_address

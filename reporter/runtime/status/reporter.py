@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from reporter.kube.wire.api_status import parse_retry_after
-from reporter.kube.wire.error_mapping import is_html
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.api_status import parse_retry_after
+from reporter.kube.error_mapping import is_html
+from reporter.kube.plain_text import clean
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import SCHEMA_VERSION, StatusDocument, StatusError
 from reporter.runtime.status.source import CannotAsk, StatusAnswer, Target

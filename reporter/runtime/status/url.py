@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from reporter.kube.client.connections import user_agent
-from reporter.kube.wire.error_mapping import TRANSPORT_ERRORS
-from reporter.kube.wire.errors import ConfigurationError
-from reporter.kube.wire.plain_text import clean
+from reporter.kube.connections import user_agent
+from reporter.kube.error_mapping import TRANSPORT_ERRORS
+from reporter.kube.errors import ConfigurationError
+from reporter.kube.plain_text import clean
 from reporter.runtime.status.reporter import MAX_BYTES, PATH, Fetched
 from reporter.runtime.status.source import CannotAsk
 

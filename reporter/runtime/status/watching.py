@@ -13,8 +13,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from reporter.kube.client.client import RestClient
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
 from reporter.runtime.announcing.announcements import Announcements

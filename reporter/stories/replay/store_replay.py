@@ -5,8 +5,7 @@ from typing import Any, Self
 
 import msgspec
 
-from reporter.kube.objects.events.format import episode_annotations
-from reporter.kube.objects.events.names import health_event_name
+from reporter.kube.event_format import episode_annotations, health_event_name
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import (
     HealthEvent,

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.client import EventClient
+from reporter.kube.client import RestClient
+from reporter.kube.events import EventClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.client import EventClient
+from reporter.kube.client import RestClient
+from reporter.kube.events import EventClient
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import Subject

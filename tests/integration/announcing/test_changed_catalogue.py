@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.health_events import HealthEventClient
+from reporter.kube.client import RestClient
+from reporter.kube.health_events import HealthEventClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.runtime.controller.evaluator_change import AdaptedEvaluation

@@ -14,11 +14,10 @@ import pytest_asyncio
 
 from devcluster.server import DevCluster
 from reporter import PROGRAM_NAME
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.events.client import EVENTS_PATH, EventClient
-from reporter.kube.objects.events.format import encode_event
-from reporter.kube.objects.events.names import LABEL_PREFIX, event_name
-from reporter.kube.wire.errors import Conflict, Invalid, NotFound
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, Invalid, NotFound
+from reporter.kube.event_format import LABEL_PREFIX, encode_event, event_name
+from reporter.kube.events import EVENTS_PATH, EventClient
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject

@@ -1,7 +1,7 @@
 """The publisher against an API server: announced, rewritten, repeated, closed."""
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     running_publisher,

@@ -4,7 +4,7 @@ import pytest
 
 from devcluster.http.faults.rules import Hang, bad_gateway_response, overloaded_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from tests.integration.announcing.mirror_fixture import (
     MIRRORS,
     PODS,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from devcluster.http.faults.rules import bad_gateway_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import Layer
 from tests.integration.announcing.mirror_fixture import (

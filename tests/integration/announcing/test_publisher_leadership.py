@@ -8,8 +8,8 @@ from devcluster.http.faults.rules import (
     status_response,
 )
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.client import EventClient
+from reporter.kube.client import RestClient
+from reporter.kube.events import EventClient
 from reporter.model.records.event_record import EventRecord
 from reporter.stages.announcing.announcement_state import AnnouncementState
 from tests.integration.announcing.publisher_fixture import (

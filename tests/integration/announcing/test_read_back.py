@@ -9,7 +9,7 @@ from devcluster.http.faults.rules import (
     truncated_response,
 )
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.enums import TroubleKind
 from tests.integration.announcing.publisher_fixture import (
     BBR,

@@ -6,7 +6,7 @@ from devcluster.http.faults.rules import (
     status_response,
 )
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.runtime.announcing.write_queue import MAX_CONCURRENT_WRITES
 from tests.integration.announcing.publisher_fixture import (
     ALL,

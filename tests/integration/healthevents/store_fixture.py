@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.events.names import health_event_name, node_event_name
-from reporter.kube.objects.health_events import HealthEventClient
+from reporter.kube.client import RestClient
+from reporter.kube.event_format import health_event_name, node_event_name
+from reporter.kube.health_events import HealthEventClient
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from reporter.model.kinds.productionstack.health_event_writes import (

@@ -13,7 +13,7 @@ from devcluster.http.faults.rules import (
 )
 from devcluster.schema.api_errors import FieldError, invalid
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.observations import WatchLost
 from tests.integration.announcing.publisher_fixture import (
     BBR,

@@ -7,7 +7,7 @@ import msgspec
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.verdicts import Cause, ObjectRef
 from tests.integration.announcing.publisher_fixture import BBR, ISTIO

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.health_events import HealthEventClient
-from reporter.kube.wire.decoding import Json
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import Json
+from reporter.kube.health_events import HealthEventClient
 from reporter.model.kinds.productionstack.health_events import HealthEvent
 from reporter.model.silences import SilenceFile
 from tests.integration.announcing.publisher_fixture import ISTIO, lines

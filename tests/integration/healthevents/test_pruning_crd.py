@@ -7,8 +7,8 @@ import pytest
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.health_events import HealthEventClient
+from reporter.kube.client import RestClient
+from reporter.kube.health_events import HealthEventClient
 from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
 from tests.integration.announcing.publisher_fixture import ISTIO, lines
 from tests.integration.healthevents.store_fixture import StoreFixture, node_parts, running_store

@@ -8,7 +8,7 @@ from devcluster.http.faults.rules import (
     CutConnection,
 )
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.kinds.productionstack.health_events import subject_text
 from reporter.model.observations import NotServed, NotSynced

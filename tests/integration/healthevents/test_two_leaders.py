@@ -5,7 +5,7 @@ Two leaders at once, as after a lease that one of them has not yet given up: one
 from collections import Counter
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from tests.integration.announcing.publisher_fixture import ISTIO
 from tests.integration.healthevents.store_fixture import running_store
 from tests.integration.leaderelection.test_elector import api, server

@@ -19,7 +19,7 @@ from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_hub_settings
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.run import Hub
-from reporter.kube.client.client import RestClient, connect
+from reporter.kube.client import RestClient, connect
 from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
 from reporter.model.rollup.states import State
 from reporter.runtime.process.clock import Clock

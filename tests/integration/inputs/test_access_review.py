@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from devcluster.http.faults.rules import FaultResponse, Hang
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.access_review import Permission, PermissionStatus, review_permissions
+from reporter.kube.access_review import Permission, PermissionStatus, review_permissions
+from reporter.kube.client import RestClient
 from tests.integration.leaderelection.test_elector import api, server
 
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from devcluster.http.faults.rules import Hang
 from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchState

@@ -9,7 +9,7 @@ from typing import Any
 
 from devcluster.server import DevCluster
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchState

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS

@@ -10,10 +10,10 @@ import pytest
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.access_review import Permission
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.wire.errors import Refused
+from reporter.kube.access_review import Permission
+from reporter.kube.client import RestClient
+from reporter.kube.errors import Refused
+from reporter.kube.watch_context import WatchContext
 from reporter.runtime.inputs import permission_review
 from reporter.runtime.inputs.permission_review import PermissionReview, ReviewTiming
 from reporter.runtime.inputs.permissions import required_permissions

@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS

@@ -14,8 +14,8 @@ from reporter.job.environment import SidecarSettings, load_settings
 from reporter.job.steps import SidecarRules
 from reporter.job.stop import StopSignal
 from reporter.job.writer import WriteDeadlines
-from reporter.kube.client.client import connect
-from reporter.kube.wire.backoff import BackoffParameters
+from reporter.kube.backoff import BackoffParameters
+from reporter.kube.client import connect
 from reporter.runtime.process.clock import Clock
 from tests.support.stubs.api_servers import until
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 import pytest_asyncio
 
-from reporter.kube.objects.job_status import JobStatusClient
-from reporter.kube.objects.sidecar_pod import SidecarPodReader
-from reporter.kube.wire.errors import Conflict, Invalid, NotFound, Unreachable
+from reporter.kube.errors import Conflict, Invalid, NotFound, Unreachable
+from reporter.kube.job_status import JobStatusClient
+from reporter.kube.sidecar_pod import SidecarPodReader
 from reporter.model.records.job_results import (
     Container,
     JobCondition,

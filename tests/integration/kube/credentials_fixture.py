@@ -4,7 +4,7 @@ import json
 import stat
 from datetime import timedelta
 
-from reporter.kube.auth.credentials import RefreshPolicy
+from reporter.kube.credentials import RefreshPolicy
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_status_response,

@@ -8,10 +8,9 @@ from random import Random
 
 from aiohttp import web
 
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.watch.reflector import Reflector
-from reporter.kube.watch.timing import WatchTiming
-from reporter.kube.wire.backoff import BackoffParameters
+from reporter.kube.backoff import BackoffParameters
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import WatchContext, WatchTiming
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.observations import NotSynced, Watching, WatchState
 from tests.support.builders import NOON

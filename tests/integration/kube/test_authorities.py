@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.errors import Unreachable
 from tests.integration.kube.credentials_fixture import only, who
 from tests.support.stubs.api_servers import a_kubeconfig, connected, serving
 from tests.support.stubs.certificates import a_context

@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from reporter.kube.client.client import connect
-from reporter.kube.wire.errors import (
+from reporter.kube.client import connect
+from reporter.kube.errors import (
     ConfigurationError,
     KubeError,
     Refused,

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import timedelta
 
-from reporter.kube.wire.errors import KubeError
+from reporter.kube.errors import KubeError
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_kubeconfig,

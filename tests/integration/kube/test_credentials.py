@@ -6,8 +6,8 @@ import ssl
 
 import pytest
 
-from reporter.kube.client.client import connect
-from reporter.kube.wire.errors import ConfigurationError, Refused, Unreachable
+from reporter.kube.client import connect
+from reporter.kube.errors import ConfigurationError, Refused, Unreachable
 from tests.integration.kube.credentials_fixture import (
     ALWAYS,
     SELDOM,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from reporter.kube.discovery.discovery import discover
+from reporter.kube.discovery import discover
 from tests.integration.kube.reflector_fixture import FAST_TIMING
 from tests.integration.kube.test_discovery_loop import (
     GROUPS,

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 from aiohttp import web
 
-from reporter.kube.discovery.discovery import discover
-from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.wire.errors import Refused, Unreachable
+from reporter.kube.discovery import discover
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.errors import Refused, Unreachable
+from reporter.kube.watch_context import WatchContext
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.kaito import workspaces
@@ -246,11 +246,7 @@ async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
     async with running_discovery(tmp_path, handler, SELDOM) as (_, board):
         await until(lambda: board.recorded[-1:] == [DiscoveryResult(SERVED)])
     assert board.recorded[0] == "discover API groups: HTTP 503: starting"
-    recorded = [
-        r.getMessage()
-        for r in caplog.records
-        if r.name == "reporter.kube.discovery.discovery_loop"
-    ]
+    recorded = [r.getMessage() for r in caplog.records if r.name == "reporter.kube.discovery_loop"]
     assert len(recorded) == 2
 
 

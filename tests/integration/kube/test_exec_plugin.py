@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.auth.credentials import RefreshPolicy
-from reporter.kube.auth.exec_plugin import ExecPlugin, run_exec_plugin
-from reporter.kube.auth.plugin_output import MAX_OUTPUT_BYTES, run_program
-from reporter.kube.client.client import connect
-from reporter.kube.wire.errors import ConfigurationError, Refused
+from reporter.kube.client import connect
+from reporter.kube.credentials import RefreshPolicy
+from reporter.kube.errors import ConfigurationError, Refused
+from reporter.kube.exec_plugin import MAX_OUTPUT_BYTES, ExecPlugin, run_exec_plugin, run_program
 from tests.integration.kube.credentials_fixture import (
     ALWAYS,
     SELDOM,

@@ -3,9 +3,9 @@
 import pytest
 from aiohttp import web
 
-from reporter.kube.watch.lister import ListResult, list_all, list_one
-from reporter.kube.watch.watch_events import UndecodableObject
-from reporter.kube.wire.errors import Expired, KubeError, Unreachable
+from reporter.kube.errors import Expired, KubeError, Unreachable
+from reporter.kube.lister import ListResult, list_all, list_one
+from reporter.kube.watch_events import UndecodableObject
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from tests.integration.kube.reflector_fixture import (

@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
-from reporter.kube.wire.errors import ConfigurationError
+from reporter.kube.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import ALWAYS, DATE, only, who
 from tests.support.stubs.api_servers import (
     a_json_response,

@@ -9,12 +9,11 @@ from random import Random
 
 from aiohttp import web
 
-from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.watch.recovery import Recovery
-from reporter.kube.watch.reflector import Reflector
-from reporter.kube.wire.backoff import BackoffParameters
-from reporter.kube.wire.errors import Unreachable
+from reporter.kube.backoff import BackoffParameters
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.errors import Unreachable
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import Recovery, WatchContext
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS

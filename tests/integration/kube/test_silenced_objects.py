@@ -6,9 +6,9 @@ import pytest
 
 from devcluster.example.crds import crd
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.silences import read_silenced_object, silence_object
-from reporter.kube.wire.errors import NotFound
+from reporter.kube.client import RestClient
+from reporter.kube.errors import NotFound
+from reporter.kube.silences import read_silenced_object, silence_object
 from reporter.model.kinds.base.silencing import SILENCE_PREFIX
 from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from tests.integration.leaderelection.test_elector import api, server

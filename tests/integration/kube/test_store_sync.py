@@ -9,9 +9,9 @@ import pytest
 
 from devcluster.example.crds import crd
 from devcluster.server import DevCluster
-from reporter.kube.discovery.discovery_loop import DiscoveryLoop
-from reporter.kube.watch.context import WatchContext
-from reporter.kube.watch.reflector import Reflector
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import WatchContext
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.kinds.core.namespaces import NAMESPACES

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.wire.errors import (
+from reporter.kube.errors import (
     Unreachable,
 )
 from tests.integration.kube.reflector_fixture import a_watch_response

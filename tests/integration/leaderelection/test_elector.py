@@ -14,9 +14,9 @@ import pytest
 import pytest_asyncio
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.objects.leases import Lease, LeaseLock
-from reporter.kube.wire.errors import Conflict, NotFound
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, NotFound
+from reporter.kube.leases import Lease, LeaseLock
 from reporter.model.records.lease_record import LeaseRecord
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import Leadership, NoElection

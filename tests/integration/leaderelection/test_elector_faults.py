@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.kube.objects.leases import LeaseLock
+from reporter.kube.leases import LeaseLock
 from tests.integration.leaderelection.test_elector import (
     api,
     bounded,
@@ -61,8 +61,8 @@ WRITER = """
 import asyncio, sys
 from datetime import timedelta
 from reporter.runtime.process.clock import Clock
-from reporter.kube.client.client import connect
-from reporter.kube.objects.leases import LeaseLock
+from reporter.kube.client import connect
+from reporter.kube.leases import LeaseLock
 from reporter.runtime.leaderelection.elector import Elector
 from tests.integration.leaderelection.test_elector import FAST_TIMING
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.leases import Lease
+from reporter.kube.client import RestClient
+from reporter.kube.leases import Lease
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.runtime.leaderelection.elector import Elector

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from devcluster.example.stack import manifests
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient, connect
-from reporter.kube.wire.errors import ConfigurationError, KubeError
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import ConfigurationError, KubeError
 from reporter.runtime.oneshot.cluster import read_cluster
 from reporter.runtime.oneshot.dump import read_dump
 from reporter.runtime.oneshot.source import Observations

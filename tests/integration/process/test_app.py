@@ -14,7 +14,7 @@ from devcluster.http.faults.rules import (
 )
 from devcluster.server import DevCluster
 from reporter import app
-from reporter.kube.client.client import connect
+from reporter.kube.client import connect
 from reporter.runtime.inputs.scrape_config import scraping_reasons
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings

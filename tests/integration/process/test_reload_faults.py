@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.kube.client.client import connect
+from reporter.kube.client import connect
 from reporter.model.catalogue.entries import Catalogue
 from reporter.runtime.process.clock import Clock
 from reporter.settings import load_settings

@@ -12,8 +12,8 @@ from datetime import timedelta
 import msgspec
 
 from devcluster.server import DevCluster
-from reporter.kube.client.client import RestClient
-from reporter.kube.objects.status_objects import StatusObjectClient
+from reporter.kube.client import RestClient
+from reporter.kube.status_objects import StatusObjectClient
 from reporter.model.kinds.productionstack.statuses import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,

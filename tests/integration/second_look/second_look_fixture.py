@@ -14,7 +14,7 @@ from devcluster.controllers.workloads import running_status
 from devcluster.example.team import MODEL, TEAM, WORKSPACE
 from devcluster.schema.times import format_time
 from devcluster.server import DevCluster
-from reporter.kube.client.client import connect
+from reporter.kube.client import connect
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.rollup.states import State
 from reporter.model.verdicts import ObjectRef

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from devcluster.server import DevCluster
 from reporter.app import Reporter
-from reporter.kube.client.client import RestClient
+from reporter.kube.client import RestClient
 from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES

@@ -14,7 +14,7 @@ import pytest
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.kube.objects.events.format import encode_event
+from reporter.kube.event_format import encode_event
 from reporter.model.enums import EventType, Layer, Reason, TroubleKind
 from reporter.model.records.announced import Announced, AnnouncedFinding, AnnouncedTrouble
 from reporter.model.records.event_record import EventRecord

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import yaml
 from aiohttp import web
 
-from reporter.kube.client.client import RestClient, connect
+from reporter.kube.client import RestClient, connect
 
 
 Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

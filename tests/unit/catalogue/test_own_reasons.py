@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from reporter.catalogue.problems import CatalogueError
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.verdicts import Clear, Unknown
 from reporter.runtime.inputs.permissions import (
     crds_to_track,

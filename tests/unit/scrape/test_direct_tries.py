@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.objects.access_review import PermissionStatus
+from reporter.kube.access_review import PermissionStatus
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.model.metrics.scrapes import MetricsPage

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.objects.access_review import PermissionStatus
+from reporter.kube.access_review import PermissionStatus
 from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.scrape.path import PathSelector, ScrapePath

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reporter.kube.watch.watch_events import UndecodableObject, Upsert, decode_watch_event
-from reporter.kube.wire.error_mapping import RequestInfo
+from reporter.kube.error_mapping import RequestInfo
+from reporter.kube.watch_events import UndecodableObject, Upsert, decode_watch_event
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from reporter.kube.wire.errors import Throttled
+from reporter.kube.errors import Throttled
 from reporter.runtime.healthevents.queue import StoreQueue, name_of, writes_of
 from reporter.stages.healthevents.plan import Plan
 from reporter.stages.healthevents.writes import Create, Patch, PlanMemory

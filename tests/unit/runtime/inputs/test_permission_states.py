@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from reporter.kube.objects.access_review import Permission, PermissionStatus
+from reporter.kube.access_review import Permission, PermissionStatus
 from reporter.runtime.inputs.permission_states import PermissionStates
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.nvsentinel.node_health_events import node_health_events
 from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace as replace_parameters
 
-from reporter.kube.objects.access_review import Permission
+from reporter.kube.access_review import Permission
 from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import Reason
 from reporter.model.metrics.samples import ScrapeResult

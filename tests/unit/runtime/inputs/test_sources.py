@@ -2,8 +2,8 @@
 
 import pytest
 
-from reporter.kube.objects.access_review import Permission
-from reporter.kube.wire.paths import name_field_selector
+from reporter.kube.access_review import Permission
+from reporter.kube.paths import name_field_selector
 from reporter.model.enums import DetailSource
 from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.model.kinds.core.pods import PODS

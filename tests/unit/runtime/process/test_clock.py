@@ -1,6 +1,6 @@
 import pytest
 
-from reporter.kube.wire.server_time import OffsetBounds
+from reporter.kube.server_time import OffsetBounds
 from reporter.runtime.process.clock import (
     MAX_RATE,
     MAX_STEP,

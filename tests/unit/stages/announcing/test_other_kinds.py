@@ -9,9 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from reporter.cli.arguments.targets import parse_target
-from reporter.kube.objects.events.decoding import decode_event
-from reporter.kube.objects.events.format import encode_event, event_labels
-from reporter.kube.objects.events.names import LABEL_PREFIX
+from reporter.kube.event_format import LABEL_PREFIX, decode_event, encode_event, event_labels
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.model.kinds.productionstack.health_events import subject_of, subject_text
 from reporter.model.records.event_record import EventRecord

@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from reporter.kube.objects.events.names import node_event_name
+from reporter.kube.event_format import node_event_name
 from reporter.model.enums import Layer
 from reporter.model.kinds.nvsentinel.node_health_events import (
     NodeHealthEvent,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.objects.events.names import health_event_name
+from reporter.kube.event_format import health_event_name
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from tests.support.builders import HOUR, MINUTE, an_active_verdict
 from tests.support.health_events import StoreReplay

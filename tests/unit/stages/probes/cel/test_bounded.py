@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from reporter.kube.watch.watch_events import Upsert, decode_items, decode_watch_event
-from reporter.kube.wire.error_mapping import RequestInfo
+from reporter.kube.error_mapping import RequestInfo
+from reporter.kube.watch_events import Upsert, decode_items, decode_watch_event
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.subjects import Subject

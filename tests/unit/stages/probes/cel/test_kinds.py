@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reporter.kube.wire.paths import name_field_selector
+from reporter.kube.paths import name_field_selector
 from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
 from reporter.model.verdicts import Active, Clear, ObjectRef

@@ -1,0 +1,188 @@
+"""Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing."""
+
+import asyncio
+import textwrap
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum, unique
+
+import msgspec
+
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_json
+from reporter.kube.errors import KubeError
+
+
+REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+MAX_CONCURRENT_REVIEWS = 8
+REVIEW_TIMEOUT = timedelta(seconds=10)
+TABLE_WIDTH = 100
+COLUMN_GAP = "  "
+TABLE_HEADER = ("MISSING", "ON", "UNKNOWN REASONS")
+MAX_VERBS_WIDTH, MAX_TARGET_WIDTH = 15, 42
+"""Maximum widths of the first two columns, so that the longest reason fits into the third."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Permission:
+    """
+    One permission; *resource* may name a subresource (``inferencesets/scale``).
+
+    Without *namespace* it is for all namespaces, without *name* for all objects.
+    """
+
+    verb: str
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def group_resource(self) -> str:
+        """
+        The resource as errors name it: ``deployments.apps``, ``inferencesets.kaito.sh/scale``.
+        """
+        resource, slash, subresource = self.resource.partition("/")
+        return resource + (f".{self.group}" if self.group else "") + slash + subresource
+
+    @property
+    def request_text(self) -> str:
+        """The permission as a refused request names it, without object and namespace."""
+        return f"{self.verb} {self.group_resource}"
+
+    @property
+    def target(self) -> str:
+        """The resource with its name and namespace if any."""
+        name = f" {self.name}" if self.name else ""
+        return self.group_resource + name + (f" in {self.namespace}" if self.namespace else "")
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.target}"
+
+
+@unique
+class PermissionStatus(StrEnum):
+    """The result of a review; UNKNOWN if the review failed."""
+
+    GRANTED = "granted"
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+
+
+async def review_permissions(
+    api: RestClient, permissions: Iterable[Permission], *, time_limit: timedelta = REVIEW_TIMEOUT
+) -> tuple[tuple[Permission, PermissionStatus], ...]:
+    """
+    Review each permission once and return the results in the given order.
+
+    Raises nothing: without a response in time the result is UNKNOWN.
+    """
+    statuses = dict.fromkeys(permissions, PermissionStatus.UNKNOWN)
+    slots = asyncio.Semaphore(MAX_CONCURRENT_REVIEWS)
+
+    async def review(permission: Permission) -> None:
+        async with slots:
+            statuses[permission] = await _review_one(api, permission)
+
+    try:
+        async with asyncio.timeout(time_limit.total_seconds()), asyncio.TaskGroup() as group:
+            for permission in statuses:
+                group.create_task(review(permission), name=f"review {permission}")
+    except TimeoutError:
+        pass
+    return tuple(statuses.items())
+
+
+def format_missing_permissions(
+    statuses: Iterable[tuple[Permission, PermissionStatus]],
+    reasons_by_permission: Mapping[Permission, Collection[str]],
+) -> str:
+    """
+    Format the missing permissions with the reasons that stay Unknown; empty if none is missing.
+    """
+    reviewed = tuple(statuses)
+    rows = _permission_rows(
+        (permission for permission, status in reviewed if status is PermissionStatus.MISSING),
+        reasons_by_permission,
+    )
+    lines = _format_rows([TABLE_HEADER, *rows]) if rows else []
+    unknown = sum(status is PermissionStatus.UNKNOWN for _, status in reviewed)
+    if unknown:
+        lines.append(f"{unknown} of {len(reviewed)} permissions could not be checked.")
+    return "\n".join(lines)
+
+
+class _AccessReviewStatus(msgspec.Struct):
+    allowed: bool = False
+
+
+class _AccessReview(msgspec.Struct):
+    status: _AccessReviewStatus
+
+
+_REVIEW_DECODER = msgspec.json.Decoder(_AccessReview)
+
+
+async def _review_one(api: RestClient, permission: Permission) -> PermissionStatus:
+    resource, _, subresource = permission.resource.partition("/")
+    attributes = {
+        "verb": permission.verb,
+        "group": permission.group,
+        "resource": resource,
+        "subresource": subresource,
+        "namespace": permission.namespace,
+        "name": permission.name,
+    }
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    try:
+        response = await api.call(
+            "POST",
+            REVIEW_PATH,
+            body=body,
+            operation=f"review permission {permission}",
+        )
+        allowed = decode_json(_REVIEW_DECODER, response.body).status.allowed
+    except (KubeError, msgspec.DecodeError):
+        return PermissionStatus.UNKNOWN
+    return PermissionStatus.GRANTED if allowed else PermissionStatus.MISSING
+
+
+def _permission_rows(
+    missing: Iterable[Permission], reasons_by_permission: Mapping[Permission, Collection[str]]
+) -> list[tuple[str, ...]]:
+    """Build one row for all verbs on the same target, in the given order."""
+    verbs: dict[str, list[str]] = defaultdict(list)
+    reasons: dict[str, set[str]] = defaultdict(set)
+    for permission in missing:
+        verbs[permission.target].append(permission.verb)
+        reasons[permission.target].update(reasons_by_permission.get(permission, ()))
+    return [
+        (", ".join(verbs[target]), target, ", ".join(sorted(reasons[target])) or "-")
+        for target in verbs
+    ]
+
+
+def _format_rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    verbs = min(max(len(row[0]) for row in rows), MAX_VERBS_WIDTH)
+    target = min(max(len(row[1]) for row in rows), MAX_TARGET_WIDTH)
+    widths = (verbs, target, TABLE_WIDTH - verbs - target - 2 * len(COLUMN_GAP))
+    return [line for row in rows for line in _wrap_row(row, widths)]
+
+
+def _wrap_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Format the lines of one row; a cell that is too wide continues on the next line."""
+    cells = [textwrap.wrap(text, width) for text, width in zip(row, widths, strict=True)]
+    height = max(map(len, cells))
+    padded = [cell + [""] * (height - len(cell)) for cell in cells]
+    return [
+        COLUMN_GAP.join(
+            text.ljust(width) for text, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in zip(*padded, strict=True)
+    ]

@@ -1,5 +1,0 @@
-"""
-Discovery of the served resources.
-
-It answers: which kinds and versions does this cluster serve now?
-"""

@@ -1,0 +1,174 @@
+"""
+Create, patch and read our Events, always through core/v1.
+
+Nothing is retried or decided here; every failure is raised as a KubeError.
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import msgspec
+
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_response
+from reporter.kube.errors import NotFound
+from reporter.kube.event_format import (
+    EVENT_NAMESPACE,
+    ForeignEvent,
+    decode_event,
+    encode_event,
+    encode_event_patch,
+    event_name,
+    event_namespace,
+)
+from reporter.model.records.event_record import EventRecord, PossibleKeys, no_keys
+
+
+EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"
+INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
+"""The kinds of objects that our Events are about."""
+
+PAGE_SIZE = 500
+MERGE_PATCH = "application/merge-patch+json"
+
+logger = logging.getLogger(__name__)
+
+
+class EventClient:
+    """
+    Reads and writes our Events.
+
+    *instance* is the name of our pod.
+    """
+
+    def __init__(self, api: RestClient, instance: str) -> None:
+        self._api = api
+        self._instance = instance
+
+    async def create(self, record: EventRecord) -> None:
+        """
+        Create the Event. Conflict means that it exists: an earlier write arrived although it failed.
+        """
+        await self._api.call(
+            "POST",
+            _events_path(record),
+            body=encode_event(record, instance=self._instance),
+            operation=_operation("create", record),
+        )
+
+    async def patch(self, record: EventRecord) -> None:
+        """
+        Patch the Event. NotFound means that it has expired.
+
+        The patch has no resourceVersion, so it never conflicts.
+        """
+        await self._api.call(
+            "PATCH",
+            _event_path(record),
+            body=encode_event_patch(record, instance=self._instance),
+            content_type=MERGE_PATCH,
+            operation=_operation("patch", record),
+        )
+
+    async def read(self, record: EventRecord) -> EventRecord | None:
+        """
+        Read the Event with the name of *record*; None if there is none.
+
+        The name alone identifies subject, reason and episode. So a damaged Event counts as *record*
+        with unknown content: the next patch repairs it, while a create would conflict for ever.
+        """
+        try:
+            response = await self._api.call(
+                "GET", _event_path(record), operation=_operation("read", record)
+            )
+        except NotFound:
+            return None
+        found = decode_event(response.body, lambda _: (record.key,))
+        if isinstance(found, ForeignEvent):
+            return replace(record, message="", content_digest="")
+        return found
+
+    async def list(self, possible_keys: PossibleKeys = no_keys) -> tuple[EventRecord, ...]:
+        """
+        List our Events that can be continued.
+
+        They are selected by their involvedObject, because admission may have changed the source.
+        The field selector and the pages make the API server read from etcd, so call this rarely.
+        """
+        found: list[EventRecord] = []
+        unclear: list[msgspec.Raw] = []
+        foreign: list[ForeignEvent] = []
+        for kind in INVOLVED_KINDS:
+            async for raw in self._list_raw(f"involvedObject.kind={kind}"):
+                event = decode_event(raw, possible_keys)
+                if isinstance(event, EventRecord):
+                    found.append(event)
+                else:
+                    unclear.append(raw)
+        # A Ready is named after the last write about the trouble that it ends.
+        episodes = {record.last_timestamp for record in found}
+        for raw in unclear:
+            event = decode_event(raw, possible_keys, episodes)
+            if isinstance(event, EventRecord):
+                found.append(event)
+            elif event.has_our_source:
+                foreign.append(event)
+        if foreign:
+            _log_foreign_events(foreign)
+        return tuple(found)
+
+    async def _list_raw(self, selector: str) -> AsyncIterator[msgspec.Raw]:
+        token = ""
+        while True:
+            query = [("limit", str(PAGE_SIZE)), ("fieldSelector", selector)]
+            response = await self._api.call(
+                "GET",
+                EVENTS_PATH,
+                query=[*query, ("continue", token)] if token else query,
+                operation=f"list events {EVENT_NAMESPACE}",
+            )
+            page = _decode_list(response.body)
+            for raw in page.items or ():
+                yield raw
+            token = page.metadata.continue_ or ""
+            if not token:
+                return
+
+
+class _EventListMeta(msgspec.Struct, rename={"continue_": "continue"}):
+    continue_: str | None = None
+
+
+class _EventList(msgspec.Struct):
+    metadata: _EventListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+_LIST_DECODER = msgspec.json.Decoder(_EventList)
+
+
+def _decode_list(body: bytes) -> _EventList:
+    operation = f"list events {EVENT_NAMESPACE}"
+    return decode_response(_LIST_DECODER, body, operation, expected="a list of Events")
+
+
+def _events_path(record: EventRecord) -> str:
+    return f"/api/v1/namespaces/{event_namespace(record)}/events"
+
+
+def _event_path(record: EventRecord) -> str:
+    return f"{_events_path(record)}/{event_name(record)}"
+
+
+def _operation(verb: str, record: EventRecord) -> str:
+    return f"{verb} event {event_namespace(record)}/{event_name(record)}"
+
+
+def _log_foreign_events(events: list[ForeignEvent]) -> None:
+    logger.info(
+        "ignoring %d Events of this source that cannot be continued, such as %s: %s",
+        len(events),
+        events[0].name,
+        events[0].why,
+    )

@@ -1,0 +1,107 @@
+"""
+Create, resolve and delete HealthEvents, of this program's kind or of NVSentinel's.
+
+Nothing is retried or decided here; every failure is raised as a KubeError.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+import msgspec
+
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import Json, decode_response
+from reporter.kube.paths import Query, collection_path
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
+from reporter.model.kinds.productionstack.health_events import HealthEvent
+
+
+MERGE_PATCH = "application/merge-patch+json"
+
+STRICT: Query = (("fieldValidation", "Strict"),)
+"""
+Let the API server refuse fields that the CRD does not have instead of dropping them. Servers before
+Kubernetes 1.25 drop them all the same (API concepts, "Field validation").
+"""
+
+NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
+
+T = TypeVar("T", HealthEvent, NodeHealthEvent)
+
+
+class HealthEventClient(Generic[T]):
+    """*kind*: of one namespace, that of the store. *object_type*: its struct."""
+
+    def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
+        self._api, self._kind = api, kind
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
+
+    async def create(
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: msgspec.Struct,
+        *,
+        version: str,
+        query: Query = (),
+        annotations: Mapping[str, str] = NO_ANNOTATIONS,
+    ) -> T:
+        """
+        Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
+
+        *query*: `STRICT`, or nothing.
+        """
+        kind = self._kind
+        body = {
+            "apiVersion": f"{kind.group}/{version}",
+            "kind": kind.kind,
+            "metadata": {
+                "name": name,
+                "namespace": kind.namespace,
+                "labels": dict(labels),
+                **({"annotations": dict(annotations)} if annotations else {}),
+            },
+            "spec": msgspec.to_builtins(spec),
+        }
+        operation = self._operation("create", name)
+        path = collection_path(kind, version)
+        response = await self._api.call("POST", path, query=query, body=body, operation=operation)
+        return self._decode(operation, response.body)
+
+    async def patch(self, found: T, patch: Json, *, version: str) -> T:
+        """
+        Patch the status; returns the object as it is then.
+
+        Conflict: somebody has changed it since *found* was read. NotFound: it was deleted.
+        """
+        operation = self._operation("patch status of", found.metadata.name)
+        response = await self._api.call(
+            "PATCH",
+            f"{self._path(found, version)}/status",
+            body=patch,
+            content_type=MERGE_PATCH,
+            operation=operation,
+        )
+        return self._decode(operation, response.body)
+
+    async def delete(self, found: T, *, version: str) -> None:
+        """Delete this very version of an object. Conflict: somebody has changed it since."""
+        meta = found.metadata
+        preconditions = {"uid": meta.uid, "resourceVersion": meta.resource_version}
+        await self._api.call(
+            "DELETE",
+            self._path(found, version),
+            body={"preconditions": preconditions},
+            operation=self._operation("delete", meta.name),
+        )
+
+    def _path(self, found: T, version: str) -> str:
+        return f"{collection_path(self._kind, version)}/{found.metadata.name}"
+
+    def _operation(self, verb: str, name: str) -> str:
+        return f"{verb} {self._kind.group_resource} {self._kind.namespace}/{name}"
+
+    def _decode(self, operation: str, body: bytes) -> T:
+        return decode_response(self._decoder, body, operation, expected=f"a {self._kind.kind}")

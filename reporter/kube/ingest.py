@@ -1,0 +1,146 @@
+"""Write the list results and watch events of one kind into the store, and count them."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from reporter.kube.lister import ListResult
+from reporter.kube.watch_context import PassiveClock
+from reporter.kube.watch_events import (
+    Bookmark,
+    Delete,
+    UndecodableObject,
+    Upsert,
+    WatchEvent,
+)
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+
+
+logger = logging.getLogger(__name__)
+
+
+class ObjectStore(Protocol):
+    """
+    The receiver of objects.
+
+    *replace_in_batches* takes a complete list and yields between batches. Objects in *unread* keep
+    their old version and are marked as by *mark_undecodable*, with their stub.
+    """
+
+    def replace_in_batches(
+        self,
+        kind: ResourceKind,
+        objects: Iterable[ApiObject],
+        unread: Mapping[NamespacedName, ApiObject | None],
+    ) -> Iterable[None]: ...
+
+    def upsert(self, kind: ResourceKind, new: ApiObject) -> None: ...
+
+    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
+
+    def mark_undecodable(
+        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectorStats:
+    """
+    The counters of a reflector, for metrics.
+
+    *relists* and *rewatches* leave out the first. *last_event*: when the last list result or watch
+    event arrived, bookmarks included. *missed_events*: the lists that a missed event led to.
+    """
+
+    objects: int = 0
+    relists: int = 0
+    rewatches: int = 0
+    decode_errors: int = 0
+    missed_events: int = 0
+    last_event: datetime | None = None
+
+
+class Ingester:
+    """
+    Writes one kind into the store.
+
+    *resource_version*: the version up to which the store is complete; empty if a list is needed.
+    """
+
+    def __init__(self, kind: ResourceKind, store: ObjectStore, clock: PassiveClock) -> None:
+        self.resource_version = ""
+        self.stats = ReflectorStats(relists=-1, rewatches=-1)
+        self._kind = kind
+        self._store = store
+        self._clock = clock
+        self._undecodable: dict[NamespacedName, str] = {}
+
+    def record_watch_start(self) -> None:
+        """Count an opened watch."""
+        self.stats = replace(
+            self.stats,
+            rewatches=self.stats.rewatches + 1,
+            last_event=self._clock.now(),
+        )
+
+    def record_missed_event(self) -> None:
+        self.stats = replace(self.stats, missed_events=self.stats.missed_events + 1)
+
+    async def replace(self, result: ListResult) -> None:
+        """Replace all objects by a list result; other tasks run between batches."""
+        unread = {each.name: each.stub for each in result.undecodable}
+        for _ in self._store.replace_in_batches(self._kind, result.objects, unread):
+            await asyncio.sleep(0)
+        self.resource_version = result.resource_version
+        undecodable = {each.name: each.why for each in result.undecodable}
+        for name in self._undecodable.keys() - undecodable.keys():
+            del self._undecodable[name]
+        for name, why in undecodable.items():
+            self._log_undecodable(name, why)
+        self.stats = replace(
+            self.stats,
+            objects=len(result.objects) + len(result.undecodable),
+            relists=self.stats.relists + 1,
+            decode_errors=self.stats.decode_errors + len(result.undecodable),
+            last_event=self._clock.now(),
+        )
+
+    def apply(self, event: WatchEvent) -> None:
+        objects, decode_errors = self.stats.objects, self.stats.decode_errors
+        match event:
+            case Upsert():
+                self._store.upsert(self._kind, event.object)
+                self._undecodable.pop(event.name, None)
+                objects += event.is_new
+            case Delete(name=(namespace, name)):
+                self._store.delete(self._kind, namespace, name)
+                self._undecodable.pop(event.name, None)
+                objects -= 1
+            case UndecodableObject(name=(namespace, name)):
+                self._store.mark_undecodable(self._kind, namespace, name, event.stub)
+                self._log_undecodable(event.name, event.why)
+                objects += event.is_new
+                decode_errors += 1
+            case Bookmark():
+                pass
+        self.resource_version = event.resource_version or self.resource_version
+        now = self._clock.now()
+        self.stats = replace(
+            self.stats, objects=objects, decode_errors=decode_errors, last_event=now
+        )
+
+    def _log_undecodable(self, name: NamespacedName, why: str) -> None:
+        """Log once for each cause: an object may change many times a minute."""
+        if self._undecodable.get(name) == why:
+            return
+        self._undecodable[name] = why
+        logger.warning(
+            "%s %s cannot be decoded, keeping its last known version: %s",
+            self._kind.group_resource,
+            "/".join(part for part in name if part),
+            why,
+        )

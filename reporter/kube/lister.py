@@ -1,0 +1,203 @@
+"""
+List all objects of one kind, as a whole or in pages, or one of them.
+
+A list of 40,000 pods has 300 MB, of which no more than a few megabytes are in memory at a time: its
+objects are decoded while its body arrives.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from reporter.kube.client import RestClient
+from reporter.kube.error_mapping import RequestInfo
+from reporter.kube.errors import Expired, Unreachable
+from reporter.kube.paths import Query, collection_path, name_field_selector
+from reporter.kube.watch_events import (
+    ListPage,
+    UndecodableObject,
+    decode_items,
+    decode_list_page,
+)
+from reporter.model.kinds.base.objects import ApiObject, NamespacedName
+from reporter.model.kinds.base.resource_kind import ResourceKind
+
+
+BATCH_BYTES = 2**20
+"""Bytes that are decoded in one step of some milliseconds."""
+
+_ITEMS_PREFIX = b'"items":['
+
+
+class ListStreamDecoder:
+    """
+    Decodes one response to *request*: `feed` takes its chunks, `finish` returns the page.
+
+    The list is split at the bytes with which every item starts. If an item contains them too, the
+    part before is not valid JSON; then decoding fails and more input is awaited.
+    """
+
+    def __init__(
+        self, kind: ResourceKind, request: RequestInfo, batch_bytes: int = BATCH_BYTES
+    ) -> None:
+        self.request = request
+        self._kind, self._batch, self._decode_at = kind, batch_bytes, batch_bytes
+        self._head, self._buffer, self._separator = b"", bytearray(), b""
+        self._objects: list[ApiObject] = []
+        self._undecodable: list[UndecodableObject] = []
+
+    def copy_empty(self) -> "ListStreamDecoder":
+        """Return a new decoder for another response to the same request."""
+        return ListStreamDecoder(self._kind, self.request, self._batch)
+
+    @property
+    def has_input(self) -> bool:
+        return bool(self._head or self._buffer)
+
+    def feed(self, chunk: bytes) -> None:
+        self._buffer += chunk
+        if len(self._buffer) < self._decode_at:
+            return
+        if not self._head:
+            self._read_head()
+        # Doubled after each failure, so that a body that cannot be split costs linear time.
+        self._decode_at = self._batch if self._decode_complete_items() else 2 * len(self._buffer)
+
+    def finish(self) -> ListPage:
+        """Decode the rest. Raises Unreachable for a body that is not a complete list."""
+        last = decode_list_page(self._head + self._buffer, self._kind, self.request)
+        return ListPage(
+            last.resource_version,
+            last.continue_token,
+            (*self._objects, *last.objects),
+            (*self._undecodable, *last.undecodable),
+        )
+
+    def _read_head(self) -> None:
+        begin = self._buffer.find(_ITEMS_PREFIX) + len(_ITEMS_PREFIX)
+        if begin < len(_ITEMS_PREFIX) or not self._buffer.startswith(b"{", begin):
+            return
+        self._head = bytes(self._buffer[:begin])
+        del self._buffer[:begin]
+        self._separator = b"}," + self._buffer[: self._buffer.find(b"{", 1) + 1]
+
+    def _decode_complete_items(self) -> bool:
+        """Decode all complete objects but the last, and return whether that was possible."""
+        end = self._buffer.rfind(self._separator) + 1 if self._separator else 0
+        items = decode_items(b"[" + bytes(self._buffer[:end]) + b"]", self._kind) if end else None
+        if items is None:
+            return False
+        objects, undecodable = items
+        self._objects += objects
+        self._undecodable += undecodable
+        del self._buffer[: end + 1]
+        return True
+
+
+PAGE_SIZE = 500
+MAX_PAGED_ATTEMPTS = 3
+"""Attempts to read a list in pages when its continue token expires before the last page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListResult:
+    """All objects at one resourceVersion, and those that could not be decoded."""
+
+    resource_version: str
+    objects: tuple[ApiObject, ...]
+    undecodable: tuple[UndecodableObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SingleResult:
+    """One object at a resourceVersion of its kind; None if there is no such object."""
+
+    resource_version: str
+    found: ApiObject | UndecodableObject | None
+
+
+async def list_all(
+    api: RestClient, kind: ResourceKind, version: str, *, page_timeout: timedelta
+) -> ListResult:
+    """
+    List all objects. *page_timeout*: for one response.
+
+    The API server serves a whole list from its watch cache, but pages of a kind that has not changed
+    for some minutes from etcd, at four times the cost. A list that breaks off may take longer than
+    the server allows for a request, so only then it is read in pages.
+    """
+    request = RequestInfo(f"list {kind.group_resource}", "GET", collection_path(kind, version))
+    query, decoder = _list_query(kind), ListStreamDecoder(kind, request)
+    try:
+        return await _read_pages(api, decoder, query, page_timeout)
+    except Unreachable:
+        if not decoder.has_input:
+            raise
+    query = [*query, ("limit", str(PAGE_SIZE))]
+    for _ in range(MAX_PAGED_ATTEMPTS - 1):
+        with suppress(Expired):
+            return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
+    return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
+
+
+async def list_one(
+    api: RestClient,
+    kind: ResourceKind,
+    version: str,
+    name: NamespacedName,
+    *,
+    timeout: timedelta,  # noqa: ASYNC109
+) -> SingleResult:
+    """
+    List one object, as permission to list a kind does not include getting an object of it.
+
+    Without a resourceVersion the answer is as new as etcd (API concepts, "Semantics for get and
+    list"), and by this path and selector the server reads a single key (apiserver,
+    pkg/registry/generic/registry/store.go).
+    """
+    path = collection_path(kind, version, name[0])
+    request = RequestInfo(f"list {kind.group_resource}", "GET", path)
+    fields = ",".join(filter(None, (f"metadata.name={name[1]}", kind.field_selector)))
+    query = [("labelSelector", kind.label_selector), ("fieldSelector", fields)]
+    answer = await api.call(
+        "GET",
+        path,
+        query=[(key, value) for key, value in query if value],
+        timeout=timeout,
+        operation=request.operation,
+    )
+    page = decode_list_page(answer.body, kind, request)
+    objects = {(o.metadata.namespace, o.metadata.name): o for o in page.objects}
+    undecodable = {each.name: each for each in page.undecodable}
+    return SingleResult(page.resource_version, objects.get(name) or undecodable.get(name))
+
+
+async def _read_pages(
+    api: RestClient, first: ListStreamDecoder, query: Query, page_timeout: timedelta
+) -> ListResult:
+    pages = [await _read_page(api, first, query, page_timeout)]
+    while pages[-1].continue_token:
+        more = [*query, ("continue", pages[-1].continue_token)]
+        pages.append(await _read_page(api, first.copy_empty(), more, page_timeout))
+    return ListResult(
+        resource_version=pages[0].resource_version,
+        objects=tuple(each for page in pages for each in page.objects),
+        undecodable=tuple(each for page in pages for each in page.undecodable),
+    )
+
+
+async def _read_page(
+    api: RestClient, decoder: ListStreamDecoder, query: Query, page_timeout: timedelta
+) -> ListPage:
+    request = decoder.request
+    async with api.stream_body(
+        request.path, query, time_limit=page_timeout, operation=request.operation
+    ) as chunks:
+        async for chunk in chunks:
+            decoder.feed(chunk)
+    return decoder.finish()
+
+
+def _list_query(kind: ResourceKind) -> Query:
+    query = [("labelSelector", kind.label_selector), ("fieldSelector", name_field_selector(kind))]
+    return [(name, value) for name, value in query if value]

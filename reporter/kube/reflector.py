@@ -1,0 +1,286 @@
+"""
+Keep the objects of one kind in the store, by a list and a watch from its resourceVersion on.
+
+Modelled on client-go's reflector (tools/cache/reflector.go). All durations are in `WatchTiming`.
+"""
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Protocol
+
+from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
+from reporter.kube.error_mapping import RequestInfo
+from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
+from reporter.kube.ingest import Ingester, ObjectStore, ReflectorStats
+from reporter.kube.lister import ListResult, list_all
+from reporter.kube.paths import Query, collection_path, name_field_selector
+from reporter.kube.watch_context import WatchContext
+from reporter.kube.watch_events import decode_watch_event
+from reporter.kube.watch_health import WatchHealth, WatchStateStore
+from reporter.kube.watch_stream import WatchStream
+from reporter.model.kinds.base.resource_kind import ResourceKind
+
+
+EVENTS_BETWEEN_YIELDS = 200
+"""Events after which other tasks run while a watch delivers events without a pause."""
+
+FAILURES_BEFORE_RELIST = 3
+"""
+Failures in a row after which the resourceVersion is given up and the kind is listed anew. Watches
+that break before their first event count as well: only a list shows whether we see anything.
+"""
+
+ONE_SECOND = timedelta(seconds=1)
+
+logger = logging.getLogger(__name__)
+
+
+class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
+    """
+    The store that a reflector writes to.
+
+    *served_version*: returns the API version to read a kind in; None while that is unknown.
+    """
+
+    def served_version(self, kind: ResourceKind) -> str | None: ...
+
+
+class ServedResources(Protocol):
+    """The part of the discovery loop that reflectors use."""
+
+    def request_refresh(self) -> None: ...
+
+    async def wait_for_answer(self) -> None: ...
+
+    def is_unserved(self, kind: ResourceKind) -> bool: ...
+
+    def is_group_failing(self, kind: ResourceKind) -> bool: ...
+
+    def why_misdeclared(self, kind: ResourceKind) -> str: ...
+
+
+class Reflector:
+    """Lists and watches one kind for as long as `run` is running."""
+
+    def __init__(
+        self,
+        context: WatchContext,
+        kind: ResourceKind,
+        store: ReflectorStore,
+        discovery: ServedResources,
+    ) -> None:
+        self.kind = kind
+        self._context = context
+        self._store = store
+        self._discovery = discovery
+        self._watch_health = WatchHealth(kind, store, context.clock)
+        self._ingester = Ingester(kind, store, context.clock)
+        self._backoff = Backoff(context.timing.backoff)
+        self._api_version = ""
+        self._relist_at = 0.0
+        self._next_free_expiry_at = 0.0
+        self._failed_empty_watches = 0
+        self._open_watch: asyncio.Timeout | None = None
+
+    @property
+    def stats(self) -> ReflectorStats:
+        return self._ingester.stats
+
+    @property
+    def resource_version(self) -> str:
+        """The version up to which the store is complete; empty while a list is needed."""
+        return self._ingester.resource_version
+
+    def report_missed_event(self) -> None:
+        """
+        List the kind anew: its watch has missed a change, and may have missed others.
+
+        The watch ends first, lest events from before the list undo it. If none is open, a list
+        follows anyway.
+        """
+        self._ingester.record_missed_event()
+        if self._open_watch is not None:
+            self._ingester.resource_version = ""
+            self._open_watch.reschedule(self._now())
+            self._open_watch = None
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self._list_and_watch()
+            except KubeError as err:
+                await self._recover(err)
+
+    async def _list_and_watch(self) -> None:
+        version = await self._wait_for_version()
+        if self._needs_list(version):
+            self._api_version, self._ingester.resource_version = version, ""
+            within = self._context.timing.list_timeout
+            with self._context.recovery.attempt(self):
+                listed = await list_all(self._context.api, self.kind, version, page_timeout=within)
+            await self._replace_store(listed)
+        await self._watch_until_missed()
+
+    async def _wait_for_version(self) -> str:
+        answered = False
+        while True:
+            version = self._store.served_version(self.kind)
+            misdeclared = self._discovery.why_misdeclared(self.kind)
+            if version is not None and not misdeclared:
+                return version
+            if misdeclared:
+                self._ingester.resource_version = ""
+                self._watch_health.record_misdeclared(misdeclared)
+            elif self._discovery.is_unserved(self.kind):
+                self._watch_health.record_unserved()
+            elif answered:
+                self._watch_health.record_failure(
+                    self._discovery_error(), refused=self._discovery.is_group_failing(self.kind)
+                )
+            await self._discovery.wait_for_answer()
+            answered = True
+
+    def _discovery_error(self) -> Unreachable:
+        return Unreachable(
+            f"discover {self.kind.group_resource}", message="its API group could not be discovered"
+        )
+
+    def _needs_list(self, version: str) -> bool:
+        """
+        Return whether a list is needed before the next watch.
+
+        It is after a long time without a watch, too: a watch would replay what happened meanwhile,
+        and each past state would look like the current one.
+        """
+        is_stale = self._watch_health.unwatched_for >= self._context.timing.stale_after
+        due = self._now() >= self._relist_at
+        return (
+            is_stale or due or not self._ingester.resource_version or version != self._api_version
+        )
+
+    async def _watch_until_missed(self) -> None:
+        """Watch until the watch ends, or until it is reported to have missed an event."""
+        scope = self._open_watch = asyncio.timeout(None)
+        try:
+            async with scope:
+                await self._watch()
+        except TimeoutError:
+            if not scope.expired():
+                raise
+        finally:
+            self._open_watch = None
+
+    async def _watch(self) -> None:
+        """Open one watch and read it to its end."""
+        timing, started_at = self._context.timing, self._now()
+        duration = self._watch_timeout()
+        request = RequestInfo(
+            f"watch {self.kind.group_resource}", path=collection_path(self.kind, self._api_version)
+        )
+        async with self._context.api.open_watch(
+            request.path,
+            self._watch_query(duration),
+            idle_timeout=timing.idle_timeout,
+            max_duration=duration + timing.watch_timeout_grace,
+            operation=request.operation,
+        ) as stream:
+            await self._read_events(stream, request)
+        lasted = timedelta(seconds=self._now() - started_at)
+        if not stream.idle_timed_out and lasted < duration - ONE_SECOND:
+            self._discovery.request_refresh()
+        await asyncio.sleep(max(timing.rewatch_interval - lasted, timedelta(0)).total_seconds())
+
+    async def _read_events(self, stream: WatchStream, request: RequestInfo) -> None:
+        self._watch_health.record_watch_start()
+        self._ingester.record_watch_start()
+        read = 0
+        try:
+            async for line in stream:
+                self._ingester.apply(decode_watch_event(line, self.kind, request))
+                read += 1
+                if not read % EVENTS_BETWEEN_YIELDS:
+                    await asyncio.sleep(0)
+        except KubeError:
+            self._discovery.request_refresh()
+            self._failed_empty_watches = 0 if read else self._failed_empty_watches + 1
+            raise
+        finally:
+            self._watch_health.record_watch_end(
+                self.stats.last_event if stream.idle_timed_out else None
+            )
+
+    async def _replace_store(self, result: ListResult) -> None:
+        timing = self._context.timing
+        self._failed_empty_watches = 0
+        await self._ingester.replace(result)
+        self._watch_health.record_list()
+        until = timing.jittered(timing.relist_interval, self._context.random)
+        self._relist_at = self._now() + until.total_seconds()
+
+    async def _recover(self, err: KubeError) -> None:
+        """
+        Wait as long as the error requires, and decide whether a list is needed.
+
+        A resourceVersion that has expired is normal after a quiet time (API concepts, "410 Gone
+        responses"), so the list follows at once. If it expires again soon, the backoff applies.
+        """
+        now, parameters = self._now(), self._context.timing.backoff
+        if isinstance(err, Expired) and now >= self._next_free_expiry_at:
+            self._ingester.resource_version = ""
+            self._next_free_expiry_at = now + parameters.cap.total_seconds()
+            return
+        self._backoff = self._backoff.with_failure(now=now, no_response=is_no_response(err))
+        if isinstance(err, Unserved):
+            await self._wait_until_served()
+        random = self._context.random.random()
+        pause = pause_after(self._backoff, err, random)
+        if not isinstance(err, Unserved):
+            self._watch_health.record_failure(err, pause)
+            if self._is_relist_needed(err):
+                self._ingester.resource_version = ""
+        least = least_pause_after(self._backoff, err, random)
+        if await self._context.recovery.wait(pause, at_least=least):
+            self._backoff = Backoff(parameters)
+
+    async def _wait_until_served(self) -> None:
+        """
+        Wait for discovery to say whether the kind is served.
+
+        If the server lists a kind that it answers with 404, the backoff goes on growing.
+        """
+        self._ingester.resource_version = ""
+        self._watch_health.record_unserved()
+        self._discovery.request_refresh()
+        await self._discovery.wait_for_answer()
+        if self._discovery.is_unserved(self.kind):
+            self._backoff = Backoff(self._context.timing.backoff)
+
+    def _is_relist_needed(self, err: KubeError) -> bool:
+        if (
+            isinstance(err, Expired | Invalid)
+            or self._failed_empty_watches >= FAILURES_BEFORE_RELIST
+        ):
+            return True
+        answered = err.status > 0 and not isinstance(err, Throttled)
+        return answered and self._backoff.failures >= FAILURES_BEFORE_RELIST
+
+    def _watch_query(self, duration: timedelta) -> Query:
+        query = [
+            ("watch", "1"),
+            ("allowWatchBookmarks", "true"),
+            ("timeoutSeconds", str(int(duration / ONE_SECOND))),
+            ("labelSelector", self.kind.label_selector),
+            ("fieldSelector", name_field_selector(self.kind)),
+            ("resourceVersion", self._ingester.resource_version),
+        ]
+        return [(name, value) for name, value in query if value]
+
+    def _watch_timeout(self) -> timedelta:
+        """Return the timeout of the next watch, which must not last beyond the next relist."""
+        timing = self._context.timing
+        left = timedelta(seconds=self._relist_at - self._now())
+        return max(min(timing.watch_timeout(self._context.random), left), ONE_SECOND)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()

@@ -1,0 +1,82 @@
+"""Read and write the annotations of a namespace or InferenceSet that silence findings about it."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_json
+from reporter.kube.errors import NotFound, Unreachable, Unserved
+from reporter.kube.paths import collection_path
+from reporter.kube.status_objects import MERGE_PATCH
+from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.model.kinds.base.silencing import (
+    SILENCE_FIELDS,
+    SILENCE_PREFIX,
+    silence_fields,
+)
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+    labels: dict[str, str] | None = None
+
+
+class _PartialObject(msgspec.Struct):
+    metadata: _Meta
+
+
+_DECODER = msgspec.json.Decoder(_PartialObject)
+
+
+class SilencedObject(msgspec.Struct, frozen=True):
+    """The present silence of an object, by what follows the prefix."""
+
+    path: str
+    resource_version: str
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+
+
+async def read_silenced_object(
+    api: RestClient, kind: ResourceKind, namespace: str, name: str
+) -> SilencedObject:
+    """Read an object in the first version of its kind that is served. Raises KubeError."""
+    operation = f"read {kind.kind} {'/'.join(filter(None, (namespace, name)))}"
+    for version in kind.versions:
+        path = f"{collection_path(kind, version, namespace)}/{name}"
+        try:
+            response = await api.call("GET", path, operation=operation)
+        except (NotFound, Unserved) as err:
+            if err.is_from_api_server:
+                raise  # a version that is not served has no Status
+            continue
+        try:
+            meta = decode_json(_DECODER, response.body).metadata
+        except msgspec.DecodeError as err:
+            what = f"not a {kind.kind}: {err}"
+            raise Unreachable(operation, status=200, message=what) from err
+        return SilencedObject(
+            path,
+            meta.resource_version,
+            silence_fields(meta.annotations),
+            silence_fields(meta.labels),
+        )
+    raise NotFound(operation, message=f"{kind.group_resource} is not served")
+
+
+async def silence_object(
+    api: RestClient, found: SilencedObject, fields: Mapping[str, str]
+) -> None:
+    """Replace the annotations. Raises Conflict if the object has changed since it was read."""
+    # A misspelled one that stays would make the new silence malformed.
+    names = dict.fromkeys((*SILENCE_FIELDS, *found.annotations))
+    values = {SILENCE_PREFIX + name: fields.get(name) or None for name in names}
+    await api.call(
+        "PATCH",
+        found.path,
+        body={"metadata": {"resourceVersion": found.resource_version, "annotations": values}},
+        content_type=MERGE_PATCH,
+        operation=f"annotate {found.path}",
+    )

@@ -1,0 +1,177 @@
+"""Send one request, with our credentials and timeouts."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Protocol, TypeAlias
+from urllib.parse import urlencode
+
+import aiohttp
+
+from reporter.kube.connections import ConnectedResponse, Connections, user_agent
+from reporter.kube.credentials import Credentials
+from reporter.kube.decoding import Json
+from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
+from reporter.kube.errors import ConfigurationError, Refused
+from reporter.kube.rest_config import RestConfig
+from reporter.kube.server_time import OffsetBounds, ServerTime, parse_http_date
+
+
+CountRequest: TypeAlias = Callable[[str, int | None], None]
+"""Takes the verb of a request, and the status of its response, None without one."""
+
+IMPERSONATE_USER = "Impersonate-User"
+"""
+The header of the API server for --as of kubectl (Kubernetes documentation, User impersonation).
+"""
+
+
+class ServerClock(Protocol):
+    """
+    The clock that the API server's answers correct.
+
+    *offset*: from `seconds`, which never jump, to Unix time.
+    """
+
+    offset: float
+
+    def seconds(self) -> float: ...
+
+    def correct(self, bounds: OffsetBounds) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """
+    The parts of a request beside its method and URL.
+
+    *body*: is encoded here and nowhere else. *from_pod*: a pod determines the response.
+
+    *header_timeout*: how long the response may take to begin.
+    """
+
+    headers: Mapping[str, str]
+    body: Json | None
+    timeout: aiohttp.ClientTimeout
+    header_timeout: timedelta
+    from_pod: bool = False
+
+
+class Transport:
+    """
+    Sends requests. Raises a KubeError without a response; of the statuses only 401 is handled here.
+
+    Nothing that a pod determines corrects *clock* or renews the credentials. *impersonated*: the user
+    that requests act as; empty: that of the credentials.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        connections: Connections,
+        clock: ServerClock | None,
+        *,
+        impersonated: str = "",
+    ) -> None:
+        self._credentials = credentials
+        self._connections = connections
+        self.count_request: CountRequest = lambda verb, status: None
+        self._own_headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
+        if impersonated:
+            self._own_headers[IMPERSONATE_USER] = impersonated
+        self._clock = clock
+        self._seconds = asyncio.get_running_loop().time if clock is None else clock.seconds
+        local = None if clock is None else clock.offset
+        self._server_time = ServerTime(local_offset=local, started=self._seconds())
+
+    @asynccontextmanager
+    async def send(
+        self, request: RequestInfo, options: RequestOptions
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """
+        Yield aiohttp's response with its body unread; a 401 is retried with renewed credentials.
+        """
+        async with AsyncExitStack() as stack:
+            config, response = await self._send_once(stack, request, options)
+            unauthorized = response.status == HTTPStatus.UNAUTHORIZED and not options.from_pod
+            if unauthorized and await self._renew(request, config):
+                response.close()
+                _, response = await self._send_once(stack, request, options)
+            yield response
+
+    async def close(self) -> None:
+        await self._credentials.close()
+        await self._connections.close()
+
+    async def _send_once(
+        self, stack: AsyncExitStack, request: RequestInfo, options: RequestOptions
+    ) -> tuple[RestConfig, aiohttp.ClientResponse]:
+        config = await self._current_config(request)
+        session = await stack.enter_async_context(self._connections.use(config))
+        url = f"{config.host}{request.path}"
+        sent = self._seconds()
+        try:
+            async with asyncio.timeout(options.header_timeout.total_seconds()):
+                response = await session.request(
+                    request.method,
+                    f"{url}?{urlencode(request.query)}" if request.query else url,
+                    headers=self._headers(config, options),
+                    data=None if options.body is None else json.dumps(options.body),
+                    timeout=options.timeout,
+                    proxy=config.proxy,
+                    server_hostname=config.server_name,
+                )
+        except TRANSPORT_ERRORS as err:
+            self.count_request(request.verb, None)
+            failed = transport_error(request, err)
+        else:
+            self.count_request(request.verb, response.status)
+            stack.callback(response.close)
+            if not options.from_pod and is_from_api_server(response):
+                self._record_date(response, sent=sent)
+            return config, response
+        # Raised outside of the handler it has no context, which would keep the buffers of a failed
+        # TLS handshake (256 KiB) alive as long as the error itself.
+        raise failed
+
+    async def _current_config(self, request: RequestInfo) -> RestConfig:
+        server_time = self._server_time.at(self._seconds())
+        try:
+            return await self._credentials.current_config(server_time=server_time)
+        except ConfigurationError as err:
+            raise Refused(request.operation, message=str(err)) from err
+
+    async def _renew(self, request: RequestInfo, refused: RestConfig) -> bool:
+        try:
+            return await self._credentials.renew(refused)
+        except ConfigurationError as err:
+            raise Refused(request.operation, message=str(err)) from err
+
+    def _headers(self, config: RestConfig, options: RequestOptions) -> dict[str, str]:
+        """
+        Build the headers. Compression is declined: inside a cluster it costs more than it saves.
+        """
+        headers = {**self._own_headers, **options.headers}
+        return headers | ({"Authorization": config.authorization} if config.authorization else {})
+
+    def _record_date(self, response: aiohttp.ClientResponse, *, sent: float) -> None:
+        date = parse_http_date(response.headers.get("Date", ""))
+        if date is None or not isinstance(response, ConnectedResponse):
+            return
+        self._server_time.record(
+            date, sent=sent, received=self._seconds(), connection=response.local_address
+        )
+        bounds = self._server_time.bounds()
+        if self._clock is not None and bounds is not None:
+            self._clock.correct(bounds)
+
+
+def is_from_api_server(response: aiohttp.ClientResponse) -> bool:
+    """Return whether this is a response as API servers send it; a proxy's error page is not."""
+    if response.status == HTTPStatus.NOT_MODIFIED:
+        return True
+    return response.headers.get("Content-Type", "").lower().startswith("application/json")
