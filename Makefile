@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=4
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=5
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
