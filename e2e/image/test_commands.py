@@ -96,11 +96,16 @@ def test_a_command_prints_its_help(storage: Storage, folder: Path, name: str) ->
 @pytest.mark.parametrize(
     ("env", "code", "text"),
     [
-        ({}, 2, "set --kubeconfig or KUBECONFIG"),
+        ({}, 0, "Usage:"),
+        (
+            {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"},
+            2,
+            "in-cluster account in /var/run/secrets/",
+        ),
         ({"JOB_NAME": "check", "POD_NAME": "check-7xk2p"}, 1, "JOB_NAMESPACE: required"),
     ],
 )
-def test_without_arguments_it_is_the_reporter_or_the_sidecar_of_a_job(
+def test_without_arguments_it_is_what_its_environment_asks_for(
     storage: Storage, folder: Path, env: dict[str, str], code: int, text: str
 ) -> None:
     found, output = ended(storage, folder, env=env)
