@@ -22,6 +22,7 @@ from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.plain_text import clean
+from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import read_token
 from reporter.model.fleet.answers import SeriesSample
 from reporter.model.fleet.enums import QueryResult
@@ -237,23 +238,16 @@ class QueryClient:
                 ),
             ) as response:
                 if response.status == HTTPStatus.OK:
-                    return await self._read(response)
+                    return await read_body(response, self._max_bytes)
                 raise await _failure(response)
         except CannotRead as err:
             raise QueryFailed(QueryResult.REFUSED, str(err)) from err
+        except BodyTooLargeError as err:
+            raise QueryFailed(QueryResult.TOO_LARGE, f"the answer has {err}") from err
         except TRANSPORT_ERRORS as err:
             why = "no answer in time" if isinstance(err, TimeoutError) else clean(str(err))
             why = why or type(err).__name__
             raise QueryFailed(QueryResult.UNREACHABLE, f"no answer: {why}") from err
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            if len(body) > self._max_bytes:
-                why = f"the answer has more than {self._max_bytes} bytes"
-                raise QueryFailed(QueryResult.TOO_LARGE, why)
-        return bytes(body)
 
 
 async def _failure(response: aiohttp.ClientResponse) -> QueryFailed:

@@ -16,6 +16,7 @@ import msgspec
 
 from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean
+from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.tls import verifying_context
 
 
@@ -104,6 +105,8 @@ async def _renew(config: Mapping[str, Any], limit: timedelta) -> str:
                 return (await _decode(answer, _Tokens)).id_token
     except TimeoutError as err:
         raise ConfigurationError(f"{clean(issuer)} did not answer in time") from err
+    except BodyTooLargeError as err:
+        raise ConfigurationError(f"no token from {clean(issuer)}: an answer has {err}") from err
     except (aiohttp.ClientError, OSError, ValueError, msgspec.MsgspecError) as err:
         raise ConfigurationError(f"no token from {clean(issuer)}: {clean(str(err))}") from err
 
@@ -111,7 +114,7 @@ async def _renew(config: Mapping[str, Any], limit: timedelta) -> str:
 async def _decode(answer: aiohttp.ClientResponse, wanted: type[AnswerT]) -> AnswerT:
     """Raises ClientResponseError for a status that is no success, msgspec's for another content."""
     answer.raise_for_status()
-    return msgspec.json.decode(await answer.content.read(MAX_ANSWER_BYTES), type=wanted)
+    return msgspec.json.decode(await read_body(answer, MAX_ANSWER_BYTES), type=wanted)
 
 
 def _tls_context(config: Mapping[str, Any]) -> ssl.SSLContext:

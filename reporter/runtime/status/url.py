@@ -13,6 +13,7 @@ from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean
+from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.runtime.status.reporter import MAX_BYTES, PATH, Fetched
 from reporter.runtime.status.source import CannotAsk
 
@@ -99,8 +100,10 @@ class UrlFetcher:
                 timeout=timeout,
                 allow_redirects=False,
             ) as response:
-                body = await self._read(response)
+                body = await read_body(response, MAX_BYTES)
                 return Fetched(response.status, response.headers, body)
+        except BodyTooLargeError as err:
+            raise CannotAsk(f"{self._base}: the answer has {err}") from err
         except TRANSPORT_ERRORS as err:
             why = "no answer in time" if isinstance(err, TimeoutError) else clean(str(err))
             raise CannotAsk(
@@ -108,14 +111,6 @@ class UrlFetcher:
                 f" is {FORWARD} running, and is this its address?",
                 may_pass=True,
             ) from err
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise CannotAsk(f"{self._base}: the answer has more than {MAX_BYTES} bytes")
-        return bytes(body)
 
     async def close(self) -> None:
         await self._session.close()

@@ -1,12 +1,15 @@
 """The auth-provider oidc of a kubeconfig, whose token its identity provider renews."""
 
+import asyncio
 import base64
 import json
 from email.utils import parsedate_to_datetime
 
 import pytest
+from aiohttp import web
 
 from reporter.kube.errors import ConfigurationError
+from reporter.kube.oidc import MAX_ANSWER_BYTES
 from tests.integration.kube.credentials_fixture import ALWAYS, DATE, only, who
 from tests.support.stubs.api_servers import (
     a_json_response,
@@ -105,6 +108,36 @@ async def test_a_provider_that_refuses_is_named(tmp_path):
     async with serving(refuse) as provider:
         user = a_user(provider.url, **{"refresh-token": "r"})
         with pytest.raises(ConfigurationError, match=f"no token from {provider.url}: 403"):
+            async with connected(a_kubeconfig(tmp_path, provider.url, user=user)):
+                pass
+
+
+async def test_an_answer_that_arrives_in_parts_is_read_whole(tmp_path):
+    _, handler = only("new")
+    _, renew = renewing("new")
+
+    async def in_parts(request):
+        whole = await renew(request)
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        for part in (whole.body[:10], whole.body[10:]):
+            await answer.write(part)
+            await asyncio.sleep(0.05)
+        return answer
+
+    async with serving(handler) as server, serving(in_parts) as provider:
+        user = a_user(provider.url, **{"refresh-token": "r"})
+        async with connected(a_kubeconfig(tmp_path, server.url, user=user)) as api:
+            assert await who(api) == "new"
+
+
+async def test_an_answer_without_end_is_refused(tmp_path):
+    async def endless(request):
+        return web.Response(body=b" " * (MAX_ANSWER_BYTES + 1))
+
+    async with serving(endless) as provider:
+        user = a_user(provider.url, **{"refresh-token": "r"})
+        with pytest.raises(ConfigurationError, match="more than 1048576 bytes"):
             async with connected(a_kubeconfig(tmp_path, provider.url, user=user)):
                 pass
 
