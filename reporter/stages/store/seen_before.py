@@ -18,7 +18,7 @@ def record_deleted_before(
 
     Return the objects that are missing.
     """
-    by_resource = {table.kind.watch_name: table for table in tables.values()}
+    by_resource = _by_resource(tables)
     missing: set[ObjectRef] = set()
     for ref in refs:
         table, name = by_resource.get(ref.resource), (ref.namespace, ref.name)
@@ -33,9 +33,14 @@ def record_current_before(
     tables: Mapping[str, Table], lost: Mapping[ObjectRef, frozenset[Reason]]
 ) -> Iterator[Subject]:
     """Record that objects were current. Yields the subjects whose verdict may change by it."""
-    by_resource = {table.kind.watch_name: table for table in tables.values()}
+    by_resource = _by_resource(tables)
     for ref, reasons in lost.items():
         table = by_resource.get(ref.resource)
         if table is not None:
             found = table.record_current_before((ref.namespace, ref.name), reasons)
             yield from table.kind.affects(found) if found is not None else ()
+
+
+def _by_resource(tables: Mapping[str, Table]) -> Mapping[str, Table]:
+    """Return the tables by the name of their kind in an ObjectRef."""
+    return {table.kind.watch_name: table for table in tables.values()}

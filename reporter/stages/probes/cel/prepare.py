@@ -142,8 +142,11 @@ def _memory_of_current(
         return frozenset(reason.current_id for reason in reasons)
 
     def remember_current(each: ApiObject, kept: frozenset[str]) -> frozenset[str]:
-        # Without those of another catalogue. An Event of a predecessor tells the reason alone.
-        kept = frozenset(one for one in known() if one in kept or one.partition(" ")[0] in kept)
+        others = kept - known()
+        kept &= known()
+        if others:
+            # Those of another catalogue are dropped. An Event of a predecessor tells the reason alone.
+            kept |= {one for one in known() if one.partition(" ")[0] in others}
         missing = [reason for reason in reasons if reason.current_id not in kept]
         more = find_current(missing, each) if missing else ()
         met = kept.union(more) if more else kept
