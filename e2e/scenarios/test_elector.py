@@ -1,11 +1,11 @@
 """The tests of leases and electors, on the real API server."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from e2e.controlplane import ControlPlane
 from reporter.kube.client import RestClient, connect

@@ -5,7 +5,8 @@ In a cluster these are barred: whoever may write a pod's status chooses where we
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.cli.__main__ import main
 from reporter.model.metrics.scrapes import Scrape

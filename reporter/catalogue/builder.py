@@ -1,12 +1,12 @@
 """Build the model's catalogue from checked drafts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reporter.catalogue.drafts import Draft, Drafts
 from reporter.catalogue.format import Hold

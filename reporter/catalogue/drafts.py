@@ -1,10 +1,9 @@
 """Read entries and keep their lines with them, for the checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from reporter.catalogue.format import ReasonEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
@@ -20,8 +19,7 @@ from reporter.model.catalogue.subject_definitions import (
 from reporter.model.enums import Layer
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True):
     """
     The names that entries may use. *flags*: those of the process. *subjects*: the rules of all packs.
 
@@ -34,8 +32,7 @@ class KnownNames:
     knows_all_subjects: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class EntrySource:
+class EntrySource(Struct, frozen=True):
     """One entry of a file, as an overlay left it. *pack*: empty for one of an overlay."""
 
     node: Fields
@@ -47,16 +44,14 @@ class EntrySource:
         return str(named.value) if isinstance(named, Scalar) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectSource:
+class SubjectSource(Struct, frozen=True):
     """One entry under ``subjects`` of a file of a pack."""
 
     node: Fields
     pack: str
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCatalogue:
+class GivenCatalogue(Struct, frozen=True):
     """The entries, the kinds and what makes subjects in all files, not checked yet."""
 
     sources: tuple[EntrySource, ...]
@@ -72,8 +67,7 @@ def entry_sources(root: Node, key: str, pack: str = "") -> Iterator[EntrySource]
             yield EntrySource(node, pack)
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """
     An entry that was read, perhaps without some of its keys.
 
@@ -128,8 +122,7 @@ class Draft:
         return place
 
 
-@dataclass(frozen=True, slots=True)
-class Drafts:
+class Drafts(Struct, frozen=True):
     """
     The entries that could be read.
 

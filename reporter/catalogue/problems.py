@@ -1,7 +1,8 @@
 """Problems of the catalogue's files, each with its line."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.model.text.suggest import find_similar
 
@@ -18,8 +19,7 @@ Each comparison is slow; without a limit a file of thousands of unknown names wo
 """
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """A line of a file, counted from 1, and perhaps a column of it."""
 
     file: str
@@ -31,8 +31,7 @@ class Place:
         return f"{self.file}:{self.line}{column}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Problem(Struct, frozen=True, order=True):
     """
     A problem at one place.
 

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
 from reporter.hub.render import describe_code, reported_blocking, to_time
@@ -42,8 +43,7 @@ class FleetMoment(NamedTuple):
     answered_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class FleetView:
+class FleetView(Struct, frozen=True):
     """
     The fleet at one moment. *why*: why its clusters are not known at all, or empty.
 

@@ -3,10 +3,10 @@ Render ``/status/v1`` of a hub: the fleet as JSON, in parts, with a tag that cha
 """
 
 from collections.abc import Collection, Generator, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 import msgspec
+from msgspec import Struct
 
 from reporter.hub.document import ANY_STATE, FleetView
 from reporter.model.rollup.states import State
@@ -18,8 +18,7 @@ CLUSTERS_PER_PART = 100
 """The clusters that are rendered at once: a few milliseconds of the event loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class FleetRequest:
+class FleetRequest(Struct, frozen=True):
     """A request for all, or for one *cluster*. *states*: of the clusters to show."""
 
     cluster: str = ""

@@ -7,8 +7,9 @@ clock other than that of the hub, which never jumps, nor on a counter.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from reporter.hub import source_state as sighting_rules
 from reporter.hub.cluster_verdict import Judgement, Past, find_labels, judge

@@ -5,8 +5,9 @@ Times are seconds of a clock of the hub that never jumps, but for those that clu
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from reporter.model.fleet.answers import (
     DroppedByCause,
@@ -22,8 +23,7 @@ from reporter.model.rollup.states import State
 from reporter.model.rollup.status import Replicas
 
 
-@dataclass(frozen=True, slots=True)
-class FleetRules:
+class FleetRules(Struct, frozen=True):
     """
     The limits of the fold.
 
@@ -138,8 +138,7 @@ class FleetRecord(NamedTuple):
         return self.engagement[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
+class Fleet(Struct, frozen=True):
     """
     The clusters of a hub, as far as they are known.
 

@@ -8,8 +8,9 @@ Job written for it needs another image and nothing else. The last four variables
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from reporter.job.observations import SIDECAR_CONTAINER
 from reporter.job.result import GO_WHITE_SPACE
@@ -28,8 +29,7 @@ class EnvironmentRefusedError(Exception):
     """A variable is missing or not usable; the text names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarSettings:
+class SidecarSettings(Struct, frozen=True):
     """
     The environment, checked.
 

@@ -1,8 +1,9 @@
 """Observations of the sidecar: the result file, and the container that writes it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from reporter.model.records.job_results import Container, SidecarPod
 
@@ -11,13 +12,11 @@ SIDECAR_CONTAINER = "status-reporter"
 """The usual name of the sidecar's own container."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoFile:
+class NoFile(Struct, frozen=True):
     """There is no result file yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidResult:
+class ValidResult(Struct, frozen=True):
     """A result file that is valid; *reason* and *message* are trimmed, cut and never empty."""
 
     is_success: bool
@@ -25,8 +24,7 @@ class ValidResult:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidResult:
+class InvalidResult(Struct, frozen=True):
     """
     A file that cannot be read or is no result.
 

@@ -5,8 +5,9 @@ The texts are those of the status reporter of openshift-hyperfleet, which this s
 without a change of the Job: other programs compare them.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from reporter.job.observations import InvalidResult, ValidResult
 from reporter.model.records.job_results import JobCondition, Terminated
@@ -16,8 +17,7 @@ OOM_KILLED = "OOMKilled"
 """The reason that the kubelet gives a container that ran out of memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """A condition to write, and the exit code once it is written."""
 
     is_true: bool

@@ -6,11 +6,13 @@ of the container counts only after one more look at the file, because the adapte
 between the two. Times are in seconds of the event loop.
 """
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum, unique
 from math import inf
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.job.observations import (
     FileObservation,
@@ -28,8 +30,7 @@ from reporter.job.reports import (
 from reporter.model.records.job_results import Terminated
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarRules:
+class SidecarRules(Struct, frozen=True):
     """
     Times and habits of the looks.
 
@@ -56,23 +57,20 @@ class LookAt(Enum):
     CONTAINER = "container"
 
 
-@dataclass(frozen=True, slots=True)
-class WaitUntil:
+class WaitUntil(Struct, frozen=True):
     """Wait until a moment, a stop signal or the status of the container, whatever comes first."""
 
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """End without a report."""
 
 
 Step: TypeAlias = LookAt | WaitUntil | Report | Leave
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarState:
+class SidecarState(Struct, frozen=True):
     """
     Everything seen so far, and when to look next.
 

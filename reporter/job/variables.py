@@ -1,11 +1,11 @@
 """The environment variables of the sidecar: names, defaults and what they mean."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """*default*: empty for none. *is_required*: the sidecar does not start without it."""
 
     name: str

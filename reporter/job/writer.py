@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
+
 from reporter.job.stop import StopSignal
 from reporter.kube.backoff import Backoff, BackoffParameters, is_no_response, pause_after
 from reporter.kube.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
@@ -24,8 +26,7 @@ DEFAULT_BACKOFF = BackoffParameters(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WriteDeadlines:
+class WriteDeadlines(Struct, frozen=True):
     """
     Time limits of a write.
 

@@ -4,11 +4,11 @@ import asyncio
 import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum, unique
 
 import msgspec
+from msgspec import Struct
 
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import decode_json
@@ -25,8 +25,7 @@ MAX_VERBS_WIDTH, MAX_TARGET_WIDTH = 15, 42
 """Maximum widths of the first two columns, so that the longest reason fits into the third."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Permission:
+class Permission(Struct, frozen=True, order=True):
     """
     One permission; *resource* may name a subresource (``inferencesets/scale``).
 

@@ -1,7 +1,9 @@
 """Compute how long to wait after a failure, honouring Retry-After. Pure."""
 
-from dataclasses import dataclass, replace
 from datetime import timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kube.errors import KubeError, Throttled, Unreachable
 
@@ -15,8 +17,7 @@ started sends many with a Retry-After of one second until its watch cache is fil
 """
 
 
-@dataclass(frozen=True, slots=True)
-class BackoffParameters:
+class BackoffParameters(Struct, frozen=True):
     """
     Pauses grow from *initial* by *factor* up to *cap*; *jitter* adds up to its share of the pause.
 
@@ -40,8 +41,7 @@ class BackoffParameters:
     max_throttled_retry_after: timedelta = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Struct, frozen=True):
     """
     The failures in a row of one client. Times are in seconds of the event loop.
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from reporter.kube.errors import ConfigurationError
 from reporter.kube.rest_config import LoadConfig, RestConfig, bearer_header, read_token
@@ -12,8 +14,7 @@ from reporter.kube.rest_config import LoadConfig, RestConfig, bearer_header, rea
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshPolicy:
+class RefreshPolicy(Struct, frozen=True):
     """
     The times at which credentials are read or requested again.
 

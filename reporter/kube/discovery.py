@@ -1,12 +1,12 @@
 """Discover the served resources, by aggregated discovery or, without it, group by group."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct, field
 
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import decode_response
@@ -75,8 +75,7 @@ class _APIResourceList(msgspec.Struct):
     resources: list[_APIResource] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CachedDiscovery:
+class CachedDiscovery(Struct, frozen=True):
     """A result, and its ETag, by which the server tells whether anything has changed."""
 
     discovery: DiscoveryResult
@@ -159,8 +158,7 @@ async def _list_resources(api: RestClient, path: str) -> tuple[_APIResource, ...
     return tuple(each for each in resources if "/" not in each.name)
 
 
-@dataclass(slots=True)
-class _Served:
+class _Served(Struct):
     """The resources of an answer, as they are read."""
 
     versions: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -7,11 +7,11 @@ absence of its CRD from a list of CRDs.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 
 from reporter.kube.dump_documents import DumpDocument, UnreadableFile
 from reporter.kube.lister import ListResult
@@ -34,8 +34,7 @@ GroupKind: TypeAlias = tuple[str, str]
 Object: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RawObject:
+class RawObject(Struct, frozen=True):
     """An object of the dump as it was written. *version*: of its API group."""
 
     group: str
@@ -65,8 +64,7 @@ class RawObject:
         return found if isinstance(found, Mapping) else {}
 
 
-@dataclass(slots=True)
-class Dump:
+class Dump(Struct):
     """
     The objects by kind, once each. *listed*: the kinds that the dump has, with or without objects.
 

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
+from msgspec import Struct
 
 from reporter.kube.decoding import decode_json
 from reporter.kube.errors import ConfigurationError
@@ -29,16 +29,14 @@ MAX_LEVELS = 5000
 _JSON = msgspec.json.Decoder(Any)
 
 
-@dataclass(frozen=True, slots=True)
-class DumpDocument:
+class DumpDocument(Struct, frozen=True):
     """One document. *source*: the file, for messages."""
 
     source: str
     content: Any
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableFile:
+class UnreadableFile(Struct, frozen=True):
     source: str
     why: str
 

@@ -8,17 +8,16 @@ Admission may remove labels and annotations or change the source. The name still
 the reason and the episode, so an Event counts as ours if its name matches.
 """
 
-import dataclasses
 import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
 import msgspec
+from msgspec import Struct
 
 from reporter import PROGRAM_NAME
 from reporter.kube.decoding import Json, decode_json
@@ -224,7 +223,7 @@ def episode_annotations(record: EventRecord) -> dict[str, str]:
     if record.announced is None:
         return {}
     involved = msgspec.structs.replace(
-        record.announced, involved=dataclasses.astuple(record.involved_object)
+        record.announced, involved=msgspec.structs.astuple(record.involved_object)
     )
     return {ANNOUNCED_ANNOTATION: encode_announced(involved)}
 
@@ -264,8 +263,7 @@ class SubjectAnnotation(msgspec.Struct, frozen=True):
 OTHER_NAME = "its name does not match its subject, reason and episode"
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignEvent:
+class ForeignEvent(Struct, frozen=True):
     """An Event that cannot be continued: not ours, of another version, or damaged."""
 
     name: str

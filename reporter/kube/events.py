@@ -6,9 +6,9 @@ Nothing is retried or decided here; every failure is raised as a KubeError.
 
 import logging
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import decode_response

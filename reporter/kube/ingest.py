@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kube.lister import ListResult
 from reporter.kube.watch_context import PassiveClock
@@ -47,8 +49,7 @@ class ObjectStore(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectorStats:
+class ReflectorStats(Struct, frozen=True):
     """
     The counters of a reflector, for metrics.
 

@@ -4,11 +4,11 @@ Read one Job, and write one condition of its status.
 Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct
 
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import decode_response
@@ -19,8 +19,7 @@ from reporter.model.text.times import format_time
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 
-@dataclass(frozen=True, slots=True)
-class JobRecord:
+class JobRecord(Struct, frozen=True):
     uid: str
     resource_version: str
     conditions: tuple[JobCondition, ...] = ()

@@ -6,8 +6,9 @@ objects are decoded while its body arrives.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from reporter.kube.client import RestClient
 from reporter.kube.error_mapping import RequestInfo
@@ -99,8 +100,7 @@ MAX_PAGED_ATTEMPTS = 3
 """Attempts to read a list in pages when its continue token expires before the last page."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListResult:
+class ListResult(Struct, frozen=True):
     """All objects at one resourceVersion, and those that could not be decoded."""
 
     resource_version: str
@@ -108,8 +108,7 @@ class ListResult:
     undecodable: tuple[UndecodableObject, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SingleResult:
+class SingleResult(Struct, frozen=True):
     """One object at a resourceVersion of its kind; None if there is no such object."""
 
     resource_version: str

@@ -10,10 +10,11 @@ Times are in seconds of a local clock that never jumps.
 
 from collections import deque
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from statistics import median_high, median_low
+
+from msgspec import Struct
 
 
 PLAUSIBLE_YEARS = range(2000, 9000)
@@ -45,8 +46,7 @@ _LOCAL = object()
 """Stands for a connection to the machine's own clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetBounds:
+class OffsetBounds(Struct, frozen=True):
     """
     The least and the greatest offset, in seconds, from the local clock to Unix time.
 
@@ -61,8 +61,7 @@ class OffsetBounds:
         return min(max(offset, self.earliest), self.latest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     received: float
     earliest: float
     latest: float

@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Protocol, TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
+from msgspec import Struct
 
 from reporter.kube.connections import ConnectedResponse, Connections, user_agent
 from reporter.kube.credentials import Credentials
@@ -44,8 +44,7 @@ class ServerClock(Protocol):
     def correct(self, bounds: OffsetBounds) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
+class RequestOptions(Struct, frozen=True):
     """
     The parts of a request beside its method and URL.
 

@@ -7,10 +7,11 @@ One of them is the moment at which the API server answers again, which ends the 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.client import RestClient
@@ -18,8 +19,7 @@ from reporter.kube.errors import KubeError
 from reporter.model.observations import WATCH_LOSS_TOLERANCE
 
 
-@dataclass(frozen=True, slots=True)
-class WatchTiming:
+class WatchTiming(Struct, frozen=True):
     """
     The defaults are those of client-go's reflector (tools/cache/reflector.go) where it has one.
 
@@ -101,8 +101,7 @@ class PassiveClock(Protocol):
     def now(self) -> datetime: ...
 
 
-@dataclass(frozen=True, slots=True)
-class WatchContext:
+class WatchContext(Struct, frozen=True):
     """
     Everything that watches share.
 

@@ -6,11 +6,11 @@ An object that cannot be decoded is reported by name and hides no other object.
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from reporter.kube.decoding import decode_json
 from reporter.kube.error_mapping import RequestInfo, watch_event_error
@@ -20,22 +20,19 @@ from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
-@dataclass(frozen=True, slots=True)
-class Upsert:
+class Upsert(Struct, frozen=True):
     name: NamespacedName
     resource_version: str
     object: ApiObject
     is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     name: NamespacedName
     resource_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndecodableObject:
+class UndecodableObject(Struct, frozen=True):
     """
     An object whose newest version could not be decoded; *why* names the field.
 
@@ -49,8 +46,7 @@ class UndecodableObject:
     stub: ApiObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
+class Bookmark(Struct, frozen=True):
     """
     A bookmark: all events up to this resourceVersion were sent.
 
@@ -66,8 +62,7 @@ DecodedItems: TypeAlias = tuple[tuple[ApiObject, ...], tuple[UndecodableObject, 
 """Objects, and those that could not be decoded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListPage:
+class ListPage(Struct, frozen=True):
     """
     One page. *resource_version* is that of the list; *continue_token* is empty on the last page.
     """

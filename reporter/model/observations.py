@@ -1,17 +1,17 @@
 """The state of a kind's watch and the presence of a resource."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 
 WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
 """Time that the last known state of a kind still counts after its watch was lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotSynced:
+class NotSynced(Struct, frozen=True):
     """
     Not listed yet; *why* is empty while the first list is under way.
 
@@ -28,29 +28,25 @@ class NotSynced:
     failing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
+class Watching(Struct, frozen=True):
     """Listed, with an open watch."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchLost:
+class WatchLost(Struct, frozen=True):
     """Listed once, but no watch is open since *since*."""
 
     since: datetime
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotServed:
+class NotServed(Struct, frozen=True):
     """The API server has no such resource."""
 
 
 WatchState: TypeAlias = NotSynced | Watching | WatchLost | NotServed
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryResult:
+class DiscoveryResult(Struct, frozen=True):
     """
     The resources that the API server serves, as of one discovery.
 
@@ -69,8 +65,7 @@ FORGOTTEN_VERSION = ""
 """Stands for the versions in which a predecessor of this process saw a resource served."""
 
 
-@dataclass(frozen=True, slots=True)
-class CRDPresence:
+class CRDPresence(Struct, frozen=True):
     """
     The presence of one resource; a loss counts once a second discovery confirms it.
 

@@ -1,9 +1,10 @@
 """Silences as values: findings that are not announced until a moment, by whom and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum, unique
+
+from msgspec import Struct, field
 
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
@@ -23,8 +24,7 @@ class SilenceState(StrEnum):
     UNMATCHED = "unmatched"  # no such subject, or its reasons are not evaluated
 
 
-@dataclass(frozen=True, slots=True)
-class SilenceText:
+class SilenceText(Struct, frozen=True):
     """
     A silence as it is written, with nothing checked.
 
@@ -43,8 +43,7 @@ class SilenceText:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """
     A silence as it is in effect, or why it is not.
 
@@ -74,8 +73,7 @@ class Silence:
         return ",".join(sorted(self.reasons)) or ALL_REASONS
 
 
-@dataclass(frozen=True, slots=True)
-class SilenceFile:
+class SilenceFile(Struct, frozen=True):
     """
     The file of silences as it was read last.
 
@@ -92,8 +90,7 @@ class SilenceFile:
 NO_SILENCE_FILE = SilenceFile()
 
 
-@dataclass(frozen=True, slots=True)
-class Silences:
+class Silences(Struct, frozen=True):
     """
     The silences of one moment, and the findings that they silence.
 

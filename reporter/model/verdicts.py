@@ -1,7 +1,6 @@
 """The verdict of a probe: trouble with a cause, no trouble, unknown or paused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
@@ -34,8 +33,7 @@ class Cause(Struct, frozen=True, order=True, cache_hash=True, gc=False):
 EMPTY_MAP: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """
     One cause with its kind, and the values of its message.
 
@@ -62,9 +60,13 @@ class Trouble:
     not_before: datetime | None = None
     object_created_at: datetime | None = None
     missing: ObjectRef | None = None
-    message_fields: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP, hash=False)
+    message_fields: Mapping[str, str] = EMPTY_MAP
     foreign_text: str = ""
     nodes: frozenset[str] = frozenset()
+
+    def __hash__(self) -> int:
+        """Leave out *message_fields*: a mapping has no hash."""
+        return hash((self.cause, self.kind, self.since, self.foreign_text))
 
     @property
     def node(self) -> str:
@@ -73,8 +75,7 @@ class Trouble:
         return ref.name if ref.resource == "nodes" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class InvolvedObject:
+class InvolvedObject(Struct, frozen=True):
     """
     The involvedObject of an Event; *uid* is empty for an object that was never seen.
 
@@ -89,8 +90,7 @@ class InvolvedObject:
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Active:
+class Active(Struct, frozen=True):
     """
     There is trouble.
 

@@ -11,9 +11,10 @@ A page may be hostile. All work is counted, and is done in steps of about a mill
 
 import re
 from collections.abc import Collection, Generator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from reporter.model.metrics.samples import Sample
 from reporter.scrape import limits
@@ -81,8 +82,7 @@ Steps: TypeAlias = Generator[None, None, "MetricsContent | MalformedExposition"]
 """Yields where other tasks may run, and returns the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedExposition:
+class MalformedExposition(Struct, frozen=True):
     """
     The reason why a page, or a family of it, cannot be used.
 
@@ -93,8 +93,7 @@ class MalformedExposition:
     is_too_costly: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsContent:
+class MetricsContent(Struct, frozen=True):
     """
     The samples of each requested family in the order of the page, or why it cannot be used.
 
@@ -126,8 +125,7 @@ class _TooCostlyError(Exception):
     pass
 
 
-@dataclass(slots=True)
-class _Family:
+class _Family(Struct):
     """
     A requested family as far as it was found. *pattern*: matches the begin of its sample lines.
     """

@@ -7,10 +7,11 @@ A network policy may drop our packets while the API server still reaches the pod
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from typing import Protocol
+
+from msgspec import Struct
 
 from reporter.kube.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.client import RestClient
@@ -42,8 +43,7 @@ class PageFetcher(Protocol):
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage: ...
 
 
-@dataclass(slots=True)
-class _PathState:
+class _PathState(Struct):
     """
     The path to one port of the pods of a namespace.
 

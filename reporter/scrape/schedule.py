@@ -3,12 +3,13 @@
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from math import floor
 from typing import TypeAlias
 from zlib import crc32
+
+from msgspec import Struct
 
 from reporter.model.metrics.scrapes import MetricsPage
 from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
@@ -43,8 +44,7 @@ class LastOutcome(Enum):
     FAILED = "failed"
 
 
-@dataclass(slots=True, eq=False)
-class ScrapeSlot:
+class ScrapeSlot(Struct, eq=False):
     """
     One page in the schedule. Times are in seconds of the event loop.
 

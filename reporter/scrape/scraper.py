@@ -8,10 +8,12 @@ slow pod delays no other.
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import NoReturn, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kube.watch_context import WatchContext
 from reporter.model.kinds.core.pods import Pod
@@ -60,8 +62,7 @@ class ScrapeStore(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeConfig:
+class ScrapeConfig(Struct, frozen=True):
     """
     The configuration of scraping. *scrapes*: by the name of their history.
 

@@ -9,10 +9,11 @@ the event loop.
 import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from reporter.scrape.limits import MAX_CONCURRENT_PROXY, direct_concurrency
 from reporter.scrape.path import ScrapePath
@@ -22,8 +23,7 @@ from reporter.scrape.schedule import LastOutcome, ScrapePlace, ScrapeSlot
 Waiter = TypeVar("Waiter")
 
 
-@dataclass(slots=True)
-class _SlotGroup(Generic[Waiter]):
+class _SlotGroup(Struct, Generic[Waiter]):
     """The free slots of a group, and its waiters by rank and then by arrival."""
 
     free: int

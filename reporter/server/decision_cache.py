@@ -1,9 +1,10 @@
 """Keep answers about permissions for a short time. Reads no clock."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 
 V = TypeVar("V")
@@ -15,8 +16,7 @@ memory.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Kept(Generic[V]):
+class Kept(Struct, Generic[V], frozen=True):
     value: V
     until: float
 

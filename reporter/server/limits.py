@@ -1,11 +1,11 @@
 """The limits of the HTTP server: times, and connections at once."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ConnectionTimeouts:
+
+class ConnectionTimeouts(Struct, frozen=True):
     """
     The time that a client has for each of its steps.
 

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from aiohttp import ETag, hdrs, web
+from msgspec import Struct
 
 from reporter.model.rollup.status import StatusError
 from reporter.server.responses import JSON, error_response
@@ -35,8 +35,7 @@ V = TypeVar("V")
 R = TypeVar("R", bound=Request)
 
 
-@dataclass(frozen=True, slots=True)
-class ServedDocument(Generic[V, R]):
+class ServedDocument(Struct, Generic[V, R], frozen=True):
     """
     The functions that make the answer of a view, and the paths at which it is served.
 

@@ -8,11 +8,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
+from msgspec import Struct, field
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
@@ -28,8 +28,7 @@ from reporter.sinks.metrics import Exposition
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """
     The functions that render each page.
 

@@ -7,7 +7,6 @@ They are files of this package, read once. The page reads ``/status/v1`` like an
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,6 +14,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from aiohttp import ETag, hdrs, web
+from msgspec import Struct
 
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 
@@ -66,8 +66,7 @@ While nothing changes, the page reads the time of the last pass only as often as
 """
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
+class StaticFile(Struct, frozen=True):
     """A file as it is sent, with a tag that changes with its content."""
 
     body: bytes

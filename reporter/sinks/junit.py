@@ -7,16 +7,16 @@ pass has a failure, and one that could not be run has an error.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 
 _INVALID = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 cannot have (section 2.2), and carriage returns."""
 
 
-@dataclass(frozen=True, slots=True)
-class JUnitCase:
+class JUnitCase(Struct, frozen=True):
     """
     One result. *failure*, *error*: the first line is the message, all of it the text; empty for none.
     """

@@ -3,10 +3,10 @@ Render ``/status/v1``: the roll-up as JSON, in parts, with a tag that changes wi
 """
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 import msgspec
+from msgspec import Struct
 
 from reporter.model.rollup.base import StatusStruct
 from reporter.model.rollup.states import COUNTED_STATES, State
@@ -21,8 +21,7 @@ SETS_PER_PART = 100
 """The InferenceSets that are rendered at once: a few milliseconds of the event loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatusRequest:
+class StatusRequest(Struct, frozen=True):
     """
     A request for all, for one *namespace*, or for one *inference_set* in it.
 

@@ -6,11 +6,11 @@ then counts as a pass over the subjects that it has evaluated, and the caller pl
 the rest. Subjects of upstream layers come first, so no finding precedes what would suppress it.
 """
 
-import dataclasses
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
@@ -54,8 +54,7 @@ SUBJECTS_PER_BATCH = 100
 """Subjects whose probes run without a pause: some ten milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassPlan:
+class PassPlan(Struct, frozen=True):
     """
     The probes to run about *subjects*, upstream layers first, on one snapshot at one moment.
 
@@ -84,8 +83,7 @@ class PassPlan:
         return before.difference(self.subjects[:done]).union(self.subjects[done:])
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluator:
+class Evaluator(Struct, frozen=True):
     """
     Everything that evaluation depends on and that does not change while the process runs.
 
@@ -130,7 +128,9 @@ class Evaluator:
         probe_run = prepare_probe_run(
             snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
         )
-        probe_run = dataclasses.replace(probe_run, unknown=known.unknown, on_fault=self.on_fault)
+        probe_run = msgspec.structs.replace(
+            probe_run, unknown=known.unknown, on_fault=self.on_fault
+        )
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
@@ -212,7 +212,7 @@ class Evaluator:
             remembered=remembered,
             unread_events=before.unread_events,
         )
-        return dataclasses.replace(after, rankings=self._rank_findings(before, after))
+        return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
 
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """

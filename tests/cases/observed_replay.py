@@ -3,9 +3,10 @@ A replay of a case that is observed at each pass: the laws of the roll-up, and w
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from traceback import format_tb
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from reporter.stages.probes.probe import ProbeRequest
 from reporter.stages.rollup.fold import fold

@@ -3,13 +3,15 @@ Replays of a case in which the process stops at some moment, and another one sta
 """
 
 import copy
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, NamedTuple, Self, TypeAlias
+
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.records.event_record import EventRecord
@@ -190,7 +192,7 @@ class Successor(ObservedProcess):
 
     def _world_of(self, old: OldProcess) -> None:
         """Copy what the rest of the case changes."""
-        self.world = replace(
+        self.world = dataclasses.replace(
             old.world,
             **{
                 name: copy.copy(each)
@@ -199,11 +201,13 @@ class Successor(ObservedProcess):
             },
         )
         engines = old.pages.engines
-        self.pages = replace(
+        self.pages = dataclasses.replace(
             old.pages,
             words=dict(old.pages.words),
             bytes_left=dict(old.pages.bytes_left),
-            engines=replace(engines, counts=dict(engines.counts), since=dict(engines.since)),
+            engines=dataclasses.replace(
+                engines, counts=dict(engines.counts), since=dict(engines.since)
+            ),
         )
         if old.health_events is not None:
             self.health_events = copy.copy(old.health_events)

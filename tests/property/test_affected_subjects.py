@@ -5,10 +5,10 @@ A change that marks too little is evaluated only at the next full pass.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 
 import pytest
-from msgspec.structs import replace
+from msgspec import field
+from msgspec.structs import fields, replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.objects import ApiObject
@@ -29,8 +29,7 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.probed_stacks import BY_TYPE, STACKS, a_stack
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingSnapshot(Snapshot):
+class RecordingSnapshot(Snapshot, frozen=True):
     """A snapshot that records each object that it returns."""
 
     returned: list[tuple[ResourceKind, ApiObject]] = field(default_factory=list)

@@ -1,12 +1,14 @@
 """A pass that is cut for a change ends as two passes would, one after the other."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import field
+from msgspec.structs import fields
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Layer, TroubleKind
@@ -55,8 +57,7 @@ KEYS = tuple(
 SNAPSHOT = a_subject_store(SUBJECTS).snapshot()
 
 
-@dataclass(frozen=True)
-class World(Snapshot):
+class World(Snapshot, frozen=True):
     """
     A snapshot in which each key is in trouble, paused (None) or unknown (a text); else clear.
     """
@@ -107,11 +108,11 @@ def small_batches() -> Iterator[None]:
         yield
 
 
-@dataclass
+@dataclasses.dataclass
 class Run:
     """One evaluator through time; every part of a pass is committed as the controller does it."""
 
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    evaluation: Evaluation = dataclasses.field(default_factory=Evaluation)
     now = NOON
 
     def run_pass(self, world, dirty=ALL_LAYERS, *, stop_after=None, waiting=frozenset()):

@@ -2,11 +2,11 @@
 Laws of episodes in NVSentinel's kind, under random trouble, lost writes, restarts and other hands.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reporter.kube.event_format import node_event_name, recovery_name
 from reporter.model.enums import Layer

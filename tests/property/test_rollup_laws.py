@@ -5,10 +5,9 @@ Unknown or stale is never Current, a cause is no pointer, counts are those of a 
 pass touches is enough.
 """
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.base.objects import AnnotatedMetadata

@@ -5,10 +5,10 @@ They are those of a recount of the objects, and what a pass touches is enough.
 """
 
 from collections import Counter
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace

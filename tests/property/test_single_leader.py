@@ -3,11 +3,11 @@ The laws of leader election: at most one candidate holds the lease, and one hold
 """
 
 import logging
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.property.candidates import Candidates
 

@@ -3,11 +3,11 @@ Laws of the HealthEvent store, under random trouble, limits, lost writes, restar
 """
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits

@@ -2,11 +2,12 @@
 Simulate a cluster, its API server and two replicas of the reporter, with faults between them.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from random import Random
 from typing import Self
+
+from msgspec.structs import replace
 
 from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.resource_kind import ResourceKind

@@ -1,7 +1,9 @@
 """Catalogues with a fault of the program that shows only when a process changes to them."""
 
-from dataclasses import replace
+import dataclasses
 from typing import Any, NoReturn
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Reason
@@ -16,18 +18,18 @@ def with_faulty_keys(catalogue: Catalogue, reason: str) -> Catalogue:
     Return the catalogue with a kind, that of a reason in CEL, of which no object can be indexed.
     """
     found: CelReason = catalogue[Reason(reason)].parameters
-    watched = replace(found.kind.watched, index_keys=_raise)
+    watched = dataclasses.replace(found.kind.watched, index_keys=_raise)
     return _with_parameters(
-        catalogue, reason, replace(found, kind=found.kind._replace(watched=watched))
+        catalogue, reason, dataclasses.replace(found, kind=found.kind._replace(watched=watched))
     )
 
 
 def with_faulty_probe(catalogue: Catalogue, reason: str) -> Catalogue:
     """Return the catalogue with a reason in CEL whose probe fails for each of its objects."""
     found: CelReason = catalogue[Reason(reason)].parameters
-    broken: Any = replace(found.expressions["current"], text="broken", compiled=None)
+    broken: Any = dataclasses.replace(found.expressions["current"], text="broken", compiled=None)
     group = ReasonGroup()
-    changed = replace(found, expressions={"current": broken}, group=group, member=0)
+    changed = dataclasses.replace(found, expressions={"current": broken}, group=group, member=0)
     group.members.append(changed)
     return _with_parameters(catalogue, reason, changed)
 

@@ -1,9 +1,9 @@
 """Evaluate a reason about the InferenceSet of the builders, and read its verdict."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.model.enums import Reason
 from reporter.model.kinds.core.pods import Pod

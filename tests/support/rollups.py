@@ -1,10 +1,10 @@
 """Roll-ups of the example stack after a change, made by the whole evaluation."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.catalogue.sources.packs import DEFAULT_PACKS
 from reporter.model.enums import Layer

@@ -1,7 +1,9 @@
 """A store with the objects that make the subjects which a test names."""
 
+import dataclasses
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.subject_definitions import (
     NamespaceScope,
@@ -19,7 +21,7 @@ from reporter.stages.store.store import Store
 from tests.support.catalogue_fixture import SUBJECTS
 
 
-SERVICES = replace(HTTP_ROUTES, resource="inferenceservices", kind="InferenceService")
+SERVICES = dataclasses.replace(HTTP_ROUTES, resource="inferenceservices", kind="InferenceService")
 """A kind of another stack, of which nothing but the names of its objects is read."""
 
 KINDS = (*DEFAULT_KINDS, SERVICES)

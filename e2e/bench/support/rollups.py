@@ -2,7 +2,8 @@
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.subjects import Subject
 from reporter.stages.evaluation.evaluation import Evaluation

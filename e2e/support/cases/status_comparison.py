@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_replay import FLAGS

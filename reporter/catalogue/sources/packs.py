@@ -3,8 +3,9 @@ Find the folders of the packs that are asked for: those that are shipped, and th
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from reporter.catalogue.problems import Place, Problem, suggest_name
 
@@ -13,8 +14,7 @@ DEFAULT_PACKS = ("kaito",)
 FOLDER = "packs"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Struct, frozen=True):
     """A folder with reasons and what they are about. *name*: that of the folder."""
 
     name: str

@@ -1,7 +1,8 @@
 """Let probes prepare the parameters of their entries, and place the problems that they find."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.catalogue.drafts import Draft, Drafts
 from reporter.catalogue.problems import Place, Problem

@@ -1,11 +1,11 @@
 """Read the definitions of what makes subjects, and check that they fit together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from reporter.catalogue.drafts import Drafts, SubjectSource
 from reporter.catalogue.format_parts.subjects import SubjectEntry

@@ -1,12 +1,12 @@
 """Read a YAML file into nodes that know their lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import yaml
+from msgspec import Struct, field
 
 from reporter.catalogue.problems import Place, Problem
 from reporter.catalogue.yaml.regular_file import read_regular_file
@@ -27,8 +27,7 @@ MAX_VALUES = 200_000
 MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """
     A value that is neither a list nor a mapping.
 
@@ -43,14 +42,12 @@ class Scalar:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     place: Place
     items: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Struct, frozen=True):
     """A mapping. *keys*: the place of each key, which errors about its value name."""
 
     place: Place

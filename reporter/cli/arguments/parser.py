@@ -5,9 +5,10 @@ As with kubectl a flag may be written -n NAME, -nNAME, --namespace=NAME or --nam
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
+
+from msgspec import Struct
 
 from reporter.model.text.suggest import suggest
 from reporter.settings import FLAGS, Flag, FlagGroup, SettingsError
@@ -29,8 +30,7 @@ _ALL_SETTINGS = frozenset(flag.name for flag in FLAGS)
 REPEAT = "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class CommandFlag:
+class CommandFlag(Struct, frozen=True):
     """
     A flag of a command. *placeholder*: of its value; empty for a boolean.
 
@@ -45,8 +45,7 @@ class CommandFlag:
     repeats: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """
     The arguments of a command.
 

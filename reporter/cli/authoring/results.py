@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Any
+
+from msgspec import Struct
 
 from reporter.catalogue.problems import Problem
 from reporter.sinks.junit import JUnitCase, render_junit
@@ -19,8 +20,7 @@ class ResultFormat(StrEnum):
     JUNIT = "junit"
 
 
-@dataclass(frozen=True, slots=True)
-class StoryResults:
+class StoryResults(Struct, frozen=True):
     """The results of all stories that were run. *problems*: why others were not."""
 
     results: Sequence[StoryResult]

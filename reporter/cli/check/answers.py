@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.cli.arguments.parser import REPEAT, Arguments
 from reporter.cli.arguments.source_flag import FILE, KUBECONFIG
@@ -18,8 +20,7 @@ from reporter.settings import SettingsError
 CLUSTER = "cluster"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedCluster:
+class CheckedCluster(Struct, frozen=True):
     """The answer of one context. *error*: why there is none."""
 
     name: str

@@ -1,7 +1,8 @@
 """The words that a shell completes: commands, their flags, and the values of these."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.cli.arguments.parser import CommandFlag
 from reporter.cli.help.specs import COMMAND_SPECS, CommandSpec
@@ -13,8 +14,7 @@ DEFAULT_COMMAND = "run"
 """The command whose flags are completed where no command is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class FlagWords:
+class FlagWords(Struct, frozen=True):
     """A flag. *values*: those it may have, if they are a closed set or the usual ones of a set."""
 
     name: str
@@ -29,8 +29,7 @@ class FlagWords:
         return (f"--{self.name}", *((f"-{self.short}",) if self.short else ()))
 
 
-@dataclass(frozen=True, slots=True)
-class CommandWords:
+class CommandWords(Struct, frozen=True):
     name: str
     help: str
     flags: tuple[FlagWords, ...]

@@ -5,7 +5,8 @@ The commands as users see them: summary, usage, examples and flags, each declare
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.cli.arguments import parser
 from reporter.cli.arguments.configuration import HUB_FLAGS, RUN_FLAGS
@@ -24,8 +25,7 @@ from reporter.cli.check.flags import CHECK_FLAGS
 NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandSpec:
+class CommandSpec(Struct, frozen=True, kw_only=True):
     """
     A command. *usage* and *examples* begin after the program's name; an example has a line on what it does.
 

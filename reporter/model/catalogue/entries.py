@@ -1,10 +1,12 @@
 """The catalogue, its entries and the contract of a probe, as values."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum, unique
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.catalogue.hold_durations import DEFAULT_HOLDS, HoldDurations
 from reporter.model.catalogue.preparation import PrepareFunc
@@ -37,8 +39,7 @@ class Scope(StrEnum):
     NAMESPACE = "namespace"
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """
     A dependency of the catalogue: while *source* is out, *target* is suppressed.
 
@@ -53,8 +54,7 @@ class Suppression:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeSpec:
+class ProbeSpec(Struct, frozen=True):
     """
     The contract of a probe, against which catalogue entries are checked.
 
@@ -160,8 +160,7 @@ class ProbeSpec:
         return (*self.required_kinds, *self.consulted_kinds, *self.optional_kinds, *more)
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogueEntry:
+class CatalogueEntry(Struct, frozen=True):
     """
     One reason of the catalogue.
 
@@ -205,8 +204,7 @@ class CatalogueEntry:
         return self.enabled and not self.is_ready_reason
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Catalogue(Struct, frozen=True):
     """
     The entries and suppressions. The loader has checked that they fit together.
 

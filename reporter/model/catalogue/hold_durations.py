@@ -1,14 +1,14 @@
 """The holds of a reason, by kind of trouble."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+from msgspec import Struct
 
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class HoldDurations:
+class HoldDurations(Struct, frozen=True):
     """
     The time that trouble of each kind must last before it counts; None is the startup grace.
 

@@ -3,9 +3,11 @@ The rules by which objects make the subjects of a layer. They are data: each pac
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.base.conditions import Condition
@@ -29,8 +31,7 @@ class NamespaceScope(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class EndSigns:
+class EndSigns(Struct, frozen=True):
     """
     The signs of an object that is being deleted, beside its deletionTimestamp.
 
@@ -70,8 +71,7 @@ class EndSigns:
         return is_named and json_field(condition, "status") == "True"
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectDefinition:
+class SubjectDefinition(Struct, frozen=True):
     """
     The rule by which objects of one kind make the subjects of a layer.
 
@@ -163,8 +163,7 @@ TERMINATING = EndSigns(phases=frozenset({"Terminating"}))
 """The sign of a namespace that is being deleted (API reference, NamespacePhase)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectDefinitions:
+class SubjectDefinitions(Struct, frozen=True):
     """
     The rules of all packs, those of upper layers first; no two of them are about the same kind.
     """

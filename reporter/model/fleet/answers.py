@@ -3,8 +3,9 @@ Answers of the metrics engine: series, and what is gathered from them by cluster
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from reporter.model.fleet.enums import Dropped
 from reporter.model.rollup.states import State
@@ -82,8 +83,7 @@ class PackageCount(NamedTuple):
     namespaces: int
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedSeries:
+class DroppedSeries(Struct, frozen=True):
     """Series that are left out for one cause. *names*: some of what they belong to."""
 
     series: int = 0
@@ -93,8 +93,7 @@ class DroppedSeries:
 DroppedByCause: TypeAlias = Mapping[Dropped, DroppedSeries]
 
 
-@dataclass(frozen=True, slots=True)
-class ClustersAnswer:
+class ClustersAnswer(Struct, frozen=True):
     """A complete answer about the clusters. *time*: of the engine; None without any series."""
 
     time: float | None = None

@@ -1,9 +1,11 @@
 """Keep a few numbers of each page of a model server, bounded however long the pod runs."""
 
 from array import array
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import isnan, nan
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.metrics.columns import Column, Combine
 from reporter.model.metrics.page_rows import reduce_page
@@ -18,8 +20,7 @@ The engines of a page that are kept, by the order of their labels. vLLM runs at 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class EngineKeeper:
+class EngineKeeper(Struct, frozen=True):
     """
     Adds the pages of model servers to the histories of their pods.
 

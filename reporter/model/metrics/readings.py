@@ -2,15 +2,15 @@
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from reporter.model.metrics.columns import Column
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSeries:
+class EngineSeries(Struct, frozen=True):
     """
     The rows of one engine, oldest first. An array is never changed.
 
@@ -29,8 +29,7 @@ class EngineSeries:
         return zip(reversed(self.times), reversed(self.rows), strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineReadings:
+class EngineReadings(Struct, frozen=True):
     """
     The numbers of all engines of a pod, by the value of their engine label.
 

@@ -1,10 +1,12 @@
 """Samples read from the metrics pages of pods, and the recent history of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
 from math import isnan
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.kinds.core.pods import Pod
 from reporter.model.metrics.readings import EngineReadings
@@ -33,8 +35,7 @@ The results that are limits or missing permissions of the reader, and say nothin
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One line of the Prometheus text format, without its timestamp and exemplar."""
 
     name: str
@@ -42,8 +43,7 @@ class Sample:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapedMetrics:
+class ScrapedMetrics(Struct, frozen=True):
     """
     The samples of one page that one scrape asked for.
 
@@ -72,8 +72,7 @@ class ScrapedMetrics:
         return max((value for value in values if not isnan(value)), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class FailedScrape:
+class FailedScrape(Struct, frozen=True):
     """
     An attempt that brought no usable page.
 
@@ -96,8 +95,7 @@ class FailedScrape:
         return self.failed_at - (self.since or self.failed_at)
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerRun:
+class ContainerRun(Struct, frozen=True):
     """One run of a pod's containers; a replaced pod or a restarted container begins another."""
 
     pod_uid: str
@@ -120,8 +118,7 @@ def _count_restarts(pod: Pod) -> int:
     return restarts
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeHistory:
+class ScrapeHistory(Struct, frozen=True):
     """
     The recent scrapes of one container run, oldest first.
 

@@ -3,8 +3,9 @@ A probe's request for samples: which families, of which pods, at which port, and
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from reporter.model.enums import ScrapeScope
 from reporter.model.kinds.core.pods import Pod
@@ -19,8 +20,7 @@ class MetricsPage(NamedTuple):
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class PodSelector:
+class PodSelector(Struct, frozen=True):
     """
     The pods of workload namespaces that a scrape reads.
 
@@ -53,8 +53,7 @@ class KeptHistory(NamedTuple):
     gists: Mapping[Gist, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Scrape:
+class Scrape(Struct, frozen=True):
     """
     The samples that a probe reads from the metrics pages of pods.
 

@@ -1,8 +1,9 @@
 """Join the scrapes of probes that read the same pages, so that a page is read and kept once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
+
+from msgspec.structs import replace
 
 from reporter.model.enums import Reason
 from reporter.model.metrics.engine_keeper import EngineKeeper

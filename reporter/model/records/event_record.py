@@ -1,10 +1,12 @@
 """An Event of this program as a value, as it is written and read back."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum, unique
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.enums import EventType, Owner, Reason
 from reporter.model.records.announced import Announced
@@ -27,8 +29,7 @@ class WriteResult(StrEnum):
     DROPPED = "dropped"  # invalid, so never accepted; not retried
 
 
-@dataclass(frozen=True, slots=True)
-class StrippedEvent:
+class StrippedEvent(Struct, frozen=True):
     """An Event without its labels and annotations, which admission has removed."""
 
     reason: Reason
@@ -45,8 +46,7 @@ def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class EventRecord:
+class EventRecord(Struct, frozen=True):
     """
     The Event of one episode.
 

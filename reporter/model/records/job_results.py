@@ -1,10 +1,9 @@
 """Values of the Job sidecar: the containers of its pod, and the condition of a Job."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class JobCondition:
+class JobCondition(Struct, frozen=True):
     """One condition of a Job's status, without its time. *status* is True or False as text."""
 
     type: str
@@ -13,32 +12,28 @@ class JobCondition:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobOwner:
+class JobOwner(Struct, frozen=True):
     """The Job that controls a pod, by the pod's owner references."""
 
     name: str
     uid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Terminated:
+class Terminated(Struct, frozen=True):
     """The end of a container, as its status has it."""
 
     exit_code: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """One entry of containerStatuses. *terminated* is None while it waits or runs."""
 
     name: str
     terminated: Terminated | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarPod:
+class SidecarPod(Struct, frozen=True):
     """
     The pod of the sidecar. *native_sidecars*: the init containers with ``restartPolicy: Always``.
     """

@@ -1,11 +1,11 @@
 """The record and the owner of the Lease of a leader election."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class LeaseRecord:
+
+class LeaseRecord(Struct, frozen=True):
     """
     The spec of a coordination.k8s.io/v1 Lease, as client-go writes it (resourcelock.LeaderElectionRecord).
 
@@ -19,8 +19,7 @@ class LeaseRecord:
     transitions: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseOwner:
+class LeaseOwner(Struct, frozen=True):
     """
     The Deployment in the Lease's namespace that owns the Lease, so that both are deleted together.
     """

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Self
+
+from msgspec import Struct, field
 
 from reporter.model.enums import Reason
 from reporter.model.kinds.base.conditions import Condition
@@ -12,8 +13,7 @@ from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 
 
-@dataclass(frozen=True, slots=True)
-class SeenBefore:
+class SeenBefore(Struct, frozen=True):
     """
     The part of Events that were read back which is about objects.
 

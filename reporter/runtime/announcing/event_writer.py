@@ -1,8 +1,9 @@
 """One write of one Event: create or patch, never without the lease."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from reporter.kube.errors import Conflict, NotFound, Unreachable
 from reporter.model.records.event_record import EventRecord, PossibleKeys, WriteResult

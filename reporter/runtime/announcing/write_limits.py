@@ -5,9 +5,10 @@ Reads no clock and does no I/O. A failed write waits for its own back-off and de
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
+
+from msgspec.structs import replace
 
 from reporter.stages.announcing.rate_limit import TokenBucket, WriteBackoff
 

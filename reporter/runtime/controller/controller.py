@@ -10,9 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NoReturn, Protocol
+
+from msgspec.structs import replace
 
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import Subject

@@ -1,17 +1,17 @@
 """The result of a finished pass, for those who follow it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from reporter.model.subjects import Subject
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedPass:
+class FinishedPass(Struct, frozen=True):
     """
     A pass, or one part of a pass that was cut.
 

@@ -1,15 +1,15 @@
 """The input of one pass, and the end of the last one."""
 
 import asyncio
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from reporter.model.subjects import Subject
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
-@dataclass(slots=True)
-class PassTimes:
+class PassTimes(Struct):
     """The end of the last pass: *finished* in seconds of the event loop; None before the first."""
 
     finished: float | None = None
@@ -17,8 +17,7 @@ class PassTimes:
     first_finished: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-@dataclass(frozen=True, slots=True)
-class PassInput:
+class PassInput(Struct, frozen=True):
     """
     The store at one moment, and the subjects to evaluate on it.
 

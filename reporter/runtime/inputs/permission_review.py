@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import NoReturn
+
+from msgspec import Struct
 
 from reporter.kube.access_review import (
     Permission,
@@ -23,8 +24,7 @@ from reporter.settings import ScrapeMode
 from reporter.sinks.metrics import PermissionReport
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewTiming:
+class ReviewTiming(Struct, frozen=True):
     """
     Moments at which permissions are reviewed; the first two vary as other regular intervals do.
 

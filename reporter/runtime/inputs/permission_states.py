@@ -1,9 +1,11 @@
 """The permissions that are needed, with what the reviews of them have found. Reads no clock."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kube.access_review import Permission, PermissionStatus
 
@@ -11,8 +13,7 @@ from reporter.kube.access_review import Permission, PermissionStatus
 EVERYWHERE = " in all namespaces"
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionStates:
+class PermissionStates(Struct, frozen=True):
     """
     The permissions at one moment.
 

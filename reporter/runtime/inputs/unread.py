@@ -1,8 +1,9 @@
 """The kinds that cannot be read now, with what each of them costs."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 from reporter.model.enums import DetailSource, Reason
@@ -20,8 +21,7 @@ EVENTS = "events"
 """The name among the kinds for our own Events, which no reason needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadKind:
+class UnreadKind(Struct, frozen=True):
     """
     A kind that cannot be read now; *why* names the missing permission, if that is the cause.
 

@@ -6,9 +6,11 @@ a record is how long the local monotonic clock has seen it unchanged. Monotonic 
 the event loop.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto, unique
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.records.lease_record import LeaseRecord
 
@@ -25,8 +27,7 @@ RELEASED_DURATION = timedelta(seconds=1)
 """The duration in a released Lease, as client-go writes it: the API does not allow zero."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseTiming:
+class LeaseTiming(Struct, frozen=True, kw_only=True):
     """
     The three durations of an election. The defaults are those of client-go.
 
@@ -40,16 +41,14 @@ class LeaseTiming:
     retry_period: timedelta = timedelta(seconds=2)
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedRecord:
+class ObservedRecord(Struct, frozen=True):
     """A record, and when it was first seen with this content."""
 
     record: LeaseRecord
     observed_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseAbsence:
+class LeaseAbsence(Struct, frozen=True):
     """A Lease that is missing, or was emptied by hand: when this was seen first and last."""
 
     since: float

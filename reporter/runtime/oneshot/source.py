@@ -1,8 +1,9 @@
 """The observations of one moment, and their evaluation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from reporter.catalogue.silences import read_silence_file
 from reporter.kube.watch_events import UndecodableObject
@@ -21,8 +22,7 @@ from reporter.stages.store.samples import SampleStore
 from reporter.stages.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Observations:
+class Observations(Struct, frozen=True):
     """A cluster at one moment. *notes*: what was not read and why, for the user."""
 
     snapshot: Snapshot

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reporter.model.rollup.status import Package
 from reporter.runtime.announcing.announcements import Announcements

@@ -1,12 +1,12 @@
 """The status of a fleet that a running hub answers with."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct
 
 from reporter.kube.plain_text import clean
 from reporter.model.fleet.status import FLEET_SCOPE, ClusterEntry, FleetDocument
@@ -24,8 +24,7 @@ from reporter.runtime.status.source import CannotAsk
 from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class FleetAnswer:
+class FleetAnswer(Struct, frozen=True):
     """
     The answer of a hub about its clusters, or about one.
 

@@ -1,6 +1,5 @@
 """The status of a cluster that this process reads itself, or of a dump."""
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -66,7 +65,7 @@ class OneShotStatus:
         self._evaluation, self._rollup = after, fold(self._rollup, given, self._rules)
         view = StatusView(self._rollup, self._rules, now=observations.at, mode=Mode.ONE_SHOT)
         answer = answer_from(view, target, self.not_judged)
-        return dataclasses.replace(answer, notes=observations.notes)
+        return msgspec.structs.replace(answer, notes=observations.notes)
 
 
 def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[NotJudged, ...]:
@@ -181,7 +180,7 @@ class DumpSource:
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )
         as_of = f"evaluated as of {format_time(observations.at)}"
-        observations = dataclasses.replace(observations, notes=(as_of, *observations.notes))
+        observations = msgspec.structs.replace(observations, notes=(as_of, *observations.notes))
         return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
 
     async def close(self) -> None: ...

@@ -1,12 +1,12 @@
 """The status that a running reporter answers with, wherever it is reached."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.kube.api_status import parse_retry_after
@@ -39,8 +39,7 @@ MAX_BYTES = 256 * 2**20
 """Some ten times the status of 10,000 InferenceSets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     body: bytes

@@ -1,8 +1,9 @@
 """A source of the status, its answers, and why there may be none."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from reporter.model.rollup.status import NamespaceStatus, StatusDocument
 
@@ -22,8 +23,7 @@ class CannotAsk(Exception):
         self.may_pass, self.retry_after = may_pass, retry_after
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """
     The subject of a question: everything, the control plane, a namespace, or one InferenceSet in it.
     """
@@ -45,8 +45,7 @@ class Target:
 EVERYTHING = Target()
 
 
-@dataclass(frozen=True, slots=True)
-class StatusAnswer:
+class StatusAnswer(Struct, frozen=True):
     """
     An answer about a target.
 

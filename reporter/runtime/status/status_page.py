@@ -1,9 +1,10 @@
 """The /status page: the parts of the process that it shows, put together at each request."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
+
+from msgspec import Struct
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import Reason
@@ -14,8 +15,7 @@ from reporter.sinks.status import StateHistory, render_status
 from reporter.stages.store.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessInfo:
+class ProcessInfo(Struct, frozen=True):
     """
     The facts about the process.
 

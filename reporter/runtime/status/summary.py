@@ -1,7 +1,8 @@
 """Summarize an answer about its target, whatever kind of subject that is."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import (
@@ -22,8 +23,7 @@ The label of workload namespaces of the pack kaito, for people: who asks a repor
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """
     The state of what was asked about, and what blocks it.
 

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
+
+from msgspec import Struct
 
 from reporter.model.rollup.states import Actionability, State
 from reporter.runtime.status.source import CannotAsk, StatusAnswer, StatusSource, Target
@@ -44,8 +45,7 @@ class Outcome(StrEnum):
     NO_ANSWER = "not asked"
 
 
-@dataclass(frozen=True, slots=True)
-class StatusWait:
+class StatusWait(Struct, frozen=True):
     """A wait. *fail_fast*: end once the subject has failed or is being deleted."""
 
     target: Target
@@ -54,8 +54,7 @@ class StatusWait:
     fail_fast: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Waited:
+class Waited(Struct, frozen=True):
     """The end of a wait, with what was seen last. *error*: why the last question had no answer."""
 
     outcome: Outcome

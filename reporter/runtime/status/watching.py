@@ -6,12 +6,13 @@ watch may have missed by the age of the object. Nothing is announced and nothing
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError
@@ -160,7 +161,7 @@ class WatchingSource:
         unread = self._unread.find(now=self._clock.now())
         notes = tuple(f"{kind}: {each.why}" for kind, each in sorted(unread.items()))
         answer = answer_from(self._rollup.view(), target, self._not_judged)
-        return dataclasses.replace(answer, tag=self._tag(target), notes=notes)
+        return msgspec.structs.replace(answer, tag=self._tag(target), notes=notes)
 
 
 def why_unreadable(states: Iterable[WatchState]) -> NotSynced | None:

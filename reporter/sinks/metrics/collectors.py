@@ -1,9 +1,9 @@
 """Collectors that compute their series at each scrape, from the reflectors and the scraper."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
+from msgspec import Struct, field
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -25,8 +25,7 @@ from reporter.sinks.metrics.declarations.reporter import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WatchReport:
+class WatchReport(Struct, frozen=True):
     """
     The state of the watch of one kind.
 
@@ -94,8 +93,7 @@ class ScrapeCollector(Collector):
         yield make_family(SCRAPE_PAGE_AGE, (((path,), age.total_seconds()) for path, age in ages))
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionReport:
+class PermissionReport(Struct, frozen=True):
     """
     The result of reviewing permissions.
 

@@ -1,17 +1,17 @@
 """The state of announcing as values: running episodes, owed Ready Events and groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.stages.announcing.grouping import EventGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Struct, frozen=True):
     """
     The time from the first announcement of a key to its settled clear.
 
@@ -43,8 +43,7 @@ class OwedReady(NamedTuple):
     announced_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class AnnouncementState:
+class AnnouncementState(Struct, frozen=True):
     """
     Everything that was announced and is not over.
 

@@ -1,6 +1,6 @@
 """Continue the announced episodes with another catalogue."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType

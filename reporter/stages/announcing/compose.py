@@ -1,10 +1,11 @@
 """Compose the Event of a key from the present evaluation, at the moment it is sent."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.records.announced import (
@@ -34,8 +35,7 @@ MAX_FOREIGN_BYTES = 256
 """The most of a foreign text that is kept for the process that reads an Event back."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventComposer:
+class EventComposer(Struct, frozen=True):
     """
     Everything that the content of an Event depends on, at one moment.
 

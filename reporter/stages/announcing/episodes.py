@@ -6,8 +6,9 @@ The state holds keys, not texts: a message is rendered, and its truth checked, w
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import FindingKey, Subject

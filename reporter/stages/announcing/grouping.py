@@ -7,7 +7,8 @@ whatever order and after whatever time their troubles begin: the next one makes 
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, Layer, TroubleKind
@@ -21,8 +22,7 @@ GROUP_THRESHOLD = 10
 """The number of InferenceSets above which they get one Event in common."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventGroup:
+class EventGroup(Struct, frozen=True):
     """
     The InferenceSets that one Event stands for.
 
@@ -111,8 +111,7 @@ def _candidate_namespaces(before: Mapping[FindingKey, EventGroup], gate: Gate) -
     return frozenset(many | {key.subject.namespace for key in before})
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupedKeys:
+class _GroupedKeys(Struct, frozen=True):
     """
     The keys that count for the threshold: all that have an Event, or get one unless they clear.
 

@@ -7,9 +7,10 @@ then lists, then the remedy. Identifiers are never cut.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+
+from msgspec import Struct
 
 from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
@@ -29,8 +30,7 @@ MIN_FOREIGN_BYTES = 24
 """The bytes of foreign text below which it says nothing and is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedTrouble:
+class ReportedTrouble(Struct, frozen=True):
     """
     One trouble as the message reports it.
 
@@ -45,8 +45,7 @@ class ReportedTrouble:
     not_before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageInput:
+class MessageInput(Struct, frozen=True):
     """
     Everything that one message is rendered from.
 
@@ -89,8 +88,7 @@ class MessageInput:
         return cause.code if self.grouped_names else f"{cause.object}={cause.code}"
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(Struct, frozen=True):
     """One attempt to make a message fit: how many troubles and reasons it names."""
 
     max_troubles: int

@@ -5,7 +5,7 @@ The Event in kube-system is the announcement. Its mirror has the same reason, me
 and times, and is about the InferenceSet itself.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.enums import EventType, Layer
 from reporter.model.records.event_record import EventRecord

@@ -1,7 +1,8 @@
 """Apply the outcome of a write to the state of announcing."""
 
-from dataclasses import replace
 from enum import Enum, unique
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import EventType

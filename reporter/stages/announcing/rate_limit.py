@@ -1,15 +1,16 @@
 """Limit the rate of Event writes: a token bucket for all, and a back-off for each refused one."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 MAX_PAUSE = timedelta(minutes=1)
 """The longest pause after a failed write, whatever the server asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBucket:
+class TokenBucket(Struct, frozen=True):
     """
     A token bucket: at most *burst* writes at once and *rate* writes a second on average.
 
@@ -39,8 +40,7 @@ class TokenBucket:
         return self.updated_at + timedelta(seconds=max(1 - self.tokens, 0.0) / self.rate)
 
 
-@dataclass(frozen=True, slots=True)
-class WriteBackoff:
+class WriteBackoff(Struct, frozen=True):
     """The back-off of one key after failed writes: one second, doubled up to a minute."""
 
     failures: int = 0

@@ -4,10 +4,10 @@ Continue the episodes of a predecessor from its Events, after a restart or a cha
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, EventType, Layer, Reason, TroubleKind

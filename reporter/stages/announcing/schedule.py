@@ -7,10 +7,11 @@ heartbeat waits until the key is announceable again.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import TroubleKind
@@ -35,8 +36,7 @@ _UNRANKED = 10_000
 """The places of Ready Events and of orthogonal reasons in the order of writes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingWrite:
+class PendingWrite(Struct, frozen=True):
     """
     A write that is due from *due_at* on.
 
@@ -81,8 +81,7 @@ class CachedWrite(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PublishContext:
+class PublishContext(Struct, frozen=True):
     """
     Everything that the decision to write depends on, at one moment.
 

@@ -6,10 +6,10 @@ more are forgotten: nobody sees them end.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.subjects import FindingKey

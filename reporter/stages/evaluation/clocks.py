@@ -6,7 +6,6 @@ tracking, which are cheap to replace.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
@@ -26,8 +25,7 @@ of Events (kube-apiserver, ``--event-ttl``).
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Delays:
+class Delays(Struct, frozen=True):
     """The two settings that every hold and settle falls back to."""
 
     grace: timedelta = timedelta(seconds=60)

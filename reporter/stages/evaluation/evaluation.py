@@ -1,8 +1,9 @@
 """The result of one pass, from which every decision about announcing is made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from reporter.model.enums import Emission, Reason, SuppressionMode
 from reporter.model.silences import NO_SILENCES, Silence, Silences
@@ -14,8 +15,7 @@ from reporter.stages.evaluation.suppression import NO_SUPPRESSIONS, Suppressions
 from reporter.stages.snapshot.subjects import Subjects
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationSettings:
+class EvaluationSettings(Struct, frozen=True):
     """
     The settings of evaluating and announcing.
 
@@ -32,8 +32,7 @@ class EvaluationSettings:
     unchecked: frozenset[Reason] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """
     Every key that is not clear, what suppresses it, and its rank.
 

@@ -10,9 +10,9 @@ while it is Unknown.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import CatalogueEntry
@@ -74,8 +74,7 @@ def apply_verdicts(
     return Gate(update.finding_states, update.unknown_states, evaluated, update.settled_at)
 
 
-@dataclass(slots=True)
-class _GateUpdate:
+class _GateUpdate(Struct):
     """The parts of a new gate, while verdicts are applied to them."""
 
     finding_states: dict[FindingKey, FindingState]

@@ -6,9 +6,9 @@ kind of trouble and on the catalogue entry of the reason.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import CatalogueEntry
@@ -33,8 +33,7 @@ pause of that length must not end the episode of a crash loop.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRules:
+class HoldRules(Struct, frozen=True):
     """
     The holds and settles of one catalogue entry.
 

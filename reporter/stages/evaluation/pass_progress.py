@@ -1,8 +1,9 @@
 """The state of a pass between two of its batches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
@@ -18,8 +19,7 @@ class Batch(NamedTuple):
     verdicts: Sequence[Verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class PassProgress:
+class PassProgress(Struct, frozen=True):
     """
     The state after some batches of a pass.
 

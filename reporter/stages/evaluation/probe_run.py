@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason
@@ -24,8 +25,7 @@ from reporter.stages.snapshot.undecodable import UndecodableIndex
 NO_KEYS: frozenset[FindingKey] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedProbe:
+class PreparedProbe(Struct, frozen=True):
     """
     A catalogue entry with its probe, and what all its calls in one pass share.
 
@@ -47,8 +47,7 @@ class PreparedProbe:
     is_switched_off: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeRun:
+class ProbeRun(Struct, frozen=True):
     """
     The probes of one pass.
 
@@ -194,8 +193,7 @@ def prepare_probe_run(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _PassInput:
+class _PassInput(Struct, frozen=True):
     """The input that all probes of a pass share."""
 
     snapshot: Snapshot

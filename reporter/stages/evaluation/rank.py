@@ -9,9 +9,10 @@ another is: it cannot be announced, so it would hide those of lower rank.
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Emission, Reason
@@ -20,8 +21,7 @@ from reporter.stages.evaluation.clocks import FindingState
 from reporter.stages.evaluation.diff import changed_keys
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """
     The order of the candidates of one subject.
 

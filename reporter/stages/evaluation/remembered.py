@@ -7,10 +7,11 @@ its subject again, just before the verdicts: they say at once what has become of
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Reason, TroubleKind
@@ -24,8 +25,7 @@ from reporter.stages.evaluation.suppression import Outage, Suppressions
 from reporter.stages.snapshot.subjects import Subjects
 
 
-@dataclass(frozen=True, slots=True)
-class RememberedFinding:
+class RememberedFinding(Struct, frozen=True):
     """
     An announced finding.
 
@@ -55,8 +55,7 @@ class RememberedFinding:
         return self.out_since or self.announced_at
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """
     Everything of a predecessor that this process has yet to continue.
 

@@ -8,8 +8,10 @@ suppressed source still suppresses.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue, Scope, Suppression
 from reporter.model.enums import Reason, SuppressionMode
@@ -24,8 +26,7 @@ from reporter.stages.evaluation.clocks import (
 from reporter.stages.evaluation.explanation import explaining_sources, lost_nodes, runs_on
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(Struct, frozen=True):
     """
     A source that suppresses.
 
@@ -58,8 +59,7 @@ class Outage:
         return self.forgotten_at is None or self.as_of < self.forgotten_at
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressions:
+class Suppressions(Struct, frozen=True):
     """
     The sources that suppress, and what they suppress.
 
@@ -136,8 +136,7 @@ def suppress(
     return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
 
 
-@dataclass(frozen=True, slots=True)
-class _SourceIndex:
+class _SourceIndex(Struct, frozen=True):
     """
     The sources that suppress a reason, so that no key has to be compared with every source.
 

@@ -7,8 +7,9 @@ its place.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreLimits
 from reporter.model.kinds.productionstack.health_events import HealthEvent, Phase
@@ -19,8 +20,7 @@ from reporter.stages.healthevents.wanted import WantedObjects, id_of
 from reporter.stages.healthevents.writes import Create, Json, Patch, PlanMemory, Rejection
 
 
-@dataclass(frozen=True, slots=True)
-class PlanInput:
+class PlanInput(Struct, frozen=True):
     """
     Everything that a plan depends on, beside the memory and the time.
 
@@ -44,8 +44,7 @@ class PlanInput:
     unfit: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """
     The writes that are due, the most important first, and what the limits have no place for.
 

@@ -1,9 +1,10 @@
 """The writes of a plan, and what a leader remembers from plan to plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit
 from reporter.model.kinds.productionstack.health_events import HealthEvent
@@ -41,8 +42,7 @@ class Rejection(NamedTuple):
     limit: StoreLimit
 
 
-@dataclass(frozen=True, slots=True)
-class PlanMemory:
+class PlanMemory(Struct, frozen=True):
     """
     The memory of a leader, by names of objects.
 

@@ -1,7 +1,6 @@
 """The interface of a probe."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -41,8 +40,7 @@ class ProbeRequest(Struct, frozen=True, gc=False):
 EvaluateFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """
     A pure function and its specification, which the catalogue needs to check entries against.
 

@@ -1,8 +1,10 @@
 """The results of the checks of one subject, and their sum: the verdict."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
@@ -21,8 +23,7 @@ from reporter.stages.snapshot.lookups import why_undecodable
 from reporter.stages.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Inconclusive:
+class Inconclusive(Struct, frozen=True):
     """
     The result of a check without usable input; *why* is shown in ``/status``.
 

@@ -6,9 +6,10 @@ CRDs default to conditions with status Unknown and lastTransitionTime 1970-01-01
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from sys import intern
+
+from msgspec.structs import replace
 
 from reporter.model.kinds.base.conditions import Condition
 from reporter.model.kinds.base.objects import Metadata

@@ -8,9 +8,10 @@ byte the remaining seconds are 0 and the speed keeps its last value.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
+
+from msgspec import Struct
 
 from reporter.model.metrics.samples import ScrapedMetrics, ScrapeHistory
 
@@ -27,8 +28,7 @@ The delay beyond two intervals up to which a sample still follows the one before
 """
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadRules:
+class DownloadRules(Struct, frozen=True):
     """
     The rules by which a download is slow.
 
@@ -72,8 +72,7 @@ class DownloadState(StrEnum):
         return self in {DownloadState.SLOW, DownloadState.STALLED}
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(Struct, frozen=True):
     """
     The download of one pod; speeds are in bytes a second.
 

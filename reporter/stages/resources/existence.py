@@ -1,8 +1,9 @@
 """The existence of objects: being deleted, deleted while the reporter watched, or never seen."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.objects import ApiObject
@@ -22,8 +23,7 @@ def exclude_deleting(objects: Iterable[T]) -> tuple[T, ...]:
     return tuple([each for each in objects if each.metadata.deletion_timestamp is None])
 
 
-@dataclass(frozen=True, slots=True)
-class Absence:
+class Absence(Struct, frozen=True):
     """
     The absence of an object that something refers to.
 

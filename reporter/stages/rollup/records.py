@@ -5,11 +5,10 @@ All are frozen; what did not change remains the same object from pass to pass.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reporter.model.enums import Layer, Reason
 from reporter.model.kinds.core.pods import Pod
@@ -254,8 +253,7 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
 NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
 
 
-@dataclass(frozen=True, slots=True)
-class RollUp:
+class RollUp(Struct, frozen=True):
     """
     The roll-up after one pass; of *evaluation*, from which texts are rendered.
 

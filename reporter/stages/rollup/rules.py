@@ -1,8 +1,9 @@
 """The rules of the roll-up that do not change while a process runs, and the input of one fold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
@@ -28,8 +29,7 @@ SERVING_PROBES = frozenset({ROUTE_PROBE, "engine-stalled"})
 """The probes whose trouble makes an InferenceSet unavailable although its replicas are ready."""
 
 
-@dataclass(frozen=True, slots=True)
-class RollUpRules:
+class RollUpRules(Struct, frozen=True):
     """
     The rules of a roll-up that do not change between two passes.
 
@@ -99,8 +99,7 @@ class RollUpRules:
         return LAYER_WINDOWS[layer] if window is None else window
 
 
-@dataclass(frozen=True, slots=True)
-class RollUpInput:
+class RollUpInput(Struct, frozen=True):
     """
     One pass.
 

@@ -1,7 +1,8 @@
 """Render what is wrong and what to do, as in the Event of a finding, without its suffixes."""
 
-import dataclasses
 from collections.abc import Iterable
+
+import msgspec
 
 from reporter.model.rollup.suppressed import Suppressed
 from reporter.model.subjects import FindingKey
@@ -25,7 +26,7 @@ def render_texts(
     first = min(reported, key=lambda each: _order(each.trouble))
     entry = rules.entry(key)
     whole = MessageInput(entry, key.subject, reported)
-    bare = dataclasses.replace(whole, entry=dataclasses.replace(entry, remedies={}))
+    bare = msgspec.structs.replace(whole, entry=msgspec.structs.replace(entry, remedies={}))
     return render_message(bare), fill_remedy(whole, first)
 
 

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -30,16 +31,14 @@ in nothing that is read makes no difference.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """An object as the API server has it, at a resourceVersion of its kind."""
 
     content: Content
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchProgress:
+class WatchProgress(Struct, frozen=True):
     """The resourceVersion up to which a watch has delivered, and when its last event arrived."""
 
     version: str = ""

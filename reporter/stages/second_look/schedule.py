@@ -6,10 +6,10 @@ difference from the cache is looked at once more before it counts, because the e
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.look_interval import look_interval
@@ -54,8 +54,7 @@ class Tracked(Struct, frozen=True, gc=False):
         return self.last + self.interval
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """
     A difference between the API server and the cache, to be looked at again *at* that time.
 
@@ -68,14 +67,12 @@ class Doubt:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledLook:
+class ScheduledLook(Struct, frozen=True):
     ref: ObjectRef
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LookState:
+class LookState(Struct, frozen=True):
     """
     All that is remembered between looks.
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer, Reason

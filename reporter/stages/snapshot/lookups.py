@@ -7,8 +7,10 @@ count.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import NamedTuple, TypeVar
+
+from msgspec import field
+from msgspec.structs import fields
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
@@ -31,8 +33,7 @@ class Gap(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedSnapshot(Snapshot):
+class CheckedSnapshot(Snapshot, frozen=True):
     """
     A snapshot that one probe reads.
 

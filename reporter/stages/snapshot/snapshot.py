@@ -1,9 +1,10 @@
 """The input of a pass: every stored object and the state of its watch, at one moment."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.subject_definitions import NO_SUBJECTS, SubjectDefinitions
 from reporter.model.enums import Layer
@@ -37,8 +38,7 @@ from reporter.stages.snapshot.restarts import RestartHistory
 T = TypeVar("T", bound=ApiObject)
 
 
-@dataclass(frozen=True, slots=True)
-class TableSnapshot:
+class TableSnapshot(Struct, frozen=True):
     """
     The objects of one kind by name and, in the order of their names, by index key.
 
@@ -55,8 +55,7 @@ class TableSnapshot:
     was_current: FrozenMap[NamespacedName, frozenset[str]] = field(default_factory=empty_map)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """
     An immutable view: nothing that it refers to ever changes.
 

@@ -5,9 +5,10 @@ A subject without a name stands for every subject of its layer and kind: in its 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.subject_definitions import (
     TERMINATING,
@@ -31,8 +32,7 @@ ALL_LAYERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Subjects:
+class Subjects(Struct, frozen=True, dict=True):
     """
     The subjects of one moment.
 

@@ -6,7 +6,8 @@ After a change of a CRD there may be as many of them as objects, and each lookup
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from reporter.model.kinds.base.objects import ApiObject, NamespacedName
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -20,8 +21,7 @@ MAX_OBJECTS = 8
 """Objects that are named for one key. More of them make no verdict more Unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class UndecodableIndex:
+class UndecodableIndex(Struct, frozen=True):
     """
     The objects whose newest version could not be decoded, each with its stub.
 

@@ -6,8 +6,9 @@ counts once a second discovery, at least ten seconds later, agrees.
 """
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import (

@@ -1,9 +1,11 @@
 """The replay of one process: evaluation and announcing, with a virtual clock."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.kinds.productionstack.health_events import HealthEvent

@@ -4,9 +4,10 @@ The replay of a story on the pure core: a stack, its changes, and the time of ea
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Self
+
+from msgspec.structs import replace
 
 from reporter.model.enums import DetailSource
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits

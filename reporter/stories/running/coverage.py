@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.catalogue.checks.remedies import DEFAULT_REMEDY
 from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
@@ -10,8 +11,7 @@ from reporter.model.enums import Reason
 from reporter.stories.running.runner import StoryResult
 
 
-@dataclass(frozen=True, slots=True)
-class StoryCoverage:
+class StoryCoverage(Struct, frozen=True):
     """
     The gaps of stories.
 

@@ -1,14 +1,14 @@
 """Compare the lines that a story expects with those of its replay."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
+
+from msgspec import Struct
 
 from reporter.stories.notation.expectations import matches_line
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """
     A difference in one part of a story. *lines*: a unified diff, without a final line break each.
     """

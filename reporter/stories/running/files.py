@@ -1,11 +1,12 @@
 """Find and read the files of stories."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.problems import Place, Problem
@@ -24,8 +25,7 @@ from reporter.stories.objects.objects import API_FIELDS
 KINDS = frozenset(kind.kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS))
 
 
-@dataclass(frozen=True, slots=True)
-class StoryFile:
+class StoryFile(Struct, frozen=True):
     """A story that was read. *content*: its keys and values."""
 
     path: Path

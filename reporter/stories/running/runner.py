@@ -1,8 +1,9 @@
 """Run stories, each in every order that it has, and compare them with what they expect."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.model.enums import Reason
@@ -17,8 +18,7 @@ from reporter.stories.running.difference import Difference, compare
 from reporter.stories.running.files import StoryFile
 
 
-@dataclass(frozen=True, slots=True)
-class StoryResult:
+class StoryResult(Struct, frozen=True):
     """
     The result of one story. *differences*: of the first order of its steps that has some.
 

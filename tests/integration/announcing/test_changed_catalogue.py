@@ -1,6 +1,6 @@
 """Publishers of Events and HealthEvents while the catalogue changes under their writes."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster

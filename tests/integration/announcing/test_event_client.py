@@ -3,7 +3,6 @@
 import json
 import secrets
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from devcluster.server import DevCluster
 from reporter import PROGRAM_NAME

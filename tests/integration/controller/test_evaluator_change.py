@@ -1,9 +1,9 @@
 """The change of the evaluator between two passes, and faults in it."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.runtime.controller.evaluator_change import AdaptedEvaluation, AdaptFunc
 from reporter.stages.pipeline import Evaluator

@@ -1,9 +1,9 @@
 """Episodes of nodes in NVSentinel's kind, over real sockets."""
 
 import asyncio
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster

@@ -1,9 +1,10 @@
 """The inputs of a process whose catalogue changes: what is watched, and what needs a restart."""
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.cli.arguments.configuration import load_shipped_catalogue
 from reporter.kube.client import RestClient
@@ -53,7 +54,7 @@ async def test_subjects_of_other_objects_need_a_restart(api: RestClient, tmp_pat
     shipped = load_shipped_catalogue(packs=["kserve"])
     inputs = inputs_of(api, shipped)
     (rule, *others) = shipped.subject_definitions.all
-    moved = replace(rule, kind=replace(rule.kind, alias="other", resource="others"))
+    moved = replace(rule, kind=dataclasses.replace(rule.kind, alias="other", resource="others"))
     definitions = SubjectDefinitions((moved, *others))
     other = replace(shipped, subject_definitions=definitions)
     assert inputs.why_restart(other) == "other objects would make its subjects"

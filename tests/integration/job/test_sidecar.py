@@ -1,10 +1,10 @@
 """The sidecar over real sockets: what it asks for, what it writes, and what it survives."""
 
 import os
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from devcluster.http.faults.rules import Hang
 from reporter.runtime.process.clock import Clock

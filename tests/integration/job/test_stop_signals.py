@@ -1,10 +1,10 @@
 """Stop signals, and sidecars that the kubelet restarts."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from devcluster.http.faults.rules import CutConnection
 from reporter.job.writer import NotWrittenError

@@ -3,11 +3,11 @@ Writes of the condition: conflicts, an API server that fails or is away, a Job t
 """
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from devcluster.http.faults.rules import (
     CutConnection,

@@ -1,13 +1,14 @@
 """Discovery over HTTP, aggregated and not, and the moments at which it runs."""
 
 import asyncio
+import dataclasses
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from reporter.kube.discovery import discover
 from reporter.kube.discovery_loop import DiscoveryLoop
@@ -29,7 +30,7 @@ from tests.support.stubs.api_servers import (
 )
 
 
-WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1",), type=ApiObject)
+WORKSPACES = dataclasses.replace(workspaces.WORKSPACES, versions=("v1",), type=ApiObject)
 WANTED = ("workspaces.kaito.sh", "gateways.gateway.networking.k8s.io")
 GROUPS = frozenset({"kaito.sh", "gateway.networking.k8s.io"})
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 from random import Random
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.discovery_loop import DiscoveryLoop

@@ -1,10 +1,11 @@
 """A reflector against servers that misbehave in every way observed in clusters."""
 
 import asyncio
-from dataclasses import replace
+import dataclasses
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import NotSynced, Watching, WatchLost
@@ -270,7 +271,7 @@ async def test_a_relist_repairs_events_that_a_watch_lost(tmp_path):
 
 
 async def test_core_kinds_and_selectors_are_in_the_requests(tmp_path):
-    kind = replace(PODS, label_selector="app in (a, b)")
+    kind = dataclasses.replace(PODS, label_selector="app in (a, b)")
     cluster = ScriptedServer(lists=[a_list_response()], watches=[a_watch_response()])
     async with running_reflector(tmp_path, cluster, kind=kind) as run:
         await until(is_watched(run))

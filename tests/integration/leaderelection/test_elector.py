@@ -5,13 +5,13 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from devcluster.server import DevCluster
 from reporter.kube.client import RestClient, connect

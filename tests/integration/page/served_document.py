@@ -8,10 +8,10 @@ documentation of ``/status/v1`` has it.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from reporter.model.fleet.status import FleetDocument
 from reporter.model.rollup.status import StatusDocument

@@ -7,8 +7,9 @@ A minute of the pods takes two seconds here, for them and for the clock alike.
 import asyncio
 from collections import Counter
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from devcluster.server import DevCluster
 from reporter.kube.watch_context import WatchContext

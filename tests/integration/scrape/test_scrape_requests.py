@@ -1,6 +1,6 @@
 """Several probes that request different pods, ports and families."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Reason

@@ -5,7 +5,7 @@ The status is shown to those whom the API server authorizes, and to nobody witho
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 from aiohttp import web
+from msgspec.structs import replace
 from yarl import URL
 
 from reporter.model.rollup.status import StatusError

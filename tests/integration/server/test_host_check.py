@@ -1,12 +1,12 @@
 """A page of a foreign site cannot read the status, whatever name it has for this machine."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import aiohttp
 import msgspec
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from reporter.model.rollup.status import StatusError
 from reporter.server.static_files import page_routes

@@ -6,8 +6,9 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from reporter.server.connection import Connection
 from reporter.server.limits import STOP_TIMEOUT, ConnectionTimeouts

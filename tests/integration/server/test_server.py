@@ -4,12 +4,12 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import aiohttp
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer

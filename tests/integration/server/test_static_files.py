@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from reporter.server import static_files
 from reporter.server.static_files import StaticFile, page_routes

@@ -2,11 +2,11 @@
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import aiohttp
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.rollup.states import State
 from reporter.model.rollup.status import StatusDocument, StatusError

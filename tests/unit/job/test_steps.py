@@ -1,9 +1,9 @@
 """The decision table of the sidecar, in virtual time."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.job.observations import InvalidResult, NoFile, find_adapter
 from reporter.job.reports import Report

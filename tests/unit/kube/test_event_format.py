@@ -1,12 +1,12 @@
 """Events as they are written and read back."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
 from reporter.kube.decoding import Json

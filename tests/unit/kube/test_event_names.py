@@ -1,9 +1,9 @@
 """Names and label values of Events."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.kube.event_format import (
     event_name,

@@ -1,10 +1,10 @@
 """One log line for each change of state, none for a pass."""
 
 import logging
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject

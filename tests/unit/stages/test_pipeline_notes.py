@@ -1,6 +1,6 @@
 """Notes of verdicts for the operator."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.support.builders import an_active_verdict
 from tests.support.replay_builders import BBR, cluster_replay

@@ -1,6 +1,6 @@
 """Objects of kinds that both the program and a catalogue watch."""
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -119,7 +119,9 @@ def test_the_state_of_a_watch_is_that_of_every_watch_of_the_resource(tmp_path: P
 
 
 def test_each_object_is_in_the_cluster_once_whatever_watches_it():
-    kind = replace(DEPLOYMENTS, is_declared=True, alias="deployments.apps/Own", namespace="team-x")
+    kind = dataclasses.replace(
+        DEPLOYMENTS, is_declared=True, alias="deployments.apps/Own", namespace="team-x"
+    )
     changes = {"Deployment team-y/own": {"replicas": 3}, "Own team-y/own": {"labels": {"a": "b"}}}
     made = list(StoryObjects([kind]).change(changes, now=START))
     assert [address.kind for address, _ in made] == [DEPLOYMENTS, DEPLOYMENTS]

@@ -6,8 +6,9 @@ See "Labels and Selectors" and "Field Selectors" in the documentation of Kuberne
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 
 _LABEL_TERM = re.compile(
@@ -23,8 +24,7 @@ class SelectorError(ValueError):
     """Raised for a selector that cannot be parsed, with why."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRequirement:
+class LabelRequirement(Struct, frozen=True):
     """
     A requirement of a label selector: the value of *key* is in *values*, or not in it.
 
@@ -52,8 +52,7 @@ class LabelRequirement:
         return int(value) > self.bound if self.wanted else int(value) < self.bound
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRequirement:
+class FieldRequirement(Struct, frozen=True):
     """A requirement of a field selector: the value at a path is this text, or is not."""
 
     field: str
@@ -125,8 +124,7 @@ def _texts_at(field: str, content: Mapping[str, Any]) -> frozenset[str]:
     return frozenset({str(found).lower() if isinstance(found, bool) else str(found)})
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectSelector:
+class ObjectSelector(Struct, frozen=True):
     """
     The selection of a watch, for objects that come from elsewhere. *namespace*: empty for all.
     """

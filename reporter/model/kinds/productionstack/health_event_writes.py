@@ -1,8 +1,9 @@
 """The limits of the HealthEvent store, and the closed sets of what becomes of its writes."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum, unique
+
+from msgspec import Struct
 
 
 CAPACITY_PROBE = "store-room"
@@ -35,8 +36,7 @@ class StoreWriteResult(StrEnum):
     INVALID = "invalid"  # the CRD does not allow it: it is of another release, or this has a fault
 
 
-@dataclass(frozen=True, slots=True)
-class StoreLimits:
+class StoreLimits(Struct, frozen=True):
     """*retention*: how long an object is kept after the end of its episode."""
 
     per_node: int = 50

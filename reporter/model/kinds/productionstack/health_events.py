@@ -268,5 +268,5 @@ HEALTH_EVENTS = ResourceKind(
     tracks_deletions=False,
 )
 """
-The kind in all namespaces; the reporter watches the one of its release (``dataclasses.replace``).
+The kind in all namespaces; the reporter watches the one of its release (``msgspec.structs.replace``).
 """

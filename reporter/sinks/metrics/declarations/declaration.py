@@ -1,7 +1,8 @@
 """The declaration of one metric."""
 
-from dataclasses import dataclass
 from enum import StrEnum, unique
+
+from msgspec import Struct
 
 
 PREFIX = "productionstack_status_reporter_"
@@ -16,8 +17,7 @@ class MetricType(StrEnum):
     HISTOGRAM = "histogram"
 
 
-@dataclass(frozen=True, slots=True)
-class MetricDeclaration:
+class MetricDeclaration(Struct, frozen=True):
     """
     One metric.
 

@@ -1,11 +1,11 @@
 """The series of InferenceSets: those that are not clear, and those that were within the hour."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import nsmallest
 from itertools import chain
 
+from msgspec import Struct
 from prometheus_client.samples import Sample
 
 from reporter.model.enums import Reason
@@ -20,8 +20,7 @@ The time for which zeros follow the end of trouble: an alert resolves on a zero,
 """
 
 
-@dataclass(slots=True)
-class _Remembered:
+class _Remembered(Struct):
     """
     The states of one pair.
 

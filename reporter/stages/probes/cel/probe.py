@@ -4,8 +4,9 @@ Probe for the objects of a kind that a catalogue declares, by expressions in CEL
 A kind that is not served does not apply, which is no trouble.
 """
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Layer
@@ -60,12 +61,12 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         yield verdict
         return
     notes = tuple(sorted({each.note for each in found if each.note}))[:1]
-    verdict = dataclasses.replace(verdict, notes=(*verdict.notes, *notes))
+    verdict = msgspec.structs.replace(verdict, notes=(*verdict.notes, *notes))
     if request.subject.layer is not Layer.CLUSTER:
         yield verdict
         return
     where = verdict.troubles[0].cause.object.namespace or request.flags[RELEASE_NAMESPACE_FLAG]
-    yield dataclasses.replace(verdict, involved_object=involved_namespace(snapshot, where))
+    yield msgspec.structs.replace(verdict, involved_object=involved_namespace(snapshot, where))
 
 
 def _limited(found: Sequence[ObjectResult], total: int) -> Iterator[CheckResult]:
@@ -77,7 +78,7 @@ def _limited(found: Sequence[ObjectResult], total: int) -> Iterator[CheckResult]
     troubles.sort(key=lambda trouble: trouble.cause.object)
     for trouble in troubles[:MAX_TROUBLES]:
         fields = {**trouble.message_fields, "count": count}
-        yield dataclasses.replace(trouble, message_fields=fields)
+        yield msgspec.structs.replace(trouble, message_fields=fields)
     inconclusive = [each.result for each in found if isinstance(each.result, Inconclusive)]
     inconclusive.sort(key=lambda each: each.why)
     yield from inconclusive[:MAX_INCONCLUSIVE]

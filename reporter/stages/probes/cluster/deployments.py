@@ -1,9 +1,9 @@
 """Probe for the Deployments of one control-plane component."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.kinds.core.deployments import DEPLOYMENTS

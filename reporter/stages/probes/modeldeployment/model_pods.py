@@ -1,10 +1,10 @@
 """Probe for replicas of an InferenceSet whose model pods do not serve."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -91,7 +91,7 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
     missing = _missing_workspaces_trouble(inference_set, len(replicas), of_set)
     if missing is not None and missing.kind is TroubleKind.STARTING:
-        missing = dataclasses.replace(
+        missing = msgspec.structs.replace(
             missing, hold=timedelta(seconds=parameters.workspace_seconds)
         )
     return [*results, missing]

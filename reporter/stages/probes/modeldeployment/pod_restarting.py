@@ -6,11 +6,11 @@ that one ends, and nobody sees that requests are lost with each crash.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind

@@ -6,7 +6,8 @@ attempt waits. With the source ``karpenter`` the message quotes the NodeClaim in
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource, TroubleKind

@@ -7,7 +7,8 @@ only if the Gateway exists and its own controller wrote it.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import SuppressionMode, TroubleKind

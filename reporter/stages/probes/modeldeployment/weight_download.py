@@ -5,7 +5,6 @@ Each pod is evaluated alone, so that a slow one is not hidden by fast ones.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 
@@ -58,8 +57,7 @@ class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, 
     port_flag: str = "weight-download-metric-port"
 
 
-@dataclass(frozen=True, slots=True)
-class PodDownload:
+class PodDownload(Struct, frozen=True):
     """
     A pod and its download.
 

@@ -6,9 +6,9 @@ stays: Accepted is Unknown with reason Pending, since 1970-01-01, and never Fals
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind

@@ -6,9 +6,9 @@ found by label, because their name can be overridden and a Gateway may have seve
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import TroubleKind

@@ -5,7 +5,6 @@ The defaults are those of vLLM (vllm/v1/metrics/loggers.py) and its earlier name
 around it (prometheus-fastapi-instrumentator) and of KAITO's wrapper.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from msgspec import Struct
@@ -55,8 +54,7 @@ class EngineFamilies(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class EngineColumns:
+class EngineColumns(Struct, frozen=True):
     """The columns of all families; each probe asks for those that it reads."""
 
     running: Column

@@ -1,12 +1,12 @@
 """The outcome of a check of one engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class EngineTrouble:
+
+class EngineTrouble(Struct, frozen=True):
     """
     One engine with trouble.
 
@@ -18,8 +18,7 @@ class EngineTrouble:
     begins: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class EngineUnknown:
+class EngineUnknown(Struct, frozen=True):
     """An engine that cannot be evaluated, with why. *is_brief*: more pages will show its state."""
 
     why: str

@@ -1,8 +1,9 @@
 """Tell whether an engine that works has more requests than it can take."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from reporter.model.metrics.columns import Column
 from reporter.stages.resources.engines.families import EngineColumns
@@ -21,8 +22,7 @@ SATURATED, GROWING = "Saturated", "Growing"
 NO_USAGE = EngineUnknown("its page does not tell the usage of its KV cache")
 
 
-@dataclass(frozen=True, slots=True)
-class SaturationRules:
+class SaturationRules(Struct, frozen=True):
     """
     The rules by which a KV cache is full.
 
@@ -44,8 +44,7 @@ class SaturationRules:
         return (*gauges, *columns.progress)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRules:
+class QueueRules(Struct, frozen=True):
     """
     The rules by which a queue is too long.
 

@@ -5,7 +5,7 @@ Of an engine that was observed for less than the window it is not known that it 
 a predecessor of this process may have seen.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reporter.model.metrics.columns import Column
 from reporter.model.metrics.page_rows import POD_ROW
@@ -24,16 +24,14 @@ NO_PREEMPTIONS = EngineUnknown("its page does not count preemptions")
 NO_RESULTS = EngineUnknown("its page does not count the results of requests")
 
 
-@dataclass(frozen=True, slots=True)
-class _ShareRules:
+class _ShareRules(Struct, frozen=True):
     columns: EngineColumns
     window: float
     min_requests: float
     max_share: float
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptionRules(_ShareRules):
+class PreemptionRules(_ShareRules, frozen=True):
     """
     The rules by which too many requests are preempted.
 
@@ -49,8 +47,7 @@ class PreemptionRules(_ShareRules):
         return (self.columns.preemptions, self.columns.finished)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRules(_ShareRules):
+class ErrorRules(_ShareRules, frozen=True):
     """
     The rules by which too many requests fail.
 

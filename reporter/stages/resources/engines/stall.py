@@ -12,7 +12,7 @@ there a long prefill looks the same. The HTTP server counts a request when it en
 were aborted may be counted on a page after that of the last step.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from reporter.model.metrics.columns import Column
 from reporter.stages.resources.engines.families import EngineColumns
@@ -34,8 +34,7 @@ MAY_BE_IDLE = EngineUnknown(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StallRules:
+class StallRules(Struct, frozen=True):
     """
     The rules by which an engine is stalled.
 

@@ -7,7 +7,9 @@ namespaces stand for them.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import label_key
@@ -29,8 +31,7 @@ SERVICE_CLUSTER = re.compile(
 """Istio's name of a Service's Envoy cluster: ``outbound|<port>|<subset>|<host>``."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackendService:
+class BackendService(Struct, frozen=True):
     name: str
     namespace: str
 

@@ -5,7 +5,8 @@ Source: Gateway API, ListenerStatus and ListenerConditionReason.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition
@@ -42,8 +43,7 @@ Reasons for a TLS certificate or CA bundle that is missing, malformed or not all
 PENDING = "Pending"
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerFailure:
+class ListenerFailure(Struct, frozen=True):
     """The condition that states the trouble of one listener."""
 
     listener: str

@@ -3,7 +3,8 @@ Trouble of an InferencePool: its Gateways' reports, a selector without pods, a p
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod

@@ -7,7 +7,8 @@ that could not be launched for lack of capacity, and another claim follows
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.model.kinds.base.conditions import Condition, find_condition
 from reporter.model.kinds.karpenter.node_claims import NodeClaim
@@ -33,8 +34,7 @@ The error that only claims show which come and go: machines are given up before 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class StuckNodeClaim:
+class StuckNodeClaim(Struct, frozen=True):
     """A claim whose lifecycle has not got further; *pending* is the condition that is not True."""
 
     name: str

@@ -1,7 +1,8 @@
 """The lost Nodes of a replica that has served."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition

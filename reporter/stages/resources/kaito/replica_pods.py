@@ -1,8 +1,9 @@
 """The problems of a replica's pods, from the pods' own status."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import Pod, workload_name

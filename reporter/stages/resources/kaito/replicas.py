@@ -3,7 +3,6 @@ One replica of an InferenceSet: a Workspace with its pods, and the changes it ma
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from sys import intern
 
@@ -36,8 +35,7 @@ REVISION_LABEL = "controller-revision-hash"
 DEGRADED = "Degraded"
 
 
-@dataclass(frozen=True, slots=True)
-class ServingReplicas:
+class ServingReplicas(Struct, frozen=True):
     """
     The number of an InferenceSet's wanted replicas that serve; *unit* is what a reader counts.
     """

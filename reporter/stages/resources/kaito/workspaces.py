@@ -8,8 +8,9 @@ keeps an OOMKilled of a container's last run and the name of an evicted pod, and
 True while pods crash.
 """
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition, find_condition

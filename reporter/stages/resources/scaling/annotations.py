@@ -7,8 +7,9 @@ that never scales. Source: keda-kaito-scaler, pkg/scaledobject and pkg/controlle
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum, unique
+
+from msgspec import Struct
 
 from reporter.stages.resources.scaling.metrics_annotation import find_metric_problems
 from reporter.stages.text.sanitize import sanitize, truncate_bytes
@@ -33,16 +34,14 @@ class AnnotationCode(StrEnum):
     COOLDOWN = "Cooldown"
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationProblem:
+class AnnotationProblem(Struct, frozen=True):
     """One problem; *text* names the annotation and says what it must be."""
 
     code: AnnotationCode
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaLimit:
+class ReplicaLimit(Struct, frozen=True):
     """
     The limit that ``spec.nodeCountLimit`` sets, which the scaler prefers to max-replicas.
 

@@ -7,9 +7,9 @@ or the same well-known labels is evaluated instead, and a note says which flag t
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.kinds.base.keys import label_key, name_key
 from reporter.model.kinds.core.deployments import DEPLOYMENTS, Deployment
@@ -37,8 +37,7 @@ class ComponentSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     absent_with_namespace: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedDeployment:
+class LocatedDeployment(Struct, frozen=True):
     """
     The Deployments found for a component; empty if there is none.
 

@@ -7,8 +7,9 @@ Deployment controller (kubernetes, pkg/controller/deployment).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.keys import workload_key

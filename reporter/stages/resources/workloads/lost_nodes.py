@@ -1,7 +1,8 @@
 """Nodes that were Ready and are not, as the cause of what is wrong with the pods on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition

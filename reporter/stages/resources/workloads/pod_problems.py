@@ -5,8 +5,10 @@ Sources: the Pod API reference (phase, conditions, container states) and kubelet
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.base.conditions import Condition
@@ -69,8 +71,7 @@ MAX_PROBLEM_BYTES = 100
 SEVERITY = (TroubleKind.FAILED, TroubleKind.LOST, TroubleKind.STARTING, TroubleKind.DECLARED)
 
 
-@dataclass(frozen=True, slots=True)
-class PodProblem:
+class PodProblem(Struct, frozen=True):
     """
     The reason why one pod is not Ready.
 

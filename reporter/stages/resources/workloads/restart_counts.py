@@ -1,7 +1,8 @@
 """The number of a container's restarts within some time, as far as it is known."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from reporter.stages.snapshot.restarts import ContainerRestarts
 
@@ -12,8 +13,7 @@ Time that the clock of a node may be ahead of the API server's. A later time is 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RestartCount:
+class RestartCount(Struct, frozen=True):
     """
     The restarts within a window: no fewer than *least*, and no more than *most*.
 

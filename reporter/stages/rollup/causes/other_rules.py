@@ -2,8 +2,7 @@
 Forget the causes of a roll-up when other rules follow: these name, rank and bound them in another way.
 """
 
-import dataclasses
-
+import msgspec
 from msgspec.structs import replace
 
 from reporter.stages.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
@@ -14,7 +13,7 @@ def without_causes(before: RollUp) -> RollUp:
     Return the roll-up without the blockers of findings. The states stay, and since when they last.
     """
     cluster = before.cluster
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         before,
         cluster=cluster and replace(cluster, standing=_without_cause(cluster.standing)),
         namespaces={name: _of_namespace(each) for name, each in before.namespaces.items()},

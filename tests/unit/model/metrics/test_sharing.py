@@ -1,8 +1,7 @@
 """Scrapes of several probes that share one page and one history."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Reason
 from reporter.model.metrics.engine_keeper import EngineKeeper

@@ -1,10 +1,10 @@
 """Scraping, as the flags and the catalogue configure it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_parameters
 
 from reporter.kube.access_review import Permission

@@ -2,9 +2,8 @@
 An object is looked at again if what it is about has changed, and written again if its status has.
 """
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.statuses import (

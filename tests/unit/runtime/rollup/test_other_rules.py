@@ -2,9 +2,8 @@
 The roll-up after a change of the catalogue is the one that a process would make which starts with it.
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.catalogue.hold_durations import HoldDurations

@@ -1,6 +1,6 @@
 """Beside which InferenceSets an Event is written as well, and for how long that is true."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.enums import EventType, Layer
 from reporter.model.records.event_record import EventRecord

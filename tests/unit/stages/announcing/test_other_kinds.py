@@ -3,10 +3,10 @@ Subjects of other kinds than the plain one of their layer: messages, groups, lab
 """
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.cli.arguments.targets import parse_target
 from reporter.kube.event_format import LABEL_PREFIX, decode_event, encode_event, event_labels

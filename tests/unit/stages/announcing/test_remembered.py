@@ -2,8 +2,9 @@
 A new process continues the findings of the Events that it reads back, not only their episodes.
 """
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.enums import EventType, TroubleKind
 from reporter.stages.announcing.restore import of_living_subjects

@@ -1,9 +1,9 @@
 """Episodes that a new process or a new leader reads back."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Emission, Layer, TroubleKind
 from reporter.stages.announcing.announcement_state import AnnouncementState

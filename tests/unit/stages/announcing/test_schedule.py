@@ -1,8 +1,9 @@
 """Moments at which the Event of a key is written: first announcement, rewrites and heartbeats."""
 
 import itertools
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.stages.announcing.outcome import WriteOutcome

@@ -1,6 +1,6 @@
 """An Evaluation and its episodes that continue with another catalogue."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer, Reason

@@ -1,9 +1,9 @@
 """A cause precedes its effect, and explains it: what an upstream that is out does not suppress."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT

@@ -1,8 +1,7 @@
 """The gate under verdicts that cover only some objects of a subject."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import TroubleKind
 from reporter.stages.evaluation.gate import next_gate_deadline

@@ -1,8 +1,7 @@
 """Holds, the startup grace and settling."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import TroubleKind

@@ -1,9 +1,10 @@
 """A probe that raises an exception costs its reason about one subject, and nothing else."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.pods import PODS, Pod

@@ -1,7 +1,8 @@
 """Suppression of findings by an upstream that is out."""
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import Scope
 from reporter.model.enums import Emission, Layer, SuppressionMode, TroubleKind

@@ -1,8 +1,7 @@
 """The end of an episode whose object is still Active."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.productionstack.health_events import Resolution

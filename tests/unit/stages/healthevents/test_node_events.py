@@ -1,10 +1,10 @@
 """Episodes of nodes as NVSentinel's objects: a fault, and a recovery as a second object."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from reporter.kube.event_format import node_event_name
 from reporter.model.enums import Layer

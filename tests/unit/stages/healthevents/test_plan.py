@@ -1,9 +1,9 @@
 """The plan of the store, in stories of one process and its successor."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimits

@@ -2,11 +2,11 @@
 The samples of a download: pages without the metric, several processes, and the values reported.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 from math import nan
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.metrics.samples import (
     FailedScrape,

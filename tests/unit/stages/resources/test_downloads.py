@@ -1,9 +1,9 @@
 """The state of a download, from the speeds in its window."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.metrics.samples import ScrapeHistory, add_scrape
 from reporter.stages.resources.downloads import DownloadState

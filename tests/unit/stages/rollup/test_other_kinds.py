@@ -1,8 +1,7 @@
 """The status of subjects of other kinds, in namespaces with and without a harness."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.catalogue.subject_definitions import SubjectDefinition, make_definitions

@@ -1,8 +1,7 @@
 """The table of states: what happens to a stack, and the state of each subject a minute later."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.observations import WatchLost
 from reporter.model.rollup.states import State

@@ -1,6 +1,6 @@
 """Samples in the store: whose they are, when they are judged, and when they go."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.kinds.core.pods import PODS

@@ -5,12 +5,11 @@ Fields have any type: an expression finds out whether it is the one that it need
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, TypeAlias, Union
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
 
 from reporter.model.kinds.base.objects import ApiObject, Metadata
@@ -29,8 +28,7 @@ MAX_INTERNED = 64
 Scalar: TypeAlias = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class FieldTree:
+class FieldTree(Struct, frozen=True):
     """
     The fields that are read of a value: all of it, or some by name, or the same of each item.
 

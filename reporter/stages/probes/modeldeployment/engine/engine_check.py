@@ -3,7 +3,6 @@ The part that the probes of engines share: what they read, and the engines of a 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, TypeAlias
 
 from msgspec import Meta, Struct, field
@@ -71,8 +70,7 @@ class EngineRules(Protocol):
     def kept_columns(self) -> tuple[Column, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class EngineCheck:
+class EngineCheck(Struct, frozen=True):
     """
     One check of every engine of a pod.
 
@@ -104,8 +102,7 @@ class EngineCheck:
         return why, tuple((name, gist_of(outcome)) for name, outcome in outcomes)
 
 
-@dataclass(frozen=True, slots=True)
-class PodEngines:
+class PodEngines(Struct, frozen=True):
     """A Ready pod and its engines; *unknown*: why none of them can be evaluated now."""
 
     pod: Pod

@@ -1,10 +1,11 @@
 """Build a probe of engines from the parts in which these probes differ."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import DetailSource
@@ -47,8 +48,7 @@ def request_gauges(columns: EngineColumns) -> tuple[Column, ...]:
 
 
 # Two probes with equal parts are not the same; to compare them by identity is also cheaper.
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class EngineProbe:
+class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
     """
     The parts of one probe of engines.
 

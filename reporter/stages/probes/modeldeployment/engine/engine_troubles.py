@@ -1,7 +1,8 @@
 """Turn the outcomes of a set's engines into troubles, one for each pod."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from reporter.model.enums import TroubleKind
 from reporter.model.kinds.core.pods import PODS
@@ -19,8 +20,7 @@ MAX_NAMES = 8
 """The engines of a pod that a message names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """
     The number of engines of the set's Ready pods with the trouble. *wanted*: replicas of the set.
     """
@@ -52,8 +52,7 @@ class Extent:
         return f"degraded, {self.troubled} of {self.total} engines {verb} {participle}: "
 
 
-@dataclass(frozen=True, slots=True)
-class TroubleText:
+class TroubleText(Struct, frozen=True):
     """
     The words of a probe. *codes*: its cause codes, worst first. *state*: describes the numbers.
     """

@@ -2,9 +2,8 @@
 The package of a namespace: of a status object, else of the Namespace's labels, else its chart.
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
 from reporter.model.rollup.status import Package
