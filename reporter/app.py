@@ -1,7 +1,6 @@
 """Builds the parts of the process, wires them and runs them until a signal stops it."""
 
 import asyncio
-import gc
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -271,7 +270,6 @@ class Reporter:
         """
         stop = asyncio.Event()
         on_stop_signal(stop.set)
-        gc.freeze()  # imported modules stay: the collector need not walk them during the start
         log_start(self._settings, self._catalogue)
         await serve_until_stopped(
             self._server,

@@ -5,8 +5,10 @@ What only one command needs is imported by it: catalogue, probes and API client 
 of MiB.
 """
 
+import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -138,48 +140,73 @@ def _unknown_command(name: str) -> str:
     return f"there is no command {name!r}; {suggest(name, COMMANDS, otherwise='--help lists all')}"
 
 
+@contextmanager
+def uncollected_imports() -> Iterator[None]:
+    """
+    Import without the garbage collector, and exempt what is imported from its later runs.
+
+    Modules stay, but it would walk those that are there some 300 times while the others are imported.
+    """
+    gc.disable()
+    before = len(sys.modules)
+    try:
+        yield
+    finally:
+        gc.enable()
+        if len(sys.modules) > before:
+            gc.freeze()
+
+
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.arguments.configuration import (  # noqa: PLC0415
-        load_configuration,
-        load_shipped_catalogue,
-    )
+    with uncollected_imports():
+        from reporter.cli.arguments.configuration import (  # noqa: PLC0415
+            load_configuration,
+            load_shipped_catalogue,
+        )
 
     settings, catalogue = load_configuration(arguments, environ)
-    from reporter.app import run  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.app import run  # noqa: PLC0415
 
     load = partial(load_shipped_catalogue, settings.catalogue_overlay, settings.packs)
     return run(settings, catalogue, load)
 
 
 def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.arguments.configuration import load_hub_settings  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.arguments.configuration import load_hub_settings  # noqa: PLC0415
 
     settings = load_hub_settings(arguments, environ)
-    from reporter.hub.run import run_hub  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.hub.run import run_hub  # noqa: PLC0415
 
     return run_hub(settings)
 
 
 def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.status.command import run_status  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.status.command import run_status  # noqa: PLC0415
 
     return run_status(arguments, environ)
 
 
 def _wait(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.status.wait import run_wait  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.status.wait import run_wait  # noqa: PLC0415
 
     return run_wait(arguments, environ)
 
 
 def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.status.explain import run_explain  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.status.explain import run_explain  # noqa: PLC0415
 
     return run_explain(arguments, environ)
 
 
 def _silence(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.status.silence import run_silence  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.status.silence import run_silence  # noqa: PLC0415
 
     return run_silence(arguments, environ)
 
@@ -187,43 +214,50 @@ def _silence(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if arguments:
         raise SettingsError("", f"unexpected argument {arguments[0]!r}; job-status takes none")
-    from reporter.job.command import run_job_status  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.job.command import run_job_status  # noqa: PLC0415
 
     return run_job_status(environ)
 
 
 def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.authoring.check_config import run_check_config  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.authoring.check_config import run_check_config  # noqa: PLC0415
 
     return run_check_config(arguments, environ)
 
 
 def _completion(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.completion.command import run_completion  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.completion.command import run_completion  # noqa: PLC0415
 
     return run_completion(arguments)
 
 
 def _test(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.authoring.story_tests import run_test  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.authoring.story_tests import run_test  # noqa: PLC0415
 
     return run_test(arguments)
 
 
 def _lint(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.authoring.lint import run_lint  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.authoring.lint import run_lint  # noqa: PLC0415
 
     return run_lint(arguments)
 
 
 def _docs(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.authoring.docs import run_docs  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.authoring.docs import run_docs  # noqa: PLC0415
 
     return run_docs(arguments)
 
 
 def _check(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from reporter.cli.check.command import run_check  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.check.command import run_check  # noqa: PLC0415
 
     return run_check(arguments, environ)
 

@@ -1,7 +1,6 @@
 """Builds the parts of the hub, wires them and runs them until a signal stops it."""
 
 import asyncio
-import gc
 import logging
 import uuid
 from collections.abc import Iterator
@@ -174,7 +173,6 @@ class Hub:
     async def run(self) -> None:
         stop = asyncio.Event()
         on_stop_signal(stop.set)
-        gc.freeze()  # imported modules stay: the collector need not walk them during the start
         settings = self._settings
         logger.info(
             "%s hub %s: asks %s for clusters %s",
