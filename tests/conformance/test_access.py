@@ -1,7 +1,8 @@
 """Authentication and authorization: 401, 403 and the review of one's own permissions."""
 
+from dataclasses import replace
+
 import pytest
-from msgspec.structs import replace
 
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

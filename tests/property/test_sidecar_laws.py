@@ -1,10 +1,10 @@
 """Laws of the sidecar's decisions, for any file, any end of the adapter and any stop signal."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from reporter.job.observations import FileObservation, InvalidResult, NoFile
 from reporter.job.reports import Report
