@@ -45,7 +45,8 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics.collectors import WatchReport
+from reporter.sinks.metrics.page import Metrics
 from reporter.sinks.silences import SilenceLog
 from reporter.sinks.state_log import StateLog
 from reporter.sinks.status import StateHistory

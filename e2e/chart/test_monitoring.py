@@ -19,8 +19,9 @@ from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter.model.records.event_record import WriteResult
 from reporter.model.silences import SilenceState
-from reporter.sinks.metrics import Metrics, PermissionReport, WatchReport
+from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
 from reporter.sinks.metrics.declarations.reporter import METRICS
+from reporter.sinks.metrics.page import Metrics
 from reporter.sinks.metrics.states.index import STATE_NAMES
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -19,7 +19,7 @@ from reporter.runtime.inputs.permission_review import PermissionReview
 from reporter.runtime.leaderelection.lifecycle import NamedTask
 from reporter.runtime.process.clock import Clock
 from reporter.settings import Settings
-from reporter.sinks.metrics import PermissionReport, WatchReport
+from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
 from reporter.stages.store.store import Store
 from reporter.stages.store.written_objects import WrittenObjectStore
 

@@ -23,9 +23,9 @@ import aiohttp
 from aiohttp.connector import Connection
 
 from reporter import PROGRAM_NAME
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.rest_config import RestConfig
 from reporter.kube.tls import verifying_context
+from reporter.settings.errors import ConfigurationError
 
 
 CLOSE_TIMEOUT_SECONDS = 1.0

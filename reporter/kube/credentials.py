@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.rest_config import LoadConfig, RestConfig, bearer_header, read_token
+from reporter.settings.errors import ConfigurationError
 
 
 logger = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ import yaml
 from msgspec import Struct
 
 from reporter.kube.decoding import decode_json
-from reporter.kube.errors import ConfigurationError
 from reporter.model.text.yaml_nesting import TooDeepError, check_nesting
+from reporter.settings.errors import ConfigurationError
 
 
 SUFFIXES = frozenset({".json", ".yaml", ".yml"})

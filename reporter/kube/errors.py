@@ -16,10 +16,6 @@ Errors of the API server, classified by what to do next; callers never look at a
 from datetime import timedelta
 
 
-class ConfigurationError(Exception):
-    """The configuration to reach the cluster is missing or unusable; the text says what to do."""
-
-
 class KubeError(Exception):
     """
     A failed request. *operation*: what it did, as "list pods". *status*: 0 without a response.

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 
 from reporter.kube.decoding import decode_json
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean_tail
+from reporter.settings.errors import ConfigurationError
 
 
 MAX_OUTPUT_BYTES = 2**20

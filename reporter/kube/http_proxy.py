@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
-from reporter.kube.errors import ConfigurationError
+from reporter.settings.errors import ConfigurationError
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean
 from reporter.model.text.suggest import suggest
 from reporter.model.text.yaml_nesting import LOADER, check_nesting
+from reporter.settings.errors import ConfigurationError
 
 
 IMPERSONATION_FIELDS = ("as", "as-uid", "as-groups", "as-user-extra")

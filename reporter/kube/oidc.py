@@ -14,10 +14,10 @@ from typing import Annotated, Any, TypeVar
 import aiohttp
 import msgspec
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.tls import verifying_context
+from reporter.settings.errors import ConfigurationError
 
 
 MAX_ANSWER_BYTES = 2**20

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.exec_plugin import ExecCredentialStatus, parse_exec_config, run_exec_plugin
 from reporter.kube.http_proxy import proxy_for, validate_proxy
 from reporter.kube.kubeconfig import KubeconfigContext, load_current_context
 from reporter.kube.oidc import OidcTokens, expiry_of
 from reporter.kube.plain_text import clean
 from reporter.kube.tls import AUTHORITY, CERTIFICATE, KEY, InlineTls, read_inline_tls
+from reporter.settings.errors import ConfigurationError
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
 
 

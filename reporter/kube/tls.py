@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reporter.kube.errors import ConfigurationError
+from reporter.settings.errors import ConfigurationError
 
 
 AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "client-key"

@@ -16,9 +16,10 @@ from reporter.kube.connections import ConnectedResponse, Connections, user_agent
 from reporter.kube.credentials import Credentials
 from reporter.kube.decoding import Json
 from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
-from reporter.kube.errors import ConfigurationError, Refused
+from reporter.kube.errors import Refused
 from reporter.kube.rest_config import RestConfig
 from reporter.kube.server_time import OffsetBounds, ServerTime, parse_http_date
+from reporter.settings.errors import ConfigurationError
 
 
 CountRequest: TypeAlias = Callable[[str, int | None], None]

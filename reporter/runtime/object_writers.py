@@ -33,7 +33,7 @@ from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.rollup.object_looks import RollUpLooks
 from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
 from reporter.settings import Settings
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.rollup.objects.answers import AnswerRules
 from reporter.stages.rollup.rules import RollUpRules
 

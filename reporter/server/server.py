@@ -22,7 +22,7 @@ from reporter.server.host_check import Handler, refuse_foreign_names
 from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.server.responses import JSON
 from reporter.settings import BindAddress
-from reporter.sinks.metrics import Exposition
+from reporter.sinks.metrics.process import Exposition
 
 
 logger = logging.getLogger(__name__)

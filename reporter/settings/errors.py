@@ -10,3 +10,7 @@ class SettingsError(Exception):
         self.flag = flag
         self.text = text
         super().__init__(f"{flag}: {text}" if flag else text)
+
+
+class ConfigurationError(Exception):
+    """The configuration to reach the cluster is missing or unusable; the text says what to do."""

@@ -27,7 +27,7 @@ from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.sinks.log_format import JsonFormatter, TextFormatter
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.sinks.state_log import StateLog
 from reporter.sinks.status import StateHistory, render_status
 from reporter.stages.evaluation.evaluation import EvaluationSettings

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from reporter.cli.arguments.configuration import load_shipped_catalogue
 from reporter.cli.commands import run_command
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.exec_plugin import (
     _ExecCredential,
     parse_exec_config,
@@ -22,6 +21,7 @@ from reporter.kube.exec_plugin import (
 from reporter.kube.http_proxy import proxy_for
 from reporter.kube.rest_config import load_kubeconfig, read_token
 from reporter.settings import FLAGS, SettingsError, load_settings
+from reporter.settings.errors import ConfigurationError
 from tests.fuzz.json_strategies import corrupted, json_of, mutated
 from tests.fuzz.odd_values import ODD_STRINGS, SECRET, TIMES, encoded
 

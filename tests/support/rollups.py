@@ -10,7 +10,7 @@ from reporter.catalogue.sources.packs import DEFAULT_PACKS
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.settings import RollUpScope
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.rollup.document import StatusView
 from reporter.stages.rollup.records import RollUp
 from reporter.stories.replay.statuses import status_lines

@@ -13,7 +13,7 @@ from e2e.chart.alerts.timeline import NAMESPACE
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stories.notation.expectations import expected_announcements
 from reporter.stories.notation.syntax import parse_duration
 from reporter.stories.replay.story_replay import StoryReplay

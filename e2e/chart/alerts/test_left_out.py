@@ -9,8 +9,8 @@ import pytest
 from e2e.chart.alerts.expected import OURS
 from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.sinks.metrics import Metrics
 from reporter.sinks.metrics.declarations.states import SET_LIMIT
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.outage import outage

@@ -8,8 +8,8 @@ from typing import Any
 
 from reporter.cli.asking.exit_codes import ExitCode
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.errors import ConfigurationError
 from reporter.runtime.status.source import CannotAsk
+from reporter.settings.errors import ConfigurationError
 
 
 ENDED_BY_SIGNAL = 128

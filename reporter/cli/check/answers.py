@@ -10,11 +10,11 @@ from reporter.cli.arguments.parser import REPEAT, Arguments
 from reporter.cli.arguments.source_flag import FILE, KUBECONFIG
 from reporter.cli.asking.sources import SourceOpener
 from reporter.cli.asking.terminal import Terminal
-from reporter.kube.errors import ConfigurationError
 from reporter.model.rollup.states import State
 from reporter.runtime.status.source import CannotAsk, StatusAnswer, Target
 from reporter.runtime.status.summary import summarize
 from reporter.settings import SettingsError
+from reporter.settings.errors import ConfigurationError
 
 
 CLUSTER = "cluster"

@@ -36,7 +36,7 @@ from reporter.runtime.process.clock import Clock
 from reporter.scrape.path import ScrapePath
 from reporter.scrape.scraper import Scraper
 from reporter.settings import Settings
-from reporter.sinks.metrics import PermissionReport, WatchReport
+from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.second_look.contents import WatchProgress
 from reporter.stages.snapshot.scrape_targets import TargetFinder

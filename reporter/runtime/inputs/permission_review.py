@@ -21,7 +21,7 @@ from reporter.kube.watch_context import WatchContext
 from reporter.runtime.inputs.permission_states import PermissionStates
 from reporter.runtime.inputs.permissions import POD_PROXY_PERMISSION
 from reporter.settings import ScrapeMode
-from reporter.sinks.metrics import PermissionReport
+from reporter.sinks.metrics.collectors import PermissionReport
 
 
 class ReviewTiming(Struct, frozen=True):

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Coroutine, Iterable
 from typing import Any, Protocol, TypeAlias
 
-from reporter.kube.errors import ConfigurationError
 from reporter.runtime.leaderelection.elector import Elector
 from reporter.runtime.leaderelection.leadership import NoElection
 from reporter.runtime.process.cancellation import stop_all
+from reporter.settings.errors import ConfigurationError
 
 
 NamedTask: TypeAlias = tuple[str, Coroutine[Any, Any, Any]]

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from reporter.kube.dump import CRDS, Dump, collect, uncovered
 from reporter.kube.dump_documents import read_documents
-from reporter.kube.errors import ConfigurationError
 from reporter.model.catalogue.entries import Catalogue
 from reporter.model.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.kinds.base.resource_kind import ResourceKind
@@ -15,6 +14,7 @@ from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, W
 from reporter.runtime.inputs.permissions import crds_to_track
 from reporter.runtime.oneshot.source import Observations, describe_undecodable, make_store
 from reporter.settings import Settings
+from reporter.settings.errors import ConfigurationError
 from reporter.stages.probes.cluster.deployments import DeploymentsParameters
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.store.crd_presence import LOSS_CONFIRMED_AFTER

@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from reporter import PROGRAM_NAME
-from reporter.kube.errors import ConfigurationError
 from reporter.runtime.process import loop_lag
 from reporter.runtime.process.open_files import raise_open_files_limit
 from reporter.settings import Settings
+from reporter.settings.errors import ConfigurationError
 from reporter.sinks.log_format import configure_logging, one_line
 
 

@@ -15,7 +15,7 @@ from reporter.runtime.process.probe_faults import ProbeFaultLog
 from reporter.runtime.reload.overlay_watch import ReloadRefused
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.settings import Settings
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.evaluation.catalogue_change import change_catalogue
 from reporter.stages.evaluation.evaluation import Evaluation
 from reporter.stages.pipeline import Evaluator

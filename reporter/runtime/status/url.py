@@ -11,11 +11,11 @@ import aiohttp
 
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.runtime.status.reporter import MAX_BYTES, PATH, Fetched
 from reporter.runtime.status.source import CannotAsk
+from reporter.settings.errors import ConfigurationError
 
 
 FORWARD = "kubectl port-forward -n NAMESPACE deployment/NAME 8082"

@@ -10,14 +10,8 @@ import pytest
 from aiohttp import web
 
 from reporter.kube.client import connect
-from reporter.kube.errors import (
-    ConfigurationError,
-    KubeError,
-    Refused,
-    Throttled,
-    Unreachable,
-    Unserved,
-)
+from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable, Unserved
+from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import ALWAYS, a_plugin, printing
 from tests.support.ports import refusing_port
 from tests.support.stubs.api_servers import (

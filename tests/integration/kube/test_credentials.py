@@ -7,7 +7,8 @@ import ssl
 import pytest
 
 from reporter.kube.client import connect
-from reporter.kube.errors import ConfigurationError, Refused, Unreachable
+from reporter.kube.errors import Refused, Unreachable
+from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import (
     ALWAYS,
     SELDOM,

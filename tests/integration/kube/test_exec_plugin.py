@@ -12,8 +12,9 @@ import pytest
 
 from reporter.kube.client import connect
 from reporter.kube.credentials import RefreshPolicy
-from reporter.kube.errors import ConfigurationError, Refused
+from reporter.kube.errors import Refused
 from reporter.kube.exec_plugin import MAX_OUTPUT_BYTES, ExecPlugin, run_exec_plugin, run_program
+from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import (
     ALWAYS,
     SELDOM,

@@ -8,8 +8,8 @@ from email.utils import parsedate_to_datetime
 import pytest
 from aiohttp import web
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.oidc import MAX_ANSWER_BYTES
+from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import ALWAYS, DATE, only, who
 from tests.support.stubs.api_servers import (
     a_json_response,

@@ -11,11 +11,12 @@ import pytest_asyncio
 from devcluster.example.stack import manifests
 from devcluster.server import DevCluster
 from reporter.kube.client import RestClient, connect
-from reporter.kube.errors import ConfigurationError, KubeError
+from reporter.kube.errors import KubeError
 from reporter.runtime.oneshot.cluster import read_cluster
 from reporter.runtime.oneshot.dump import read_dump
 from reporter.runtime.oneshot.source import Observations
 from reporter.runtime.process.clock import Clock
+from reporter.settings.errors import ConfigurationError
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.integration.oneshot.single_look import evaluate_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

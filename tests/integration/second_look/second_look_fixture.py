@@ -25,7 +25,7 @@ from reporter.runtime.controller.evaluator_change import AdaptedEvaluation
 from reporter.runtime.inputs.inputs import Inputs
 from reporter.runtime.rollup.keeper import RollUpKeeper
 from reporter.runtime.second_look import SecondLook
-from reporter.sinks.metrics import WatchReport
+from reporter.sinks.metrics.collectors import WatchReport
 from reporter.stages.evaluation.catalogue_change import change_catalogue
 from reporter.stages.evaluation.clocks import Delays
 from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings

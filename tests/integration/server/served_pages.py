@@ -7,7 +7,7 @@ import aiohttp
 
 from reporter.server.server import HttpServer, Pages
 from reporter.settings.parsers import BindAddress
-from reporter.sinks.metrics import Exposition
+from reporter.sinks.metrics.process import Exposition
 from tests.support.ports import free_port
 
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer
-from reporter.sinks.metrics import Exposition, Metrics
+from reporter.sinks.metrics.page import Metrics
+from reporter.sinks.metrics.process import Exposition
 from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, free, serving
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

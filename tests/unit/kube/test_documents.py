@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reporter.kube.dump_documents import DumpDocument, UnreadableFile, read_documents
-from reporter.kube.errors import ConfigurationError
+from reporter.settings.errors import ConfigurationError
 
 
 def contents(path: Path | str) -> list[object]:

@@ -1,7 +1,7 @@
 import pytest
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.http_proxy import proxy_for
+from reporter.settings.errors import ConfigurationError
 
 
 PROXY = "http://proxy:3128"

@@ -1,9 +1,9 @@
 import pytest
 import yaml
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.kubeconfig import load_current_context
 from reporter.kube.rest_config import choose_kubeconfig
+from reporter.settings.errors import ConfigurationError
 
 
 def a_kubeconfig(path, *, user, cluster=None, **more):

@@ -3,8 +3,8 @@ import base64
 import pytest
 import yaml
 
-from reporter.kube.errors import ConfigurationError
 from reporter.kube.rest_config import load_in_cluster_config, load_kubeconfig
+from reporter.settings.errors import ConfigurationError
 
 
 def a_kubeconfig(folder, user=None, **cluster):

@@ -2,8 +2,9 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.sinks.metrics import Metrics, WatchReport
+from reporter.sinks.metrics.collectors import WatchReport
 from reporter.sinks.metrics.declarations.states import FINDING_LABELS
+from reporter.sinks.metrics.page import Metrics
 
 
 PREFIX = "productionstack_status_reporter_"

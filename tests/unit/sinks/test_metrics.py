@@ -9,9 +9,10 @@ import pytest
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.records.event_record import WriteResult
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import Metrics, PermissionReport
+from reporter.sinks.metrics.collectors import PermissionReport
 from reporter.sinks.metrics.declarations.reporter import METRICS
 from reporter.sinks.metrics.declarations.states import FINDING_LABELS
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import (
     a_catalogue,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

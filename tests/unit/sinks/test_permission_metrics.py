@@ -1,6 +1,7 @@
 """The series of the permissions that are needed."""
 
-from reporter.sinks.metrics import Metrics, PermissionReport
+from reporter.sinks.metrics.collectors import PermissionReport
+from reporter.sinks.metrics.page import Metrics
 from tests.unit.sinks.metrics_page import MetricsPage
 from tests.unit.sinks.test_metrics import SOME
 

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.settings import RollUpScope
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import model_outage, show_rollup, stack_after

@@ -6,7 +6,7 @@ from datetime import timedelta
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceFile
 from reporter.model.subjects import Subject
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.sinks.metrics.silences import MAX_SERIES
 from reporter.sinks.silences import SilenceLog
 from reporter.stages.evaluation.evaluation import Evaluation

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.model.enums import Layer, Owner, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.sinks.metrics.states.collector import StateCollector
 from reporter.sinks.metrics.states.index import STATE_NAMES
 from reporter.stages.evaluation.evaluation import Evaluation

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from reporter.model.kinds.productionstack.health_event_writes import StoreLimit, StoreWriteResult
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from tests.support.health_events import a_health_event
 from tests.unit.sinks.metrics_page import MetricsPage
 from tests.unit.sinks.test_metrics import BBR, SOME

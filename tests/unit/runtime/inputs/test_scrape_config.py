@@ -25,7 +25,7 @@ from reporter.runtime.inputs.scrape_config import (
     scraping_reasons,
 )
 from reporter.settings import ScrapeMode, Settings, load_settings
-from reporter.sinks.metrics import Metrics
+from reporter.sinks.metrics.page import Metrics
 from reporter.stages.probes.probe import NoParameters
 from reporter.stages.probes.specs import SPECS
 from reporter.stages.snapshot.scrape_targets import READY
