@@ -18,7 +18,7 @@ from devcluster.http.faults.rules import FaultInjector
 from devcluster.storage.cluster import Cluster
 from devcluster.storage.registry_store import RegistryStore
 from devcluster.storage.storage import WatchEnd
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 HOST = "127.0.0.1"

@@ -9,48 +9,48 @@ from importlib.metadata import version
 from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
+from reporter.announcing.announcements import Announcements
+from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
+from reporter.announcing.involved import involved_namespace
+from reporter.announcing.printed_events import PrintedEvents
+from reporter.announcing.publisher import EventPublisher
+from reporter.catalogue.entries import Catalogue
+from reporter.controller.controller import Controller
+from reporter.controller.effective_catalogue import CatalogueChanger, EffectiveCatalogue
+from reporter.controller.health import STALLED_RESYNCS, Health
+from reporter.controller.inputs import Inputs
+from reporter.controller.keeper import RollUpKeeper
+from reporter.controller.lease_owner import LeaseOwnership
+from reporter.controller.overlay_watch import OverlayWatch
+from reporter.controller.second_look import SecondLook
+from reporter.controller.start_log import log_start, log_target
+from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
+from reporter.evaluation.registry import SPECS
+from reporter.evaluation.silence_texts import SilenceLog
 from reporter.kube.client import RestClient, connect
+from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
-from reporter.model.catalogue.entries import Catalogue
-from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.announcing.earlier_events import NOT_READ, EarlierEvents
-from reporter.runtime.announcing.involved import involved_namespace
-from reporter.runtime.announcing.printed_events import PrintedEvents
-from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.controller.controller import Controller
-from reporter.runtime.controller.health import STALLED_RESYNCS, Health
-from reporter.runtime.inputs.inputs import Inputs
-from reporter.runtime.inputs.start_log import log_start, log_target
-from reporter.runtime.inputs.unread import EVENTS, UnreadKind, UnreadKinds
-from reporter.runtime.leaderelection.elector import Elector
-from reporter.runtime.leaderelection.leadership import NoElection
-from reporter.runtime.leaderelection.lease_owner import LeaseOwnership
-from reporter.runtime.leaderelection.lifecycle import NamedTask, serve_until_stopped
-from reporter.runtime.leaderelection.rules import LeaseTiming
-from reporter.runtime.object_writers import ObjectWriters
-from reporter.runtime.process import loop_lag
-from reporter.runtime.process.clock import Clock, monotonic_seconds
-from reporter.runtime.process.heap import trim_heap_after
-from reporter.runtime.process.main import run_process
-from reporter.runtime.process.signals import on_stop_signal
-from reporter.runtime.reload.effective_catalogue import CatalogueChanger, EffectiveCatalogue
-from reporter.runtime.reload.overlay_watch import OverlayWatch
-from reporter.runtime.rollup.keeper import RollUpKeeper
-from reporter.runtime.rollup.packages import PackageIndex
-from reporter.runtime.second_look import SecondLook
-from reporter.runtime.status.status_page import ProcessInfo, StatusPage
+from reporter.kube.leadership import NoElection
+from reporter.kube.lease_rules import LeaseTiming
+from reporter.kube.lifecycle import NamedTask, serve_until_stopped
+from reporter.metrics.collectors import WatchReport
+from reporter.metrics.page import Metrics
+from reporter.metrics.state_log import StateLog
+from reporter.object_writers import ObjectWriters
+from reporter.process import loop_lag
+from reporter.process.clock import Clock, monotonic_seconds
+from reporter.process.heap import trim_heap_after
+from reporter.process.main import run_process
+from reporter.process.signals import on_stop_signal
 from reporter.server.authorization import make_guard
-from reporter.server.closed_log import ClosedConnectionLog
+from reporter.server.connection import ClosedConnectionLog
 from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.sinks.metrics.collectors import WatchReport
-from reporter.sinks.metrics.page import Metrics
-from reporter.sinks.silences import SilenceLog
-from reporter.sinks.state_log import StateLog
-from reporter.sinks.status import StateHistory
-from reporter.stages.probes.specs import SPECS
+from reporter.status.packages import PackageIndex
+from reporter.status.status_page import ProcessInfo, StatusPage
+from reporter.status.whole_status import StateHistory
 
 
 logger = logging.getLogger("reporter")

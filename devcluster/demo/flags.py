@@ -6,9 +6,9 @@ import yaml
 
 from devcluster.demo.folder import DemoFolder
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Layer
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes.specs import SPECS
 
 
 SHORT_HOLD = "3s"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from devcluster import DevCluster
 from devcluster.controllers import crashing_kubelet, loop
 from devcluster.demo.scenarios import CRDS, DEPLOYMENTS
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from devcluster.demo.events import SeenEvent
 from devcluster.demo.scenarios import KubectlStep, Scenario
 from devcluster.demo.terminal.screen import Screen
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 READY_REASON = "clusterReady"

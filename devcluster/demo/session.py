@@ -16,7 +16,7 @@ from devcluster.demo.scenarios import build_scenarios
 from devcluster.demo.terminal.introduction import conclude, introduce
 from devcluster.demo.terminal.screen import Screen
 from reporter.kube.client import connect
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 READY_TIMEOUT = 30.0

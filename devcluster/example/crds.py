@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devcluster.schema.api_errors import Json
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
 
 @dataclass(frozen=True, slots=True)

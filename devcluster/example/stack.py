@@ -18,7 +18,7 @@ from devcluster.schema import times
 from devcluster.schema.api_errors import Json
 from devcluster.schema.builtin_kinds import DEPLOYMENT
 from devcluster.schema.defaults import apply_defaults
-from reporter.stories.stack.components import COMPONENTS, NAMESPACES, ExampleComponent
+from reporter.stories.healthy_stack import COMPONENTS, NAMESPACES, ExampleComponent
 
 
 STACK_AGE = timedelta(hours=1)

@@ -15,7 +15,7 @@ from devcluster.storage.listing import parse_integer
 from devcluster.storage.patch import apply_strategic_merge_patch
 from devcluster.storage.registry_store import Mutation
 from devcluster.storage.storage import StoredObject
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.format import apply_merge_patch
 
 
 MERGE = "application/merge-patch+json"

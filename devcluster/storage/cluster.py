@@ -10,7 +10,7 @@ from devcluster.schema.kinds import ServedKind
 from devcluster.storage import deletion, scale
 from devcluster.storage.registry_store import RegistryStore
 from devcluster.storage.storage import StoredObject, WatchQueue
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.format import apply_merge_patch
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from devcluster.schema.api_errors import bad_request
 from devcluster.schema.field_labels import check_field_label, field_value
 from devcluster.schema.kinds import ServedKind
 from devcluster.storage.storage import StoredObject
-from reporter.model.kinds.base.selectors import (
+from reporter.kinds.resource_kind import (
     FieldRequirement,
     LabelRequirement,
     SelectorError,

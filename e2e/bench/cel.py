@@ -25,22 +25,21 @@ from e2e.bench import rows
 from e2e.bench.rows import BenchRow
 from e2e.support import machine
 from e2e.support.arguments import natural
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.watch_events import decode_items
-from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.core.namespaces import NAMESPACES
 from reporter.model.observations import Watching
-from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
 from reporter.settings import FLAG_NAMES, load_settings
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.subjects import ALL_LAYERS
-from reporter.stages.store.store import Store
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.store import Store
 
 
 PASS_GOAL, MEMORY_GOAL, SIZE_OF_GOAL = 1.0, 64, 10_000

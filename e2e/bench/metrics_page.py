@@ -15,10 +15,10 @@ from e2e.bench import rows
 from e2e.bench.rows import BenchRow
 from e2e.support.arguments import natural
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
+from reporter.metrics.page import Metrics
 from reporter.settings import FLAG_NAMES
-from reporter.sinks.metrics.page import Metrics
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.probes.specs import SPECS
 from tests.support.outage import outage
 
 

@@ -20,7 +20,7 @@ from e2e.controlplane import ControlPlane, Json
 from e2e.support.process_usage import ProcessUsage
 from e2e.support.production_stack.inference_sets import READY_REASON
 from e2e.support.reporter_process import ReporterProcess
-from reporter.stages.announcing.grouping import GROUP_THRESHOLD
+from reporter.announcing.grouping import GROUP_THRESHOLD
 
 
 SETTLE = 30

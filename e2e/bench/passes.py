@@ -19,19 +19,18 @@ from e2e.bench.support import program
 from e2e.bench.support.filled_store import filled_store
 from e2e.bench.support.rollups import measure_rollup
 from e2e.support import machine
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.model.catalogue.entries import Catalogue
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.evaluation.registry import PROBES, SPECS
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.settings import FLAG_NAMES
 from reporter.settings import load_settings as settings
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.probe_run import prepare_probe_run
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS, expand_placeholders
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS, expand_placeholders
 
 
 WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000

@@ -22,8 +22,8 @@ from e2e.support.arguments import natural
 from e2e.support.process_usage import ProcessUsage
 from e2e.support.production_stack import inference_sets
 from e2e.support.reporter_process import ReporterProcess
+from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.health_events import StoreReplay

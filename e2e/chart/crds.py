@@ -10,22 +10,20 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.chart.structural import Json, structural
-from reporter.model.fleet.object_status import ClusterObjectStatus
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.clusters import (
-    PRODUCTION_STACK_CLUSTERS,
-    ProductionStackClusterSpec,
-)
-from reporter.model.kinds.productionstack.health_events import (
+from reporter.kinds.health_events import (
     HEALTH_EVENTS,
     HealthEventSpec,
     HealthEventStatus,
 )
-from reporter.model.kinds.productionstack.statuses import (
+from reporter.kinds.productionstack import (
+    PRODUCTION_STACK_CLUSTERS,
     PRODUCTION_STACK_STATUSES,
+    ProductionStackClusterSpec,
     ProductionStackStatusSpec,
 )
-from reporter.model.rollup.object_status import ObjectStatus
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.fleet_object_status import ClusterObjectStatus
+from reporter.model.object_status import ObjectStatus
 
 
 HEADER = """\

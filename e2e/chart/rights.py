@@ -13,14 +13,14 @@ import yaml
 from e2e.chart import CHART
 from e2e.controlplane.rules import needed, rules
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.sources.packs import shipped_packs
-from reporter.cli.arguments.configuration import load_hub_settings
+from reporter.catalogue.overlay import shipped_packs
+from reporter.cli.configuration import load_hub_settings
 from reporter.hub.permissions import needed_permissions
+from reporter.kinds.health_events import HEALTH_EVENTS
+from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
 from reporter.kube.access_review import Permission
 from reporter.kube.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.settings import ScrapeMode
 
 

@@ -14,8 +14,8 @@ from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import alerts_of, rule_errors
 from e2e.chart.helm import Helm, HelmFailed
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.sources.packs import shipped_packs
-from reporter.cli.arguments.configuration import load_shipped_catalogue
+from reporter.catalogue.overlay import shipped_packs
+from reporter.cli.configuration import load_shipped_catalogue
 from reporter.model.enums import Owner
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.documents import anchors

@@ -17,13 +17,13 @@ from e2e.chart.installed import NAMESPACE, answer, install_crds, until_no_differ
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.model.records.event_record import WriteResult
+from reporter.evaluation.evaluation import Evaluation
+from reporter.kube.event_record import WriteResult
+from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.metrics.declarations import METRICS
+from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
-from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
-from reporter.sinks.metrics.declarations.reporter import METRICS
-from reporter.sinks.metrics.page import Metrics
-from reporter.sinks.metrics.states.index import STATE_NAMES
-from reporter.stages.evaluation.evaluation import Evaluation
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import model_outage, show_rollup
 

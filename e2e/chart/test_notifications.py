@@ -20,10 +20,10 @@ from e2e.chart.helm import Helm
 from e2e.chart.installed import answer, install_crds
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter import PROGRAM_NAME
+from reporter.controller.coverage import reasons_unknown_without
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import DetailSource, EventType, Layer
-from reporter.runtime.inputs.coverage import reasons_unknown_without
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

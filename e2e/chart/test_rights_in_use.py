@@ -13,6 +13,7 @@ from e2e.chart.helm import Helm, Json
 from e2e.chart.rendering.objects import READER
 from e2e.controlplane import ControlPlane, until
 from e2e.controlplane.rules import LEASES, needed_by
+from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kube.access_review import (
     Permission,
     PermissionStatus,
@@ -21,7 +22,6 @@ from reporter.kube.access_review import (
 )
 from reporter.kube.client import RestClient, connect
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 
 
 RELEASE, NAMESPACE = "rights", "rights"

@@ -7,7 +7,7 @@ from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.options import Options
 from e2e.controlplane.waiting import until
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

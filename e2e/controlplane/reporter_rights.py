@@ -10,10 +10,10 @@ from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.rules import needed, rules
 from e2e.controlplane.waiting import until
-from reporter.catalogue.sources.packs import DEFAULT_PACKS
+from reporter.catalogue.overlay import DEFAULT_PACKS
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.access_review import Permission
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 NAME = "productionstack-status-reporter"

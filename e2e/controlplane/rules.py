@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Mapping
 
 from e2e.controlplane.manifests import Json
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.catalogue.sources.packs import DEFAULT_PACKS
+from reporter.catalogue.overlay import DEFAULT_PACKS
+from reporter.controller.permissions import required_permissions
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.access_review import Permission
 from reporter.model.enums import DetailSource
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.runtime.inputs.permissions import required_permissions
 from reporter.settings import FLAG_NAMES, ScrapeMode
-from reporter.stages.probes.specs import SPECS
 
 
 LEASES = "leases"

@@ -25,7 +25,7 @@ from e2e.support.arguments import natural
 from e2e.support.metrics_process import Prometheus
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
 from reporter.hub.query_results import PREFIX
-from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS as KIND
+from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS as KIND
 
 
 SCRAPE, INTERVAL = 15, 30

@@ -17,10 +17,10 @@ from reporter.hub.asking import Asker
 from reporter.hub.namespace_results import gather_namespaces
 from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, Vector, decode
 from reporter.hub.query_results import PREFIX
-from reporter.model.fleet.answers import Answers, SeriesSample, SourceReport
-from reporter.model.fleet.enums import Dropped, QueryResult
-from reporter.model.rollup.states import COUNTED_STATES, State
-from reporter.runtime.process.clock import Clock
+from reporter.model.fleet_answers import Answers, SeriesSample, SourceReport
+from reporter.model.fleet_status import Dropped, QueryResult
+from reporter.model.states import COUNTED_STATES, State
+from reporter.process.clock import Clock
 from tests.support.fleet.dashboard import QUERIES
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.settings import settings

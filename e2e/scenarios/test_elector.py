@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from e2e.controlplane import ControlPlane
 from reporter.kube.client import RestClient, connect
-from tests.integration.leaderelection import test_elector as shared
-from tests.integration.leaderelection.test_elector import *  # noqa: F403
+from tests.integration.kube import test_elector as shared
+from tests.integration.kube.test_elector import *  # noqa: F403
 
 
 pytestmark = pytest.mark.controlplane

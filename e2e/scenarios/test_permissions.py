@@ -14,9 +14,9 @@ from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD, KAITO_WORKSPACE
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.timeouts import DEPLOYMENT_REASONS, PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.enums import Layer
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

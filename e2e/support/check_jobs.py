@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.client import STRATEGIC
 from e2e.support.production_stack.components import IMAGE
-from reporter.model.kinds.batch.jobs import CHECK_LABEL
+from reporter.kinds.batch import CHECK_LABEL
 
 
 WITHIN = 60

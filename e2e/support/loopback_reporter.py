@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from reporter.cli.__main__ import main
-from reporter.model.metrics.scrapes import Scrape
-from reporter.runtime.inputs import scrape_config
+from reporter.controller import scrape_config
 from reporter.scrape.scraper import ScrapeConfig
+from reporter.scrape.scrapes import Scrape
 from reporter.settings import Settings
 
 

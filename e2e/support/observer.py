@@ -10,7 +10,7 @@ from e2e.support import events
 from e2e.support.events import Event
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SETTLE
-from reporter.model.catalogue.entries import CatalogueEntry
+from reporter.catalogue.entries import CatalogueEntry
 from reporter.model.enums import TroubleKind
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

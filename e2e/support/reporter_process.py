@@ -14,10 +14,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import Process
-from reporter.catalogue.sources.packs import DEFAULT_PACKS, is_path
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
+from reporter.catalogue.overlay import DEFAULT_PACKS, is_path
+from reporter.kinds.health_events import HEALTH_EVENTS
+from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
+from reporter.kinds.resource_kind import ResourceKind
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 

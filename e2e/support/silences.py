@@ -10,7 +10,7 @@ from e2e.controlplane import Client
 from e2e.support.production_stack import inference_sets
 from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
-from reporter.model.kinds.base.silencing import SILENCE_FIELDS, SILENCE_PREFIX
+from reporter.kinds.resource_kind import SILENCE_FIELDS, SILENCE_PREFIX
 from tests.support.command_line import run_command_line
 from tests.support.mounted_file import MountedFile
 

@@ -9,11 +9,9 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from reporter.catalogue.drafts import Draft, Drafts
-from reporter.catalogue.format import Hold
-from reporter.catalogue.format_parts.durations import parse_duration
-from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Suppression
-from reporter.model.catalogue.hold_durations import HoldDurations
-from reporter.model.catalogue.subject_definitions import SubjectDefinitions
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, HoldDurations, Suppression
+from reporter.catalogue.format import Hold, parse_duration
+from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.model.enums import Reason
 
 

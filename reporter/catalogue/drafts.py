@@ -5,17 +5,16 @@ from typing import Any
 
 from msgspec import UNSET, Struct, field
 
+from reporter.catalogue.entries import ProbeSpec
 from reporter.catalogue.format import ReasonEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml.nodes import Fields, Items, Node, Scalar
-from reporter.catalogue.yaml.reader import read, readable_keys
-from reporter.catalogue.yaml.type_parts import struct_fields
-from reporter.model.catalogue.entries import ProbeSpec
-from reporter.model.catalogue.subject_definitions import (
+from reporter.catalogue.subject_definitions import (
     NO_SUBJECTS,
     SubjectDefinition,
     SubjectDefinitions,
 )
+from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
+from reporter.catalogue.yaml_reader import read, readable_keys, struct_fields
 from reporter.model.enums import Layer
 
 

@@ -5,6 +5,13 @@ from pathlib import Path
 
 from reporter.catalogue.builder import build_catalogue
 from reporter.catalogue.checks import CHECKS
+from reporter.catalogue.declared_kinds import kind_nodes, read_kinds
+from reporter.catalogue.declared_subjects import (
+    bind_kinds,
+    known_kinds,
+    read_definitions,
+    subject_sources,
+)
 from reporter.catalogue.drafts import (
     EntrySource,
     GivenCatalogue,
@@ -13,21 +20,13 @@ from reporter.catalogue.drafts import (
     entry_sources,
     read_drafts,
 )
+from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.format import CatalogueFile, UnreadEntry
+from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
+from reporter.catalogue.prepare import prepare_drafts
 from reporter.catalogue.problems import CatalogueError, Place, Problem
-from reporter.catalogue.sources.kinds import kind_nodes, read_kinds
-from reporter.catalogue.sources.overlay import apply_overlay
-from reporter.catalogue.sources.packs import DEFAULT_PACKS, Pack, find_packs
-from reporter.catalogue.sources.preparation import prepare_drafts
-from reporter.catalogue.sources.subjects import (
-    bind_kinds,
-    known_kinds,
-    read_definitions,
-    subject_sources,
-)
-from reporter.catalogue.yaml.nodes import Fields, Node, compose
-from reporter.catalogue.yaml.reader import read
-from reporter.model.catalogue.entries import Catalogue, ProbeSpec
+from reporter.catalogue.yaml_nodes import Fields, Node, compose
+from reporter.catalogue.yaml_reader import read
 
 
 def default_folder() -> Path:

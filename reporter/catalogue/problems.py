@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from reporter.model.text.suggest import find_similar
+from reporter.model.suggest import find_similar
 
 
 MAX_LISTED_NAMES = 12

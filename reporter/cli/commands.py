@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
-from reporter.model.text.suggest import suggest
+from reporter.model.suggest import suggest
+from reporter.process.log_format import one_line
 from reporter.settings import SettingsError
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
-from reporter.sinks.log_format import one_line
 
 
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
@@ -33,15 +33,15 @@ outside of a pod, name a command before the flags:
   status         say what is wrong, once
 --help lists all commands"""
 HELP_MODULES = {
-    "status": "reporter.cli.status.command",
-    "wait": "reporter.cli.status.wait",
-    "explain": "reporter.cli.status.explain",
-    "check": "reporter.cli.check.command",
-    "silence": "reporter.cli.status.silence",
-    "job-status": "reporter.cli.help.job_status",
-    "lint": "reporter.cli.authoring.lint",
-    "test": "reporter.cli.authoring.story_tests",
-    "docs": "reporter.cli.authoring.docs",
+    "status": "reporter.cli.status",
+    "wait": "reporter.cli.wait",
+    "explain": "reporter.cli.explain",
+    "check": "reporter.cli.check",
+    "silence": "reporter.cli.silence",
+    "job-status": "reporter.cli.job_status_help",
+    "lint": "reporter.cli.lint",
+    "test": "reporter.cli.story_tests",
+    "docs": "reporter.cli.docs",
 }
 """The modules with the help of commands that have one of their own."""
 
@@ -86,7 +86,7 @@ def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def run_plugin_completion(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Answer kubectl what a line that begins with the plugin's name may go on with."""
-    from reporter.cli.completion.command import run_kubectl_completion  # noqa: PLC0415
+    from reporter.cli.completion import run_kubectl_completion  # noqa: PLC0415
 
     return run_kubectl_completion(argv)
 
@@ -100,14 +100,14 @@ def _print_help(name: str) -> int:
 
 def _help_of(name: str) -> str:
     """Return the help of a command; that of the program for no name."""
-    from reporter.cli.help import pages  # noqa: PLC0415
+    from reporter.cli import help_pages  # noqa: PLC0415
 
     if name in HELP_MODULES:
         module = import_module(HELP_MODULES[name])
-        text: str = module.render_help(pages.render_examples(name))
+        text: str = module.render_help(help_pages.render_examples(name))
         return text
     name = name.removeprefix("--")
-    return pages.render_command_help(name) if name in COMMANDS else pages.render_help()
+    return help_pages.render_command_help(name) if name in COMMANDS else help_pages.render_help()
 
 
 def _in_pod(environ: Mapping[str, str]) -> bool:
@@ -159,7 +159,7 @@ def uncollected_imports() -> Iterator[None]:
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.arguments.configuration import (  # noqa: PLC0415
+        from reporter.cli.configuration import (  # noqa: PLC0415
             load_configuration,
             load_shipped_catalogue,
         )
@@ -174,7 +174,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.arguments.configuration import load_hub_settings  # noqa: PLC0415
+        from reporter.cli.configuration import load_hub_settings  # noqa: PLC0415
 
     settings = load_hub_settings(arguments, environ)
     with uncollected_imports():
@@ -185,28 +185,28 @@ def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.status.command import run_status  # noqa: PLC0415
+        from reporter.cli.status import run_status  # noqa: PLC0415
 
     return run_status(arguments, environ)
 
 
 def _wait(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.status.wait import run_wait  # noqa: PLC0415
+        from reporter.cli.wait import run_wait  # noqa: PLC0415
 
     return run_wait(arguments, environ)
 
 
 def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.status.explain import run_explain  # noqa: PLC0415
+        from reporter.cli.explain import run_explain  # noqa: PLC0415
 
     return run_explain(arguments, environ)
 
 
 def _silence(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.status.silence import run_silence  # noqa: PLC0415
+        from reporter.cli.silence import run_silence  # noqa: PLC0415
 
     return run_silence(arguments, environ)
 
@@ -222,42 +222,42 @@ def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.authoring.check_config import run_check_config  # noqa: PLC0415
+        from reporter.cli.check_config import run_check_config  # noqa: PLC0415
 
     return run_check_config(arguments, environ)
 
 
 def _completion(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.completion.command import run_completion  # noqa: PLC0415
+        from reporter.cli.completion import run_completion  # noqa: PLC0415
 
     return run_completion(arguments)
 
 
 def _test(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.authoring.story_tests import run_test  # noqa: PLC0415
+        from reporter.cli.story_tests import run_test  # noqa: PLC0415
 
     return run_test(arguments)
 
 
 def _lint(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.authoring.lint import run_lint  # noqa: PLC0415
+        from reporter.cli.lint import run_lint  # noqa: PLC0415
 
     return run_lint(arguments)
 
 
 def _docs(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.authoring.docs import run_docs  # noqa: PLC0415
+        from reporter.cli.docs import run_docs  # noqa: PLC0415
 
     return run_docs(arguments)
 
 
 def _check(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.check.command import run_check  # noqa: PLC0415
+        from reporter.cli.check import run_check  # noqa: PLC0415
 
     return run_check(arguments, environ)
 

@@ -12,11 +12,10 @@ from reporter.hub.queries import SERIES_LIMIT, of_round
 from reporter.hub.query_client import QueryFailed, Vector, decode
 from reporter.hub.query_results import gather_clusters
 from reporter.kube.backoff import Backoff, BackoffParameters
-from reporter.model.fleet.answers import Answers, ClustersAnswer
-from reporter.model.fleet.enums import QueryName, QueryResult
-from reporter.model.fleet.status import QueryEntry
-from reporter.runtime.process.clock import Clock
-from reporter.settings.groups.hub import HubSettings
+from reporter.model.fleet_answers import Answers, ClustersAnswer
+from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
+from reporter.process.clock import Clock
+from reporter.settings.hub import HubSettings
 
 
 QUERIES = len(QueryName)

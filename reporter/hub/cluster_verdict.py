@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from reporter.hub.membership import Engagement
 from reporter.hub.records import Fleet, FleetRules, LabelsByUid, Sighting, Sightings
-from reporter.model.fleet.answers import SourceId
-from reporter.model.fleet.enums import FleetCode
-from reporter.model.rollup.states import State
+from reporter.model.fleet_answers import SourceId
+from reporter.model.fleet_status import FleetCode
+from reporter.model.states import State
 
 
 class Judgement(NamedTuple):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from reporter.hub.cluster_verdict import Judgement
 from reporter.hub.records import Content, Sighting
-from reporter.model.fleet.answers import ClusterTrouble, PackageCount
-from reporter.model.fleet.enums import FleetCode
-from reporter.model.rollup.states import State
+from reporter.model.fleet_answers import ClusterTrouble, PackageCount
+from reporter.model.fleet_status import FleetCode
+from reporter.model.states import State
 
 
 NO_TROUBLE = ClusterTrouble()

@@ -7,14 +7,14 @@ import msgspec
 
 from reporter.hub.document import FleetMoment
 from reporter.hub.records import FleetRecord
+from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model.enums import Layer
-from reporter.model.fleet.object_status import MAX_PACKAGES, ClusterObjectStatus
-from reporter.model.fleet.status import ClusterEntry, FleetBlocking
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.model.rollup.object_status import AVAILABLE, ObjectBlocking, SetCounts
-from reporter.model.rollup.states import Actionability
-from reporter.stages.rollup.objects.answers import ObjectAnswer
-from reporter.stages.rollup.objects.conditions import make_conditions
+from reporter.model.fleet_object_status import MAX_PACKAGES, ClusterObjectStatus
+from reporter.model.fleet_status import ClusterEntry, FleetBlocking
+from reporter.model.object_status import AVAILABLE, ObjectBlocking, SetCounts
+from reporter.model.states import Actionability
+from reporter.rollup.answers import ObjectAnswer
+from reporter.rollup.conditions import make_conditions
 
 
 Json = dict[str, Any]

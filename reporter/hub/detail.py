@@ -14,11 +14,11 @@ from reporter.hub.namespace_results import gather_namespaces
 from reporter.hub.pages import CLUSTER_PATH
 from reporter.hub.queries import SERIES_LIMIT, of_cluster
 from reporter.hub.query_client import QueryFailed, decode
-from reporter.model.fleet.status import FLEET_SCOPE, ClusterDetail, FleetNamespace
-from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
+from reporter.model.fleet_status import FLEET_SCOPE, ClusterDetail, FleetNamespace
+from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.responses import JSON
 from reporter.server.served_document import NO_CACHE
-from reporter.sinks.status_v1 import encode
+from reporter.server.status_v1 import encode
 
 
 TIME_LIMIT = timedelta(seconds=10)

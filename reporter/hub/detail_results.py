@@ -16,7 +16,7 @@ from reporter.hub.query_results import (
     source_of,
     text_of,
 )
-from reporter.model.fleet.answers import (
+from reporter.model.fleet_answers import (
     ClusterTrouble,
     NamespaceTrouble,
     PackageCount,
@@ -26,7 +26,7 @@ from reporter.model.fleet.answers import (
     Source,
     TroubleAnswer,
 )
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 
 
 class _Draft:

@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
 from reporter.hub.render import describe_code, reported_blocking, to_time
-from reporter.model.fleet.enums import FleetCode
-from reporter.model.fleet.status import (
+from reporter.model.fleet_status import (
     FLEET_SCOPE,
     MAX_NAMESPACES,
     MAX_PACKAGES,
     ClusterEntry,
     DroppedEntry,
     FleetBlocking,
+    FleetCode,
     FleetDocument,
     FleetNamespace,
     FleetPackage,
@@ -24,8 +24,8 @@ from reporter.model.fleet.status import (
     QueryEntry,
     UnknownCount,
 )
-from reporter.model.rollup.states import COUNTED_STATES, Mode, State
-from reporter.model.rollup.status import SCHEMA_VERSION, Counts
+from reporter.model.states import COUNTED_STATES, Mode, State
+from reporter.model.status_document import SCHEMA_VERSION, Counts
 
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)

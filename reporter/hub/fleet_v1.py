@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from reporter.hub.document import ANY_STATE, FleetView
-from reporter.model.rollup.states import State
-from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
-from reporter.sinks.status_v1 import parse_states, parse_wait, with_list
+from reporter.model.states import State
+from reporter.model.status_document import SCHEMA_VERSION, StatusError
+from reporter.server.status_v1 import parse_states, parse_wait, with_list
 
 
 CLUSTERS_PER_PART = 100

@@ -26,9 +26,9 @@ from reporter.hub.records import (
     SkewWindow,
 )
 from reporter.hub.source_state import is_skewed, observe
-from reporter.model.fleet.answers import Answers, ClustersAnswer, DroppedByCause
-from reporter.model.fleet.enums import Dropped, Engage, FleetCode
-from reporter.model.rollup.states import State
+from reporter.model.fleet_answers import Answers, ClustersAnswer, DroppedByCause
+from reporter.model.fleet_status import Dropped, Engage, FleetCode
+from reporter.model.states import State
 
 
 Engagements: TypeAlias = Mapping[str, Engagement]

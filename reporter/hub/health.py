@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from reporter.hub.keeper import FleetKeeper
-from reporter.model.fleet.enums import QueryResult
-from reporter.runtime.process.clock import Clock
+from reporter.model.fleet_status import QueryResult
+from reporter.process.clock import Clock
 
 
 STALLED_INTERVALS = 5

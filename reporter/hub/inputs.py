@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from reporter.catalogue.subject_definitions import NO_SUBJECTS
+from reporter.controller.inputs import report_watch
+from reporter.controller.permission_review import PermissionReview
 from reporter.hub.permissions import needed_permissions
-from reporter.kube.client import RestClient
-from reporter.kube.discovery_loop import DiscoveryLoop
-from reporter.kube.reflector import Reflector
-from reporter.kube.watch_context import WatchContext
-from reporter.model.catalogue.subject_definitions import NO_SUBJECTS
-from reporter.model.kinds.productionstack.clusters import (
+from reporter.kinds.productionstack import (
     PRODUCTION_STACK_CLUSTERS,
     ProductionStackCluster,
 )
-from reporter.runtime.inputs.inputs import report_watch
-from reporter.runtime.inputs.permission_review import PermissionReview
-from reporter.runtime.leaderelection.lifecycle import NamedTask
-from reporter.runtime.process.clock import Clock
+from reporter.kube.client import RestClient
+from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.lifecycle import NamedTask
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import WatchContext
+from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.process.clock import Clock
 from reporter.settings import Settings
-from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
-from reporter.stages.store.store import Store
-from reporter.stages.store.written_objects import WrittenObjectStore
+from reporter.store.store import Store
+from reporter.store.written_objects import WrittenObjectStore
 
 
 class HubInputs:

@@ -10,16 +10,15 @@ from reporter.hub.document import FleetMoment, FleetView
 from reporter.hub.fold import Engagements, fold
 from reporter.hub.membership import Engagement, engagements_of
 from reporter.hub.records import Fleet, FleetRules
-from reporter.model.fleet.answers import Answers
-from reporter.model.fleet.enums import Engage
-from reporter.model.fleet.status import QueryEntry
-from reporter.model.kinds.base.objects import NamespacedName
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
+from reporter.kinds.objects import NamespacedName
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.kube.leadership import Leadership, run_whenever_leading
+from reporter.model.fleet_answers import Answers
+from reporter.model.fleet_status import Engage, QueryEntry
 from reporter.model.observations import NotServed, NotSynced
-from reporter.runtime.leaderelection.leadership import Leadership, run_whenever_leading
-from reporter.runtime.process.clock import Clock
-from reporter.stages.rollup.objects.wanted import evaluation_interval
-from reporter.stages.store.written_objects import WrittenObjectStore
+from reporter.process.clock import Clock
+from reporter.rollup.wanted import evaluation_interval
+from reporter.store.written_objects import WrittenObjectStore
 
 
 PAUSE_AFTER_CHANGE = 1.0

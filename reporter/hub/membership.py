@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.model.rollup.states import State
-from reporter.model.text.times import parse_zoned_time
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.model.states import State
+from reporter.model.times import parse_zoned_time
 
 
 class Earlier(NamedTuple):

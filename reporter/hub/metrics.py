@@ -9,11 +9,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from reporter.hub.document import FleetView
-from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
-from reporter.model.rollup.object_status import WriteObjectResult
-from reporter.model.rollup.states import COUNTED_STATES
-from reporter.sinks.metrics.collectors import WatchReport, make_family
-from reporter.sinks.metrics.declarations.hub import (
+from reporter.hub.metric_declarations import (
     HUB_CLUSTERS,
     HUB_DROPPED_SERIES,
     HUB_LAST_SUCCESS,
@@ -24,7 +20,11 @@ from reporter.sinks.metrics.declarations.hub import (
     HUB_ROUND_DURATION,
     HUB_UNKNOWN_CLUSTERS,
 )
-from reporter.sinks.metrics.process import ProcessMetrics
+from reporter.metrics.collectors import WatchReport, make_family
+from reporter.metrics.process import ProcessMetrics
+from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
+from reporter.model.object_status import WriteObjectResult
+from reporter.model.states import COUNTED_STATES
 
 
 class FleetCollector(Collector):

@@ -20,10 +20,10 @@ from reporter.hub.query_results import (
     text_of,
 )
 from reporter.hub.render import MAX_TIME, reported_blocking
-from reporter.model.fleet.answers import ReportedBlocking, SeriesSample, Source
-from reporter.model.fleet.status import FleetBlocking, FleetNamespace
-from reporter.model.rollup.states import State, is_complete
-from reporter.model.rollup.status import Counts, Package, Replicas
+from reporter.model.fleet_answers import ReportedBlocking, SeriesSample, Source
+from reporter.model.fleet_status import FleetBlocking, FleetNamespace
+from reporter.model.states import State, is_complete
+from reporter.model.status_document import Counts, Package, Replicas
 
 
 class _Draft:

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from reporter.hub.desired_objects import confirmed_at, render_status
 from reporter.hub.document import FleetView
 from reporter.hub.keeper import RENEWAL_SPACING, FleetKeeper
-from reporter.model.kinds.base.objects import NamespacedName
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.runtime.rollup.object_looks import OBJECTS_BETWEEN_YIELDS
-from reporter.runtime.rollup.object_queue import ObjectWrite, PendingObject
-from reporter.runtime.rollup.written_statuses import WrittenStatuses
-from reporter.stages.rollup.objects.wanted import Json, evaluation_interval, make_patch
-from reporter.stages.store.written_objects import WrittenObjectStore
+from reporter.kinds.objects import NamespacedName
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.rollup.wanted import Json, evaluation_interval, make_patch
+from reporter.status.object_looks import OBJECTS_BETWEEN_YIELDS
+from reporter.status.object_publisher import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.store.written_objects import WrittenObjectStore
 
 
 class _Kept(NamedTuple):

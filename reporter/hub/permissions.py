@@ -4,15 +4,15 @@ The permissions of the hub: in its own namespace, but for the reviews of who rea
 
 from collections.abc import Collection, Mapping
 
-from reporter.kube.access_review import Permission
-from reporter.model.fleet.enums import Engage
-from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
-from reporter.runtime.inputs.permissions import (
+from reporter.controller.permissions import (
     LEASE_GROUP,
     READ_VERBS,
     election_permissions,
     reader_review_permissions,
 )
+from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS
+from reporter.kube.access_review import Permission
+from reporter.model.fleet_status import Engage
 from reporter.settings import Settings, StatusAuthorization
 
 

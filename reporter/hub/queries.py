@@ -15,7 +15,7 @@ from reporter.hub.query_results import (
     SILENCED_UNTIL,
     STATE,
 )
-from reporter.model.fleet.enums import QueryName
+from reporter.model.fleet_status import QueryName
 
 
 SERIES_LIMIT = 50_000

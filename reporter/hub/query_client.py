@@ -17,16 +17,16 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from reporter.catalogue.yaml.regular_file import read_regular_file
+from reporter.catalogue.regular_file import read_regular_file
 from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import read_token
-from reporter.model.fleet.answers import SeriesSample
-from reporter.model.fleet.enums import QueryResult
-from reporter.settings.groups.hub import QUERY_PATH, HubSettings
+from reporter.model.fleet_answers import SeriesSample
+from reporter.model.fleet_status import QueryResult
+from reporter.settings.hub import QUERY_PATH, HubSettings
 
 
 class QueryFailed(Exception):

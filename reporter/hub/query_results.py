@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from reporter.model.fleet.answers import (
+from reporter.model.fleet_answers import (
     ClustersAnswer,
     DroppedSeries,
     SeriesSample,
@@ -18,9 +18,9 @@ from reporter.model.fleet.answers import (
     SourceId,
     SourceReport,
 )
-from reporter.model.fleet.enums import Dropped
-from reporter.model.rollup.states import COUNTED_STATES, State, is_complete
-from reporter.model.rollup.status import Replicas
+from reporter.model.fleet_status import Dropped
+from reporter.model.states import COUNTED_STATES, State, is_complete
+from reporter.model.status_document import Replicas
 
 
 NAME = "__name__"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from reporter.model.fleet.answers import (
+from reporter.model.fleet_answers import (
     DroppedByCause,
     NamespaceTrouble,
     PackageCount,
@@ -18,9 +18,9 @@ from reporter.model.fleet.answers import (
     SourceId,
     SourceReport,
 )
-from reporter.model.fleet.enums import Engage, FleetCode
-from reporter.model.rollup.states import State
-from reporter.model.rollup.status import Replicas
+from reporter.model.fleet_status import Engage, FleetCode
+from reporter.model.states import State
+from reporter.model.status_document import Replicas
 
 
 class FleetRules(Struct, frozen=True):

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from reporter.hub.records import Content
-from reporter.model.fleet.answers import ReportedBlocking
-from reporter.model.fleet.enums import FleetCode
-from reporter.model.fleet.status import FleetBlocking
+from reporter.model.fleet_answers import ReportedBlocking
+from reporter.model.fleet_status import FleetBlocking, FleetCode
 
 
 MAX_TIME = 253_402_300_799

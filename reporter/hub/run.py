@@ -17,27 +17,26 @@ from reporter.hub.objects import FleetLooks
 from reporter.hub.pages import FLEET_DOCUMENT, render_diagnosis
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.records import Fleet, FleetRules
+from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.kube.client import RestClient, connect
+from reporter.kube.elector import Elector
+from reporter.kube.leadership import NoElection
+from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.leases import LeaseLock
+from reporter.kube.lifecycle import NamedTask, serve_until_stopped
 from reporter.kube.status_objects import StatusObjectClient
-from reporter.model.fleet.enums import Engage
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.runtime.leaderelection.elector import Elector
-from reporter.runtime.leaderelection.leadership import NoElection
-from reporter.runtime.leaderelection.lifecycle import NamedTask, serve_until_stopped
-from reporter.runtime.leaderelection.rules import LeaseTiming
-from reporter.runtime.process import loop_lag
-from reporter.runtime.process.clock import Clock, monotonic_seconds
-from reporter.runtime.process.main import run_process
-from reporter.runtime.process.signals import on_stop_signal
-from reporter.runtime.rollup.object_publisher import StatusObjectPublisher
-from reporter.runtime.rollup.object_queue import WriteRate
+from reporter.model.fleet_status import Engage
+from reporter.process import loop_lag
+from reporter.process.clock import Clock, monotonic_seconds
+from reporter.process.main import run_process
+from reporter.process.signals import on_stop_signal
 from reporter.server.authorization import make_guard
-from reporter.server.closed_log import ClosedConnectionLog
+from reporter.server.connection import ClosedConnectionLog
 from reporter.server.served_document import StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
+from reporter.status.object_publisher import StatusObjectPublisher, WriteRate
 
 
 WRITE_RATE = WriteRate(10.0, 50.0)

@@ -7,7 +7,7 @@ The skew of a cluster's clock is shown and decides nothing.
 from collections.abc import Mapping
 
 from reporter.hub.records import Sighting, Sightings, SkewWindow
-from reporter.model.fleet.answers import SourceId, SourceReport
+from reporter.model.fleet_answers import SourceId, SourceReport
 
 
 SKEW_LIMIT = 60.0

@@ -17,12 +17,12 @@ from reporter.kube import rest_config
 from reporter.kube.client import RestClient, connect
 from reporter.kube.job_status import JobStatusClient
 from reporter.kube.sidecar_pod import SidecarPodReader
-from reporter.runtime.process.clock import Clock
-from reporter.runtime.process.signals import on_stop_signal
+from reporter.process.clock import Clock
+from reporter.process.log_format import configure_logging
+from reporter.process.signals import on_stop_signal
 from reporter.settings import LogFormat
 from reporter.settings.errors import ConfigurationError
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
-from reporter.sinks.log_format import configure_logging
 
 
 NOT_IN_CLUSTER = (

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from reporter.model.records.job_results import Container, SidecarPod
+from reporter.model.job_results import Container, SidecarPod
 
 
 SIDECAR_CONTAINER = "status-reporter"

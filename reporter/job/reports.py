@@ -10,7 +10,7 @@ from datetime import timedelta
 from msgspec import Struct
 
 from reporter.job.observations import InvalidResult, ValidResult
-from reporter.model.records.job_results import JobCondition, Terminated
+from reporter.model.job_results import JobCondition, Terminated
 
 
 OOM_KILLED = "OOMKilled"

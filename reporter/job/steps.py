@@ -27,7 +27,7 @@ from reporter.job.reports import (
     report_termination,
     report_timeout,
 )
-from reporter.model.records.job_results import Terminated
+from reporter.model.job_results import Terminated
 
 
 class SidecarRules(Struct, frozen=True):

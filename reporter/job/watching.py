@@ -24,8 +24,8 @@ from reporter.job.steps import (
 )
 from reporter.job.stop import StopSignal
 from reporter.kube.errors import KubeError
-from reporter.model.records.job_results import SidecarPod, Terminated
-from reporter.runtime.process.cancellation import cancel_all
+from reporter.model.job_results import SidecarPod, Terminated
+from reporter.process.cancellation import cancel_all
 
 
 logger = logging.getLogger(__name__)

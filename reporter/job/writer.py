@@ -14,7 +14,7 @@ from reporter.job.stop import StopSignal
 from reporter.kube.backoff import Backoff, BackoffParameters, is_no_response, pause_after
 from reporter.kube.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
 from reporter.kube.job_status import JobRecord, JobStatusClient
-from reporter.model.records.job_results import JobCondition, JobOwner
+from reporter.model.job_results import JobCondition, JobOwner
 
 
 CONFLICT_PAUSES = (0.01, 0.05, 0.25)

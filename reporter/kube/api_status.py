@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 
 from reporter.kube.decoding import decode_json
-from reporter.kube.server_time import parse_http_date
+from reporter.process.server_time import parse_http_date
 
 
 MAX_RETRY_AFTER_SECONDS = 10**6

@@ -7,11 +7,11 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
 from reporter.kube.discovery import CachedDiscovery, discover
 from reporter.kube.errors import KubeError, Throttled, Unreachable
 from reporter.kube.watch_context import WatchContext
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
 
 

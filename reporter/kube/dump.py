@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.dump_documents import DumpDocument, UnreadableFile
 from reporter.kube.lister import ListResult
 from reporter.kube.watch_events import decode_items
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.text.times import parse_zoned_time
+from reporter.model.times import parse_zoned_time
 
 
 LIST = "List"

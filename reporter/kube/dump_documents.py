@@ -10,7 +10,7 @@ import yaml
 from msgspec import Struct
 
 from reporter.kube.decoding import decode_json
-from reporter.model.text.yaml_nesting import TooDeepError, check_nesting
+from reporter.model.yaml_nesting import TooDeepError, check_nesting
 from reporter.settings.errors import ConfigurationError
 
 

@@ -20,17 +20,17 @@ import msgspec
 from msgspec import Struct
 
 from reporter import PROGRAM_NAME
-from reporter.kube.decoding import Json, decode_json
-from reporter.model.enums import EventType, Layer, Owner, Reason
-from reporter.model.kinds.productionstack.health_events import MANAGED_BY_LABEL
-from reporter.model.records.announced import (
+from reporter.kinds.health_events import MANAGED_BY_LABEL
+from reporter.kube.announced import (
     ANNOUNCED_ANNOTATION,
     decode_announced,
     encode_announced,
 )
-from reporter.model.records.event_record import EventRecord, PossibleKeys, StrippedEvent, no_keys
+from reporter.kube.decoding import Json, decode_json
+from reporter.kube.event_record import EventRecord, PossibleKeys, StrippedEvent, no_keys
+from reporter.model.enums import EventType, Layer, Owner, Reason
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.text.times import format_micro_time, format_time, parse_time
+from reporter.model.times import format_micro_time, format_time, parse_time
 from reporter.model.verdicts import InvolvedObject
 
 

@@ -22,7 +22,7 @@ from reporter.kube.event_format import (
     event_name,
     event_namespace,
 )
-from reporter.model.records.event_record import EventRecord, PossibleKeys, no_keys
+from reporter.kube.event_record import EventRecord, PossibleKeys, no_keys
 
 
 EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"

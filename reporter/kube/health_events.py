@@ -10,12 +10,12 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from reporter.kinds.health_events import HealthEvent
+from reporter.kinds.nvsentinel import NodeHealthEvent
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json, decode_response
 from reporter.kube.paths import Query, collection_path
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent
-from reporter.model.kinds.productionstack.health_events import HealthEvent
 
 
 MERGE_PATCH = "application/merge-patch+json"

@@ -9,6 +9,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reporter.kinds.objects import ApiObject, NamespacedName
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.lister import ListResult
 from reporter.kube.watch_context import PassiveClock
 from reporter.kube.watch_events import (
@@ -18,8 +20,6 @@ from reporter.kube.watch_events import (
     Upsert,
     WatchEvent,
 )
-from reporter.model.kinds.base.objects import ApiObject, NamespacedName
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import decode_response
-from reporter.model.records.job_results import JobCondition
-from reporter.model.text.times import format_time
+from reporter.model.job_results import JobCondition
+from reporter.model.times import format_time
 
 
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"

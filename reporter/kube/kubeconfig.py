@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from reporter.kube.plain_text import clean
-from reporter.model.text.suggest import suggest
-from reporter.model.text.yaml_nesting import LOADER, check_nesting
+from reporter.model.suggest import suggest
+from reporter.model.yaml_nesting import LOADER, check_nesting
 from reporter.settings.errors import ConfigurationError
 
 

@@ -16,8 +16,8 @@ import msgspec
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import Json, decode_json, decode_response
 from reporter.kube.errors import NotFound
-from reporter.model.records.lease_record import LeaseOwner, LeaseRecord
-from reporter.model.text.times import format_micro_time, parse_time
+from reporter.kube.lease_record import LeaseOwner, LeaseRecord
+from reporter.model.times import format_micro_time, parse_time
 
 
 class _LeaseOwnerReference(msgspec.Struct, rename="camel"):

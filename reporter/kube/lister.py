@@ -10,6 +10,8 @@ from datetime import timedelta
 
 from msgspec import Struct
 
+from reporter.kinds.objects import ApiObject, NamespacedName
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Unreachable
@@ -20,8 +22,6 @@ from reporter.kube.watch_events import (
     decode_items,
     decode_list_page,
 )
-from reporter.model.kinds.base.objects import ApiObject, NamespacedName
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 BATCH_BYTES = 2**20

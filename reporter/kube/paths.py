@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.kinds.resource_kind import ResourceKind
 
 
 Query: TypeAlias = Sequence[tuple[str, str]]

@@ -4,7 +4,7 @@ import html
 import re
 import unicodedata
 
-from reporter.model.text.redact import redact
+from reporter.model.redact import redact
 
 
 MAX_LENGTH = 300

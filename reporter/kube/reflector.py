@@ -9,6 +9,7 @@ import logging
 from datetime import timedelta
 from typing import Protocol
 
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
@@ -19,7 +20,6 @@ from reporter.kube.watch_context import WatchContext
 from reporter.kube.watch_events import decode_watch_event
 from reporter.kube.watch_health import WatchHealth, WatchStateStore
 from reporter.kube.watch_stream import WatchStream
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 EVENTS_BETWEEN_YIELDS = 200

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NoReturn
 
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.reflector import Reflector
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 class Reflectors:

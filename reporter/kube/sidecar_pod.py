@@ -10,7 +10,7 @@ import msgspec
 
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import decode_response
-from reporter.model.records.job_results import Container, JobOwner, SidecarPod, Terminated
+from reporter.model.job_results import Container, JobOwner, SidecarPod, Terminated
 
 
 READ_TIMEOUT = timedelta(seconds=5)

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 
 import msgspec
 
+from reporter.kinds.resource_kind import (
+    SILENCE_FIELDS,
+    SILENCE_PREFIX,
+    ResourceKind,
+    silence_fields,
+)
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import decode_json
 from reporter.kube.errors import NotFound, Unreachable, Unserved
 from reporter.kube.paths import collection_path
 from reporter.kube.status_objects import MERGE_PATCH
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.base.silencing import (
-    SILENCE_FIELDS,
-    SILENCE_PREFIX,
-    silence_fields,
-)
 
 
 class _Meta(msgspec.Struct, rename="camel"):

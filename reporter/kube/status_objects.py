@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from reporter.kinds.productionstack import StatusObject
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json, decode_response
 from reporter.kube.paths import collection_path
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.productionstack.status_object import StatusObject
 
 
 MERGE_PATCH = "application/merge-patch+json"

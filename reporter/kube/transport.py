@@ -18,7 +18,7 @@ from reporter.kube.decoding import Json
 from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.errors import Refused
 from reporter.kube.rest_config import RestConfig
-from reporter.kube.server_time import OffsetBounds, ServerTime, parse_http_date
+from reporter.process.server_time import OffsetBounds, ServerTime, parse_http_date
 from reporter.settings.errors import ConfigurationError
 
 

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from reporter.kinds.objects import ApiObject, NamespacedName
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.decoding import decode_json
 from reporter.kube.error_mapping import RequestInfo, watch_event_error
 from reporter.kube.errors import Unreachable
 from reporter.kube.plain_text import clean
-from reporter.model.kinds.base.objects import ApiObject, NamespacedName
-from reporter.model.kinds.base.resource_kind import ResourceKind
 
 
 class Upsert(Struct, frozen=True):

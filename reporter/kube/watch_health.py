@@ -4,9 +4,9 @@ import logging
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.errors import Invalid, KubeError, Refused
 from reporter.kube.watch_context import PassiveClock
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
 
 

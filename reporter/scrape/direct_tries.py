@@ -9,11 +9,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NoReturn, Protocol
 
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.scrapes import MetricsPage
+from reporter.kinds.core import Pod
 from reporter.scrape import limits
 from reporter.scrape.path import PathSelector
 from reporter.scrape.schedule import ScrapeSchedule
+from reporter.scrape.scrapes import MetricsPage
 
 
 class Pods(Protocol):

@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from reporter.model.metrics.samples import Sample
 from reporter.scrape import limits
+from reporter.scrape.samples import Sample
 
 
 _SAMPLE = re.compile(

@@ -18,12 +18,11 @@ from typing import Self
 
 import aiohttp
 
+from reporter.kinds.core import Pod
 from reporter.kube.client import RestClient
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.errors import KubeError, Refused
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.limits import (
     CONNECT_TIMEOUT,
     FIRST_READ_TIMEOUT,
@@ -34,6 +33,7 @@ from reporter.scrape.limits import (
     SCRAPE_TIMEOUT,
     SMALL_PAGE_BYTES,
 )
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 
 

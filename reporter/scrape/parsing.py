@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from itertools import count
 
-from reporter.model.metrics.samples import Sample, ScrapeResult
-from reporter.model.metrics.scrapes import Scrape
 from reporter.scrape import limits
 from reporter.scrape.exposition import MalformedExposition, MetricsContent, Steps
+from reporter.scrape.samples import Sample, ScrapeResult
+from reporter.scrape.scrapes import Scrape
 
 
 async def parse_in_steps(

@@ -13,16 +13,16 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from reporter.kinds.core import Pod
 from reporter.kube.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.client import RestClient
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.scrape.limits import (
     DIRECT_TRY_INTERVAL,
     FAILURES_BEFORE_PROXY,
     REVIEW_INTERVAL,
 )
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome, ScrapePlace
 from reporter.settings import ScrapeMode
 

@@ -11,8 +11,8 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from reporter.model.metrics.scrapes import MetricsPage
 from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
+from reporter.scrape.scrapes import MetricsPage
 
 
 ScrapePlace: TypeAlias = tuple[str, int]

@@ -15,15 +15,8 @@ from typing import NoReturn, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reporter.kinds.core import Pod
 from reporter.kube.watch_context import WatchContext
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import (
-    NOT_APART,
-    FailedScrape,
-    ScrapedMetrics,
-    ScrapeResult,
-)
-from reporter.model.metrics.scrapes import MetricsPage, Scrape
 from reporter.scrape import limits
 from reporter.scrape.direct_tries import DirectTries
 from reporter.scrape.exposition import (
@@ -34,7 +27,14 @@ from reporter.scrape.exposition import (
 from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError, is_pod_address
 from reporter.scrape.parsing import content_of, parse_in_steps, result_of
 from reporter.scrape.path import PathSelector, ScrapePath, review_proxy_access
+from reporter.scrape.samples import (
+    NOT_APART,
+    FailedScrape,
+    ScrapedMetrics,
+    ScrapeResult,
+)
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
+from reporter.scrape.scrapes import MetricsPage, Scrape
 from reporter.scrape.turns import ScrapeTurns, Turn
 from reporter.settings import ScrapeMode
 

@@ -7,7 +7,8 @@ is read.
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from http import HTTPStatus
@@ -17,7 +18,7 @@ from aiohttp import hdrs, web
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
-from reporter.server.limits import ConnectionTimeouts
+from reporter.server.limits import MAX_CONNECTIONS, ConnectionTimeouts
 
 
 LATE = (
@@ -138,3 +139,93 @@ class Connection(web.RequestHandler):
     def _unsent_bytes(self) -> int:
         transport = self.transport
         return transport.get_write_buffer_size() if isinstance(transport, asyncio.Transport) else 0
+
+
+# --------------------------------------------------------------------
+# Limit the connections of one listening address.
+#
+# One that is one too many takes the place of another: a connection of the client that has most, and
+# of these the oldest that waits. So no number of idle or slow clients keeps a probe from its answer.
+
+
+OnClosed = Callable[[ClosedConnection, str], None]
+"""Called with the reason for which a connection was closed early, and the client."""
+
+
+class ConnectionLimit:
+    """The open connections, in the order of their age."""
+
+    def __init__(self, on_closed: OnClosed) -> None:
+        self._on_closed = on_closed
+        self._open: dict[Connection, None] = {}
+
+    def opened(self, connection: Connection) -> None:
+        if len(self._open) >= MAX_CONNECTIONS:
+            crowded_out = choose_to_close(self._open)
+            self.lost(crowded_out)
+            crowded_out.abort(ClosedConnection.CROWDED_OUT)
+        self._open[connection] = None
+
+    def lost(self, connection: Connection) -> None:
+        self._open.pop(connection, None)
+
+    def closed_early(self, connection: Connection, why: ClosedConnection) -> None:
+        self._on_closed(why, connection.client)
+
+
+def choose_to_close(connections: Iterable[Connection]) -> Connection:
+    """
+    Return the connection to close for a new one; *connections* are in the order of their age.
+    """
+    by_client = Counter(each.client for each in connections)
+    return min(connections, key=lambda each: (-by_client[each.client], not each.is_waiting))
+
+
+# --------------------------------------------------------------------
+# Count the connections that the server closes early, and log some of them.
+
+
+LOG_INTERVAL = timedelta(minutes=1)
+"""At most one line per reason and interval: clients that misbehave must not fill the log."""
+
+LEVELS = {ClosedConnection.CROWDED_OUT: logging.WARNING}
+TEXTS = {
+    ClosedConnection.MALFORMED: "it sent no HTTP/1 request",
+    ClosedConnection.SLOW_REQUEST: "its request did not arrive in time",
+    ClosedConnection.SLOW_READER: "it did not read the response in time",
+    ClosedConnection.IDLE: "it sent no request in time",
+    ClosedConnection.CROWDED_OUT: "there were too many connections, and it had most of them",
+}
+
+logger = logging.getLogger(__name__)
+
+
+class ClosedConnectionLog:
+    """
+    Logs and counts the connections that the server closes early.
+
+    *count*: called each time. *now*: returns monotonic seconds.
+    """
+
+    def __init__(
+        self, count: Callable[[ClosedConnection], None], now: Callable[[], float]
+    ) -> None:
+        self._count, self._now = count, now
+        self._logged_at: dict[ClosedConnection, float] = {}
+        self._unlogged = dict.fromkeys(ClosedConnection, 0)
+
+    def record(self, why: ClosedConnection, client: str) -> None:
+        self._count(why)
+        self._unlogged[why] += 1
+        now, last = self._now(), self._logged_at.get(why)
+        if last is not None and now - last < LOG_INTERVAL.total_seconds():
+            return
+        self._logged_at[why] = now
+        logger.log(
+            LEVELS.get(why, logging.DEBUG),
+            "closed a connection of %s: %s (%d since the last such line)",
+            client or "no client",
+            TEXTS[why],
+            self._unlogged[why],
+        )
+        self._unlogged[why] = 0

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
-from reporter.model.rollup.status import SCHEMA_VERSION, StatusError
+from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.responses import error_response
 
 

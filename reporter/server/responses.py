@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from aiohttp import hdrs, web
 
-from reporter.model.rollup.status import StatusError
-from reporter.sinks.status_v1 import encode
+from reporter.model.status_document import StatusError
+from reporter.server.status_v1 import encode
 
 
 JSON = "application/json; charset=utf-8"

@@ -8,11 +8,11 @@ from typing import Generic, Protocol, TypeVar
 from aiohttp import ETag, hdrs, web
 from msgspec import Struct
 
-from reporter.model.rollup.status import StatusError
+from reporter.model.status_document import StatusError
+from reporter.server import status_v1
 from reporter.server.responses import JSON, error_response
 from reporter.server.server import send_parts
-from reporter.sinks import status_v1
-from reporter.sinks.status_v1 import too_many_waiting
+from reporter.server.status_v1 import too_many_waiting
 
 
 MAX_WAITING = 32

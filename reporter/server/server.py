@@ -15,14 +15,13 @@ from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
 from msgspec import Struct, field
 
 from reporter import PROGRAM_NAME
+from reporter.metrics.process import Exposition
 from reporter.model.enums import ClosedConnection
-from reporter.server.connection import Connection
-from reporter.server.connection_limit import ConnectionLimit, OnClosed
+from reporter.server.connection import Connection, ConnectionLimit, OnClosed
 from reporter.server.host_check import Handler, refuse_foreign_names
 from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.server.responses import JSON
 from reporter.settings import BindAddress
-from reporter.sinks.metrics.process import Exposition
 
 
 logger = logging.getLogger(__name__)

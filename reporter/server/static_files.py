@@ -16,7 +16,7 @@ from types import MappingProxyType
 from aiohttp import ETag, hdrs, web
 from msgspec import Struct
 
-from reporter.sinks.status_v1 import MAX_WAIT_SECONDS
+from reporter.server.status_v1 import MAX_WAIT_SECONDS
 
 
 FOLDER = files("reporter.server") / "page"

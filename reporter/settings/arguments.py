@@ -8,7 +8,7 @@ boolean only as the former. The last of several values counts.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reporter.model.text.suggest import find_similar, suggest
+from reporter.model.suggest import find_similar, suggest
 from reporter.settings.errors import SettingsError
 from reporter.settings.flags import VARIABLE_PREFIX, Flag
 from reporter.settings.settings import FLAG_NAMES, FLAGS

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from reporter.model.text.durations import format_seconds
+from reporter.model.times import format_seconds
 from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import EffectiveValues

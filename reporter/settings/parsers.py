@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from reporter.model.text.durations import format_seconds, parse_units
+from reporter.model.times import format_seconds, parse_units
 
 
 E = TypeVar("E", bound=StrEnum)

@@ -16,12 +16,10 @@ from pathlib import Path
 from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings import zap
+from reporter.settings.announcing import AnnouncingSettings
 from reporter.settings.enums import LogFormat, ScrapeMode
 from reporter.settings.flags import Flag, FlagGroup, flag
-from reporter.settings.groups.announcing import AnnouncingSettings
-from reporter.settings.groups.hub import HubSettings
-from reporter.settings.groups.serving import ServingSettings
-from reporter.settings.groups.store import StoreSettings
+from reporter.settings.hub import HubSettings
 from reporter.settings.parsers import (
     MAX_PORT,
     choice_parser,
@@ -40,6 +38,8 @@ from reporter.settings.parsers import (
     parse_speed,
     seconds_parser,
 )
+from reporter.settings.serving import ServingSettings
+from reporter.settings.store import StoreSettings
 
 
 _watched = partial(flag, FlagGroup.WATCHED)

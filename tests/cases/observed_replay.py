@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.rollup.fold import fold
-from reporter.stages.rollup.records import RollUp
-from reporter.stages.rollup.rules import RollUpInput
-from reporter.stages.snapshot.subjects import expand_placeholders
-from reporter.stories.notation.expectations import since_start
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.probes.probe import ProbeRequest
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput
+from reporter.snapshot.subjects import expand_placeholders
+from reporter.stories.format import since_start
+from reporter.stories.story_replay import StoryReplay
 from tests.cases.rollup_laws import broken_laws, fold_differences
 from tests.support.rollups import distrusted, status_document, view_of
 from tests.support.status_schema import schema_errors

@@ -13,21 +13,20 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 from msgspec.structs import replace
 
+from reporter.announcing.announcement_state import AnnouncementState
+from reporter.announcing.eligibility import announceable_keys
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.kube.event_record import EventRecord
 from reporter.model.enums import Layer
-from reporter.model.records.event_record import EventRecord
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
-from reporter.stages.announcing.announcement_state import AnnouncementState
-from reporter.stages.announcing.eligibility import announceable_keys
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.rollup.causes.blockers import RECOVERING, SETTLING
-from reporter.stages.rollup.causes.findings import collect_findings
-from reporter.stages.rollup.records import RollUp
-from reporter.stages.rollup.rules import RollUpInput
-from reporter.stages.snapshot.subjects import ALL_LAYERS
-from reporter.stories.notation.syntax import parse_duration
-from reporter.stories.notation.times import START
-from reporter.stories.replay.story_replay import OBSERVE_AFTER_LAST_STEP, StoryReplay
+from reporter.rollup.blockers import RECOVERING, SETTLING
+from reporter.rollup.findings import collect_findings
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.stories.format import START, parse_duration
+from reporter.stories.story_replay import OBSERVE_AFTER_LAST_STEP, StoryReplay
 
 
 Shown: TypeAlias = tuple[State, bool | None]

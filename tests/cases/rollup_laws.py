@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reporter.model.enums import Layer
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 from reporter.model.subjects import FindingKey, Subject
-from reporter.stages.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
-from reporter.stages.rollup.subjects.totals import recount
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
+from reporter.rollup.totals import recount
+from reporter.stories.story_replay import StoryReplay
 
 
 def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:

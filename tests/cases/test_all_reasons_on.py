@@ -4,10 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from reporter.stories.notation.expectations import expected_announcements
-from reporter.stories.notation.syntax import apply_merge_patch
-from reporter.stories.replay.orders import ORDERS, reordered
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.format import apply_merge_patch, expected_announcements
+from reporter.stories.story_replay import ORDERS, StoryReplay, reordered
 from tests.support.cases import read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

@@ -8,10 +8,9 @@ pass, and each document of the status is as the published schema has it.
 import pytest
 
 from reporter.model.enums import EventType
-from reporter.stories.notation.expectations import expected_lines
-from reporter.stories.replay.orders import ORDERS, has_fixed_order, reordered
-from reporter.stories.replay.story_replay import StoryReplay
-from reporter.stories.running.runner import find_differences
+from reporter.stories.format import expected_lines
+from reporter.stories.runner import find_differences
+from reporter.stories.story_replay import ORDERS, StoryReplay, has_fixed_order, reordered
 from tests.cases.observed_replay import ObservedReplay
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

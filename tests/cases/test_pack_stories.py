@@ -3,10 +3,10 @@
 import pytest
 
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.publish.entries import read_entries
-from reporter.stories.notation.expectations import expected_lines
-from reporter.stories.replay.story_replay import StoryReplay
-from reporter.stories.running.runner import find_differences
+from reporter.catalogue.published_reasons import read_entries
+from reporter.stories.format import expected_lines
+from reporter.stories.runner import find_differences
+from reporter.stories.story_replay import StoryReplay
 from tests.support.pack_stories import PACKS, catalogue_of, read_pack_stories
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay
 
 
 PACK = """

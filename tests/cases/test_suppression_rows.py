@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.model.enums import EventType, Layer
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay
 from tests.cases.test_cases import STORIES, stories_of
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

@@ -12,6 +12,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from devcluster.example.stack import manifests
+from reporter.controller.permissions import crds_to_track
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import KubeError
 from reporter.kube.watch_events import (
@@ -22,19 +28,12 @@ from reporter.kube.watch_events import (
     WatchEvent,
     decode_watch_event,
 )
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.metrics.page import Metrics
+from reporter.metrics.state_log import StateLog
 from reporter.model.observations import DiscoveryResult
-from reporter.runtime.inputs.permissions import crds_to_track
-from reporter.sinks.log_format import JsonFormatter, TextFormatter
-from reporter.sinks.metrics.page import Metrics
-from reporter.sinks.state_log import StateLog
-from reporter.sinks.status import StateHistory, render_status
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.process.log_format import JsonFormatter, TextFormatter
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.status.whole_status import StateHistory, render_status
 from tests.fuzz.json_strategies import mutated, of_type, perturbed
 from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter import PROGRAM_NAME
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kube import access_review, api_status, discovery, event_format, events, leases
 from reporter.kube import event_format as event_decoding
 from reporter.kube import event_format as event_names
@@ -19,6 +20,8 @@ from reporter.kube.decoding import Json
 from reporter.kube.error_mapping import RequestInfo, response_error, watch_event_error
 from reporter.kube.errors import KubeError
 from reporter.kube.event_format import ForeignEvent, decode_event
+from reporter.kube.event_record import EventRecord
+from reporter.kube.lease_record import LeaseRecord
 from reporter.kube.leases import LeaseLock, encode_lease_record
 from reporter.kube.lister import ListStreamDecoder
 from reporter.kube.watch_events import (
@@ -30,9 +33,6 @@ from reporter.kube.watch_events import (
     decode_list_page,
     decode_watch_event,
 )
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.records.event_record import EventRecord
-from reporter.model.records.lease_record import LeaseRecord
 from tests.fuzz.json_strategies import corrupted, json_of, mutated, of_type
 from tests.fuzz.odd_values import encoded, odd_values
 

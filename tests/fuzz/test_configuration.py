@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.cli.arguments.configuration import load_shipped_catalogue
 from reporter.cli.commands import run_command
+from reporter.cli.configuration import load_shipped_catalogue
 from reporter.kube.exec_plugin import (
     _ExecCredential,
     parse_exec_config,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from reporter.kube.event_format import decode_event, encode_event
-from reporter.model.records.event_record import EventRecord
+from reporter.kube.event_record import EventRecord
 from tests.fuzz.odd_values import SECRET
 from tests.fuzz.stack_replay import StackReplay, stories, strings
 

@@ -10,10 +10,10 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reporter.metrics.process import Exposition
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer, Pages
 from reporter.settings import BindAddress
-from reporter.sinks.metrics.process import Exposition
 from tests.support.ports import free_port
 from tests.support.stall_free_loop import StallFreeEventLoop
 

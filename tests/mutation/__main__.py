@@ -19,19 +19,15 @@ from tests.mutation.trial import ROOT, Outcome, Trial
 
 
 CAPABILITIES: Mapping[str, Sequence[str]] = {
-    "evaluation": ["stages/evaluation", "stages/pipeline.py"],
-    "probes": [
-        "stages/probes/cluster",
-        "stages/probes/modelharness",
-        "stages/probes/modeldeployment",
-    ],
-    "announcing": ["stages/announcing", "runtime/announcing"],
-    "status": ["stages/rollup", "runtime/rollup", "runtime/status", "cli/status"],
+    "evaluation": ["evaluation"],
+    "probes": ["probes"],
+    "announcing": ["announcing"],
+    "status": ["rollup", "status", "cli/status.py"],
     "hub": ["hub"],
-    "history": ["stages/healthevents", "runtime/healthevents"],
+    "history": ["history"],
     "kube": ["kube"],
     "job": ["job"],
-    "cel": ["stages/probes/cel"],
+    "cel": ["cel"],
 }
 """Files and folders of ``reporter/``."""
 

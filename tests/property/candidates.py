@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Self
 
+from reporter.kube.elector import Elector
 from reporter.kube.errors import Conflict, NotFound, Unreachable
+from reporter.kube.lease_record import LeaseRecord
+from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.leases import Lease
-from reporter.model.records.lease_record import LeaseRecord
-from reporter.runtime.leaderelection.elector import Elector
-from reporter.runtime.leaderelection.rules import LeaseTiming
 from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 
 

@@ -4,12 +4,12 @@ A replay that checks the laws of announcing at every pass and every write, with 
 
 from dataclasses import dataclass, field
 
-from reporter.model.catalogue.entries import Catalogue
+from reporter.announcing.grouping import group_key
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.clocks import READ_BACK_WINDOW
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active
-from reporter.stages.announcing.grouping import group_key
-from reporter.stages.evaluation.clocks import READ_BACK_WINDOW
 from tests.support.builders import MINUTE, a_catalogue, a_key, a_suppression, an_entry
 from tests.support.reason_states import reason_states
 from tests.support.replay import Replay

@@ -10,20 +10,18 @@ import pytest
 from msgspec import field
 from msgspec.structs import fields, replace
 
+from reporter.evaluation.registry import PROBES
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES, PODS
+from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.gateway_api.gateways import GATEWAYS
-from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.subjects import Subject
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import expand_placeholders, find_subjects
-from reporter.stages.store.store import Store
+from reporter.probes.probe import ProbeRequest
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import expand_placeholders, find_subjects
+from reporter.store.store import Store
 from tests.support import source_builders
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.probed_stacks import BY_TYPE, STACKS, a_stack

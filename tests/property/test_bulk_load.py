@@ -5,10 +5,10 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.core.pods import PODS
-from reporter.stages.store import store as store_module
-from reporter.stages.store.store import Store
+from reporter.kinds.core import PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.store import store as store_module
+from reporter.store.store import Store
 from tests.support.builders import NOON, a_pod
 from tests.support.catalogue_fixture import SUBJECTS
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.stages.probes.cel.language.library import (
+from reporter.cel.content import field_tree, object_type
+from reporter.cel.library import (
     Bindings,
     EvaluationError,
     compile_expression,
     evaluate,
 )
-from reporter.stages.probes.cel.language.reads import find_reads
-from reporter.stages.probes.cel.objects.content import field_tree, object_type
+from reporter.cel.reads import find_reads
+from reporter.kinds.objects import ApiObject
 from tests.support.builders import NOON
 
 

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from msgspec import field
 from msgspec.structs import fields
 
-from reporter.model.catalogue.entries import ProbeSpec
+from reporter.catalogue.entries import ProbeSpec
+from reporter.evaluation import pipeline
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.suppression import with_upstream
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Clear, Paused, Unknown
-from reporter.stages import pipeline
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.evaluation.upstream import with_upstream
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes.probe import Probe
-from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.probes.probe import Probe
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS
 from tests.support.builders import (
     NOON,
     a_catalogue,

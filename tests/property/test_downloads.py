@@ -5,13 +5,13 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.model.enums import Layer, Reason
-from reporter.model.metrics.samples import ScrapeHistory, add_scrape
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
-from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.resources.downloads import DownloadState
+from reporter.probes.probe import ProbeRequest
+from reporter.resources.downloads import DownloadState
+from reporter.scrape.samples import ScrapeHistory, add_scrape
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
 from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store

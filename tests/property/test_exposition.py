@@ -10,11 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from reporter.scrape.exposition import MalformedExposition
-from reporter.stories.pages import engine_pages
-from reporter.stories.pages.exposition import parse_samples
+from reporter.stories import metrics_pages
+from reporter.stories.metrics_pages import parse_samples
 
 
-PAGES = sorted(engine_pages.PAGES.glob("*.txt"))
+PAGES = sorted(metrics_pages.PAGES.glob("*.txt"))
 NAMES = ("up", "up_down", "vllm:tokens", "download_speed_bytes", "a1")
 SUFFIXES = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("", "_count", "_sum")}
 

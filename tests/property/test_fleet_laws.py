@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 from tests.support.fleet.rounds import MAX_AGE, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 

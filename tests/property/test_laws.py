@@ -8,13 +8,13 @@ from collections import defaultdict
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from reporter.announcing.announcement_state import WriteOutcome
+from reporter.announcing.eligibility import announceable_keys
+from reporter.announcing.grouping import group_key
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.holds import CRASH_SETTLE
 from reporter.model.enums import Emission, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT
-from reporter.stages.announcing.eligibility import announceable_keys
-from reporter.stages.announcing.grouping import group_key
-from reporter.stages.announcing.outcome import WriteOutcome
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.evaluation.holds import CRASH_SETTLE
 from tests.property.checked_replay import (
     CATALOGUE,
     GROUP,

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reporter.kube.event_format import node_event_name, recovery_name
-from reporter.model.enums import Layer
-from reporter.model.kinds.nvsentinel.node_health_events import NodeHealthEvent, NodeHealthEventSpec
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.model.verdicts import Cause, ObjectRef
-from reporter.stages.healthevents.content import make_spec
-from reporter.stages.healthevents.node_events import (
+from reporter.history.content import make_spec
+from reporter.history.node_events import (
     find_recovery,
     is_replaced,
     make_fault,
     pair_objects,
 )
-from reporter.stages.healthevents.plan import Plan
+from reporter.history.plan import Plan
+from reporter.kinds.health_events import StoreLimits
+from reporter.kinds.nvsentinel import NodeHealthEvent, NodeHealthEventSpec
+from reporter.kube.event_format import node_event_name, recovery_name
+from reporter.model.enums import Layer
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import Cause, ObjectRef
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.health_events import StoreReplay
 from tests.support.node_events import a_node_event

@@ -5,18 +5,18 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.pods import PODS
+from reporter.announcing.announcement_state import AnnouncementState
+from reporter.announcing.episodes import apply_evaluation
+from reporter.announcing.schedule import PublishContext
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.registry import PROBES
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
-from reporter.stages.announcing.announcement_state import AnnouncementState
-from reporter.stages.announcing.episodes import apply_evaluation
-from reporter.stages.announcing.schedule import PublishContext
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stages.snapshot.subjects import ALL_LAYERS
-from reporter.stages.store.store import Store
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.store import Store
 from tests.support.builders import NOON, a_deployment, a_namespace, a_pod
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, SUBJECTS
 from tests.support.reason_states import reason_states

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec.structs import replace
 
-from reporter.model.enums import Layer, TroubleKind
-from reporter.model.kinds.base.objects import AnnotatedMetadata
-from reporter.model.kinds.kaito.inference_sets import (
+from reporter.kinds.kaito import (
     INFERENCE_SETS,
     InferenceSet,
     InferenceSetSpec,
     InferenceSetStatusFields,
 )
-from reporter.model.rollup.states import State
+from reporter.kinds.objects import AnnotatedMetadata
+from reporter.model.enums import Layer, TroubleKind
+from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.stages.rollup.fold import fold
-from reporter.stages.rollup.records import RollUp
-from reporter.stages.rollup.rules import RollUpInput, RollUpRules
-from reporter.stages.rollup.subjects.totals import recount
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.rollup.totals import recount
 from tests.property.checked_replay import CATALOGUE
 from tests.support.builders import a_key, a_trouble, an_active_verdict, an_observed_condition
 from tests.support.replay import Replay

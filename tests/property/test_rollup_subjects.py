@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reporter.kinds.core import NAMESPACES, Namespace
+from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import Layer
-from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from reporter.model.rollup.states import COUNTED_STATES, State
-from reporter.stages.rollup.document import StatusView
-from reporter.stages.rollup.fold import fold
-from reporter.stages.rollup.records import RollUp
-from reporter.stages.snapshot.subjects import expand_placeholders
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.model.states import COUNTED_STATES, State
+from reporter.rollup.document import StatusView
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.snapshot.subjects import expand_placeholders
+from reporter.stories.story_replay import StoryReplay
 from tests.support.catalogue_fixture import HARNESS_LABEL
 from tests.support.rollups import distrusted
 

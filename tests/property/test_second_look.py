@@ -8,14 +8,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.look_interval import look_interval
-from reporter.model.verdicts import ObjectRef
-from reporter.stages.second_look.contents import Cache, Reading, WatchProgress
-from reporter.stages.second_look.schedule import (
+from reporter.controller.look_contents import Cache, Reading, WatchProgress
+from reporter.controller.look_schedule import (
     CONFIRM_AFTER,
     LOOKS_PER_MINUTE,
     MINUTE,
@@ -24,9 +18,15 @@ from reporter.stages.second_look.schedule import (
     LookState,
     begin_look,
     finish_look,
+    look_interval,
     next_look,
     track,
 )
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.objects import ApiObject
+from reporter.model.verdicts import ObjectRef
 from tests.support.builders import NOON, a_deployment, a_pod, a_store
 
 

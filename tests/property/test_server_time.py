@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from reporter.kube.server_time import ServerTime
-from reporter.runtime.process.clock import MAX_RATE, corrected_offset
+from reporter.process.clock import MAX_RATE, corrected_offset
+from reporter.process.server_time import ServerTime
 
 
 EPOCH = datetime(2026, 5, 1, tzinfo=UTC)

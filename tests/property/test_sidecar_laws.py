@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reporter.job.observations import FileObservation, InvalidResult, NoFile
 from reporter.job.reports import Report
 from reporter.job.steps import Leave, SidecarRules
-from reporter.model.records.job_results import Terminated
+from reporter.model.job_results import Terminated
 from tests.support.sidecars import FAILURE, SUCCESS, ReplayedAdapter
 
 

@@ -10,11 +10,11 @@ from datetime import timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from reporter.announcing.grouping import group_key
+from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.model.enums import Emission, EventType, Layer, TroubleKind
 from reporter.model.silences import SilenceText
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.stages.announcing.grouping import group_key
-from reporter.stages.evaluation.evaluation import EvaluationSettings
 from tests.property.checked_replay import CATALOGUE, GROUPED, KEYS, SETS
 from tests.support.builders import a_trouble, an_active_verdict
 from tests.support.reason_states import reason_states

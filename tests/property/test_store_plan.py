@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reporter.history.plan import Plan
+from reporter.history.wanted import id_of
+from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer
-from reporter.model.kinds.productionstack.health_event_writes import StoreLimits
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
-from reporter.stages.healthevents.plan import Plan
-from reporter.stages.healthevents.wanted import id_of
 from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.health_events import StoreReplay, a_health_event, as_text
 from tests.support.replay import Replay

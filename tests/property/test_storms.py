@@ -8,7 +8,7 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.stages.announcing.grouping import GROUP_THRESHOLD
+from reporter.announcing.grouping import GROUP_THRESHOLD
 from tests.property.storm_replay import (
     INFRA,
     NAMESPACES,

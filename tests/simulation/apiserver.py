@@ -15,9 +15,9 @@ from reporter.kube.event_format import (
     encode_event_patch,
     event_name,
 )
+from reporter.kube.event_record import EventRecord, PossibleKeys
+from reporter.kube.lease_record import LeaseRecord
 from reporter.kube.leases import Lease
-from reporter.model.records.event_record import EventRecord, PossibleKeys
-from reporter.model.records.lease_record import LeaseRecord
 from tests.simulation.network import SimulatedNetwork
 from tests.support.virtual_clock import VirtualClock
 

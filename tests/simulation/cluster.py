@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
-from reporter.stories.notation.syntax import apply_merge_patch
-from reporter.stories.objects.addresses import ObjectAddress
-from reporter.stories.objects.objects import StoryObjects
+from reporter.stories.format import apply_merge_patch
+from reporter.stories.objects import ObjectAddress, StoryObjects
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.support.builders import LONG_AGO
 from tests.support.virtual_clock import VirtualClock

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from reporter.announcing.message import MessageInput, ReportedTrouble
+from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType
-from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Active, Trouble, Unknown
-from reporter.stages.announcing.message import MessageInput, ReportedTrouble
 from tests.simulation.apiserver import EventWrite
 from tests.simulation.delivery_checker import DeliveryChecker
 from tests.simulation.ground_truth import GroundTruth, verdicts_of

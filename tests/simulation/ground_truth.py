@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.kinds import DEFAULT_KINDS
+from reporter.evaluation.clocks import EMPTY_GATE
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, Watching
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.text.times import EARLIEST_TIME
+from reporter.model.times import EARLIEST_TIME
 from reporter.model.verdicts import Active, Clear, Paused, Trouble, Unknown, Verdict
-from reporter.stages.evaluation.clocks import EMPTY_GATE
-from reporter.stages.evaluation.probe_run import prepare_probe_run
-from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import find_subjects
-from reporter.stages.store.store import Store
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import find_subjects
+from reporter.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.records.event_record import EventRecord
-from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.announcing.earlier_events import NOT_READ, EarlierEvents
-from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.controller.controller import Controller
-from reporter.runtime.leaderelection import rules
-from reporter.runtime.leaderelection.elector import Elector
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes import PROBES
-from reporter.stages.store.store import Store
+from reporter.announcing.announcements import Announcements
+from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
+from reporter.announcing.publisher import EventPublisher
+from reporter.controller.controller import Controller
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.registry import PROBES
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube import lease_rules as rules
+from reporter.kube.elector import Elector
+from reporter.kube.event_record import EventRecord
+from reporter.store.store import Store
 from tests.simulation.apiserver import (
     EventStore,
     LeaseStore,

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from reporter.model.catalogue.entries import CatalogueEntry, Scope
+from reporter.catalogue.entries import CatalogueEntry, Scope
+from reporter.evaluation.holds import CRASH_SETTLE
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.kaito import INFERENCE_SETS
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Reason
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import Trouble
-from reporter.stages.evaluation.holds import CRASH_SETTLE
-from reporter.stages.probes.specs import SPECS
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.troubles import CRDS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -7,13 +7,13 @@ Each check allows for what a replica cannot know yet: as many seconds as its wat
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from reporter.evaluation.holds import LONG_UNKNOWN as LONG
+from reporter.kube.event_record import EventRecord
+from reporter.kube.lease_rules import LeaseTiming
 from reporter.model.enums import EventType, TroubleKind
 from reporter.model.observations import WATCH_LOSS_TOLERANCE
-from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey
 from reporter.model.verdicts import ObjectRef, Trouble
-from reporter.runtime.leaderelection.rules import LeaseTiming
-from reporter.stages.evaluation.holds import LONG_UNKNOWN as LONG
 from tests.simulation.ground_truth import NEVER, GroundTruth, TruthInterval
 from tests.simulation.replica import Replica
 from tests.simulation.rules import (

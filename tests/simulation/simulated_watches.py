@@ -4,10 +4,10 @@ from collections.abc import Callable, Container, Iterable
 from functools import partial
 from random import Random
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.simulation.cluster import ObjectUpdate, SimulatedCluster
 from tests.simulation.troubles import CRDS
 from tests.support.virtual_clock import VirtualClock

@@ -9,8 +9,8 @@ from typing import Self
 
 from msgspec.structs import replace
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.resource_kind import ResourceKind
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.resource_kind import ResourceKind
 from tests.simulation.apiserver import EventStore, LeaseStore
 from tests.simulation.cluster import SimulatedCluster
 from tests.simulation.delivery_checker import DeliveryChecker

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 SCENARIO = """
-from reporter.model.kinds import DEFAULT_KINDS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from tests.simulation.simulation import Simulation
 
 with Simulation(3) as simulation:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.model.kinds import DEFAULT_KINDS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from tests.simulation.latency_checker import MAX_DELAY, LatencyChecker
 from tests.simulation.network import NetworkCondition
 from tests.simulation.simulation import Simulation

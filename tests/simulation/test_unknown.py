@@ -2,12 +2,12 @@
 
 import pytest
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.gateway_api.gateways import GATEWAYS
+from reporter.evaluation.evaluation import Evaluation
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.gateway_api import GATEWAYS
 from reporter.model.observations import WATCH_LOSS_TOLERANCE, WatchLost
-from reporter.stages.evaluation.evaluation import Evaluation
 from tests.simulation.replica import EVALUATOR
 from tests.simulation.simulation import Simulation
 from tests.support.builders import NOON, a_store

@@ -5,13 +5,13 @@ The troubles of the simulation: descriptions of objects, merged over those of th
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reporter.stories.objects.objects import healthy_pods
-from reporter.stories.stack.healthy_stack import HEALTHY_STACK as STACK
+from reporter.stories.healthy_stack import HEALTHY_STACK
+from reporter.stories.objects import healthy_pods
 from tests.support.cases import CASES, read_yaml
 
 
-CRDS: Mapping = STACK["crds"]
-HEALTHY: Mapping = {**STACK["objects"], **healthy_pods(STACK["objects"].items())}
+CRDS: Mapping = HEALTHY_STACK["crds"]
+HEALTHY: Mapping = {**HEALTHY_STACK["objects"], **healthy_pods(HEALTHY_STACK["objects"].items())}
 
 
 @dataclass(frozen=True)

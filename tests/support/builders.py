@@ -4,24 +4,26 @@ Builders of small values for tests: catalogue entries, troubles, Deployments, po
 
 from datetime import timedelta
 
-from reporter.model.catalogue.entries import Catalogue, CatalogueEntry, Scope, Suppression
-from reporter.model.catalogue.hold_durations import HoldDurations
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, HoldDurations, Scope, Suppression
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.enums import EventType, Layer, Owner, Reason, TroubleKind
-from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.observations import Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import Active, Cause, InvolvedObject, ObjectRef, Trouble
-from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.store import Store
-from reporter.stories.notation import times
-from reporter.stories.objects.conditions import build_condition, build_observed_condition
-from reporter.stories.objects.deployments import build_deployment
-from reporter.stories.objects.namespaces import build_namespace
-from reporter.stories.objects.pods import build_pod
+from reporter.store.samples import SampleStore
+from reporter.store.store import Store
+from reporter.stories import format as story_format
+from reporter.stories.built_objects import (
+    build_condition,
+    build_deployment,
+    build_namespace,
+    build_observed_condition,
+    build_pod,
+)
 from tests.support.catalogue_fixture import SUBJECTS
 
 
-NOON, LONG_AGO = times.START, times.LONG_AGO
+NOON, LONG_AGO = story_format.START, story_format.LONG_AGO
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.problems import Problem
-from reporter.model.catalogue.entries import Catalogue
-from reporter.stories.replay.catalogues import SHIPPED
-from reporter.stories.running.files import StoryFile, find_files, read_stories
+from reporter.stories.catalogues import SHIPPED
+from reporter.stories.files import StoryFile, find_files, read_stories
 
 
 CASES = Path(__file__).parents[1] / "cases"

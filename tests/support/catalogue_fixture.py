@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.model.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.cli.configuration import load_shipped_catalogue
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.probes.probe import ProbeRequest
 from reporter.settings import load_settings
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.probes.specs import SPECS
 
 
 DEFAULT_FLAGS = load_settings(

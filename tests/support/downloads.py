@@ -2,19 +2,19 @@
 
 from datetime import timedelta
 
-from reporter.model.metrics.samples import (
+from reporter.resources import downloads
+from reporter.resources.downloads import (
+    ENGINE_METRIC_PREFIX,
+    REMAINING_SECONDS_METRIC,
+    Download,
+    DownloadRules,
+)
+from reporter.scrape.samples import (
     ContainerRun,
     Sample,
     ScrapedMetrics,
     ScrapeHistory,
     add_scrape,
-)
-from reporter.stages.resources import downloads
-from reporter.stages.resources.downloads import (
-    ENGINE_METRIC_PREFIX,
-    REMAINING_SECONDS_METRIC,
-    Download,
-    DownloadRules,
 )
 from tests.support.builders import NOON
 

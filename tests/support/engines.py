@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import msgspec
 
+from reporter.evaluation.registry import PROBES
 from reporter.model.enums import Reason
-from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics
-from reporter.model.metrics.scrapes import Scrape
 from reporter.model.verdicts import Active, Unknown, Verdict
-from reporter.stages.probes import PROBES
-from reporter.stages.snapshot.loading import is_serving
-from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.store import Store
+from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics
+from reporter.scrape.scrapes import Scrape
+from reporter.snapshot.loading import is_serving
+from reporter.store.samples import SampleStore
+from reporter.store.store import Store
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,

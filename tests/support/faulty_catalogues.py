@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 from msgspec.structs import replace
 
-from reporter.model.catalogue.entries import Catalogue
+from reporter.catalogue.entries import Catalogue
+from reporter.cel.parameters import CelReason, ReasonGroup
 from reporter.model.enums import Reason
-from reporter.stages.probes.cel.parameters import CelReason, ReasonGroup
 
 
 FAULT = "a fault in the keys of an object"

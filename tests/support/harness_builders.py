@@ -4,11 +4,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from reporter.model.enums import Layer
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import Metadata
-from reporter.model.kinds.cilium.network_policies import (
+from reporter.kinds.cilium import (
     CiliumNetworkPolicy,
     CiliumNetworkPolicySpec,
     CiliumNetworkPolicyStatus,
@@ -16,23 +12,23 @@ from reporter.model.kinds.cilium.network_policies import (
     IngressRule,
     MatchExpression,
 )
-from reporter.model.kinds.core.namespaces import Namespace
-from reporter.model.kinds.gateway_api.gateway_classes import (
+from reporter.kinds.core import Namespace
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.gateway_api import (
+    Gateway,
+    GatewayAddress,
     GatewayClass,
     GatewayClassSpec,
     GatewayClassStatus,
-)
-from reporter.model.kinds.gateway_api.gateways import (
-    Gateway,
-    GatewayAddress,
     GatewaySpec,
     GatewayStatus,
+    HTTPRoute,
+    HTTPRouteSpec,
     Listener,
     ListenerStatus,
+    ParentReference,
 )
-from reporter.model.kinds.gateway_api.http_routes import HTTPRoute, HTTPRouteSpec
-from reporter.model.kinds.gateway_api.parents import ParentReference
-from reporter.model.kinds.istio.envoy_filters import (
+from reporter.kinds.istio import (
     EnvoyFilter,
     EnvoyFilterSpec,
     EnvoyFilterStatus,
@@ -40,11 +36,13 @@ from reporter.model.kinds.istio.envoy_filters import (
     ValidationMessage,
     WorkloadSelector,
 )
-from reporter.model.kinds.kaito.api_keys import APIKey, APIKeyStatus
+from reporter.kinds.kaito import APIKey, APIKeyStatus
+from reporter.kinds.objects import Condition, Metadata
+from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.support.builders import LONG_AGO, a_deployment, an_observed_condition
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from reporter.model.enums import Owner
-from reporter.model.kinds.productionstack.health_events import (
+from reporter.history.plan import Plan
+from reporter.kinds.health_events import (
     HEALTH_EVENTS,
     HealthEvent,
     HealthEventMetadata,
@@ -20,11 +20,11 @@ from reporter.model.kinds.productionstack.health_events import (
     Resolution,
     subject_text,
 )
-from reporter.model.rollup.states import Actionability
+from reporter.model.enums import Owner
+from reporter.model.states import Actionability
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.stages.healthevents.plan import Plan
-from reporter.stories.replay import store_replay
-from reporter.stories.replay.store_replay import ReplayedStore
+from reporter.stories import store_replay
+from reporter.stories.store_replay import ReplayedStore
 from tests.support.builders import NOON
 
 

@@ -3,33 +3,33 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from reporter.model.enums import Reason
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
-from reporter.model.kinds.base.ownership import CREATED_BY_LABEL
-from reporter.model.kinds.core.namespaces import NAMESPACES, Namespace
-from reporter.model.kinds.core.pods import (
+from reporter.controller.scrape_config import find_scrapes
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import (
+    NAMESPACES,
     PODS,
     ContainerState,
     ContainerStateRunning,
     ContainerStateWaiting,
     ContainerStatus,
+    Namespace,
     Pod,
     PodSpec,
     PodStatus,
 )
-from reporter.model.kinds.kaito.inference_sets import (
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.kaito import (
     INFERENCE_SETS,
     InferenceSet,
     InferenceSetSpec,
 )
-from reporter.model.metrics.samples import FailedScrape
-from reporter.model.metrics.scrapes import Scrape
+from reporter.kinds.objects import CREATED_BY_LABEL, AnnotatedMetadata, Metadata
+from reporter.model.enums import Reason
 from reporter.model.observations import Watching
-from reporter.runtime.inputs.scrape_config import find_scrapes
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.store import Store
+from reporter.scrape.samples import FailedScrape
+from reporter.scrape.scrapes import Scrape
+from reporter.store.samples import SampleStore
+from reporter.store.store import Store
 from tests.support.builders import LONG_AGO, NOON, SECOND, a_condition
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,

@@ -2,37 +2,37 @@
 
 from datetime import UTC, datetime
 
-from reporter.model.enums import Layer
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
-from reporter.model.kinds.core.namespaces import Namespace
-from reporter.model.kinds.core.services import Service
-from reporter.model.kinds.gateway_api.gateway_classes import GatewayClass, GatewayClassSpec
-from reporter.model.kinds.gateway_api.gateways import Gateway, GatewaySpec
-from reporter.model.kinds.gateway_api.http_routes import (
+from reporter.kinds.core import Namespace, Service
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.gateway_api import (
     BackendReference,
+    EndpointPickerReference,
+    Gateway,
+    GatewayClass,
+    GatewayClassSpec,
+    GatewaySpec,
     HTTPRoute,
     HTTPRouteRule,
     HTTPRouteSpec,
-)
-from reporter.model.kinds.gateway_api.inference_pools import (
-    EndpointPickerReference,
     InferencePool,
     InferencePoolSelector,
     InferencePoolSpec,
+    ParentReference,
+    ParentsStatus,
+    ParentStatus,
 )
-from reporter.model.kinds.gateway_api.parents import ParentReference, ParentsStatus, ParentStatus
-from reporter.model.kinds.kaito.inference_sets import (
+from reporter.kinds.kaito import (
     InferenceSet,
     InferenceSetSpec,
     InferenceSetStatusFields,
+    Workspace,
 )
-from reporter.model.kinds.kaito.workspaces import Workspace
+from reporter.kinds.objects import AnnotatedMetadata, Condition, Metadata
+from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
-from reporter.stages.store.store import Store
-from reporter.stories.objects import model_objects
-from reporter.stories.objects.model_objects import (
+from reporter.store.store import Store
+from reporter.stories import models
+from reporter.stories.models import (
     build_metadata,
     build_model_pod,
     build_workspace,
@@ -41,8 +41,8 @@ from tests.support.builders import a_deployment, a_pod, a_store, an_observed_con
 from tests.support.catalogue_fixture import HARNESS_LABEL
 
 
-CREATED_BY, INDEX, NODE = model_objects.CREATED_BY, model_objects.INDEX, model_objects.NODE
-SERVING_CONDITIONS = model_objects.SERVING_CONDITIONS
+CREATED_BY, INDEX, NODE = models.CREATED_BY, models.INDEX, models.NODE
+SERVING_CONDITIONS = models.SERVING_CONDITIONS
 TEAM, MODEL, WORKSPACE = "team-a", "qwen", "qwen-7rk2p"
 GATEWAY, ROUTE, POOL = "team-a-gw", "qwen-route", "qwen-inferencepool"
 EPP = f"{POOL}-epp"

@@ -5,15 +5,14 @@ from datetime import timedelta
 import msgspec
 from msgspec.structs import replace
 
+from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
+from reporter.evaluation.clocks import Gate
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.core import Pod
 from reporter.model.enums import Reason
-from reporter.model.kinds.core.pods import Pod
 from reporter.model.verdicts import Active
-from reporter.stages.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.stages.evaluation.clocks import Gate
-from reporter.stages.evaluation.probe_run import prepare_probe_run
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS, a_probe_request
 from tests.support.model_builders import MODEL, SUBJECT, TEAM, a_model_store

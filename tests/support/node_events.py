@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from reporter.model.kinds.nvsentinel.node_health_events import (
+from reporter.history.node_events import make_fault
+from reporter.kinds.health_events import HealthEventMetadata, HealthEventSpec
+from reporter.kinds.nvsentinel import (
     DEFAULT_RESOURCE,
     KINDS,
     NodeHealthEvent,
     NodeHealthEventSpec,
     node_health_events,
 )
-from reporter.model.kinds.productionstack.health_events import HealthEventMetadata, HealthEventSpec
-from reporter.stages.healthevents.node_events import make_fault
 from tests.support.health_events import NAMESPACE
 
 

@@ -1,12 +1,12 @@
 """An evaluation in which every InferenceSet has a finding of its own."""
 
+from reporter.evaluation.clocks import CauseClock, FindingState, Gate
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.rank import Ranking
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import Cause, InvolvedObject, ObjectRef, Trouble
-from reporter.stages.evaluation.clocks import CauseClock, FindingState, Gate
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.evaluation.rank import Ranking
-from reporter.stages.snapshot.subjects import Subjects
+from reporter.snapshot.subjects import Subjects
 from tests.support.builders import LONG_AGO, NOON
 
 

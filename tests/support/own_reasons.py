@@ -10,21 +10,20 @@ from typing import Any
 
 import msgspec
 
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.model.catalogue.entries import Catalogue
+from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.evaluation.clocks import Gate
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Verdict
-from reporter.runtime.inputs.permissions import crds_to_track, kinds_to_watch
 from reporter.settings import FLAG_NAMES
-from reporter.stages.evaluation.clocks import Gate
-from reporter.stages.evaluation.probe_run import prepare_probe_run
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.support.builders import MINUTE, NOON
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
 

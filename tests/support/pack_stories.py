@@ -5,10 +5,10 @@ from typing import Any
 
 import yaml
 
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.sources.packs import DEFAULT_PACKS, shipped_packs
-from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.model.catalogue.entries import Catalogue
+from reporter.catalogue.overlay import DEFAULT_PACKS, shipped_packs
+from reporter.cli.configuration import load_shipped_catalogue
 
 
 FOLDER = default_folder() / "packs"

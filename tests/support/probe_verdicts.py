@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
+from reporter.evaluation.probe_run import run_probe
+from reporter.evaluation.registry import PROBES
 from reporter.model.verdicts import Active, Trouble, Verdict
-from reporter.stages.evaluation.probe_run import run_probe
-from reporter.stages.probes import PROBES
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.snapshot.lookups import check_lookups
-from reporter.stages.snapshot.undecodable import UndecodableIndex
-from reporter.stages.store.store import Store
+from reporter.probes.probe import ProbeRequest
+from reporter.snapshot.lookups import UndecodableIndex, check_lookups
+from reporter.store.store import Store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 

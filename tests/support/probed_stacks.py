@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
-from reporter.model.kinds.gateway_api.inference_pools import INFERENCE_POOLS
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from tests.support import harness_builders, model_builders, source_builders
 from tests.support.builders import a_deployment
 

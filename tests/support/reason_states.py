@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.states import ReasonState, StateTracker
 from reporter.model.subjects import FindingKey
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.evaluation.states import ReasonState, StateTracker
 
 
 def reason_states(evaluation: Evaluation) -> Mapping[FindingKey, ReasonState]:

@@ -4,14 +4,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Self
 
-from reporter.model.catalogue.entries import ProbeSpec
+from reporter.catalogue.entries import ProbeSpec
+from reporter.evaluation.pipeline import Evaluator
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown, Verdict
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes.probe import Probe
-from reporter.stages.store.store import Store
-from reporter.stories.replay import process
-from reporter.stories.replay.process import ReplayedProcess
+from reporter.probes.probe import Probe
+from reporter.store.store import Store
+from reporter.stories import process
+from reporter.stories.process import ReplayedProcess
 from tests.support.reason_states import reason_states
 from tests.support.subject_store import a_subject_store, change_subjects
 

@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from reporter.catalogue.sources.packs import DEFAULT_PACKS
+from reporter.catalogue.overlay import DEFAULT_PACKS
+from reporter.metrics.page import Metrics
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
+from reporter.rollup.document import StatusView
+from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
-from reporter.sinks.metrics.page import Metrics
-from reporter.stages.rollup.document import StatusView
-from reporter.stages.rollup.records import RollUp
-from reporter.stories.replay.statuses import status_lines
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.statuses import status_lines
+from reporter.stories.story_replay import StoryReplay
 
 
 BAD_IMAGE = {

@@ -23,7 +23,7 @@ from reporter.job.steps import (
     with_question,
     with_stop,
 )
-from reporter.model.records.job_results import Terminated
+from reporter.model.job_results import Terminated
 
 
 RULES = SidecarRules(timedelta(seconds=2), timedelta(seconds=300))

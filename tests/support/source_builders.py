@@ -2,33 +2,30 @@
 
 import msgspec
 
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
-from reporter.model.kinds.base.conditions import Condition
-from reporter.model.kinds.base.objects import AnnotatedMetadata, Metadata
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.model.kinds.batch.jobs import CHECK_LABEL, Job, JobStatus
-from reporter.model.kinds.istio.authorization_policies import (
+from reporter.kinds.batch import CHECK_LABEL, Job, JobStatus
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.istio import (
     AuthorizationPolicy,
     AuthorizationPolicySpec,
     ExtensionProvider,
+    MeshConfigMap,
+    MeshConfigMapData,
 )
-from reporter.model.kinds.istio.mesh_config import MeshConfigMap, MeshConfigMapData
-from reporter.model.kinds.karpenter.node_claims import NodeClaim, NodeClaimStatus
-from reporter.model.kinds.karpenter.node_pools import NodePool, NodePoolStatus
-from reporter.model.kinds.keda.horizontal_pod_autoscalers import (
+from reporter.kinds.karpenter import NodeClaim, NodeClaimStatus, NodePool, NodePoolStatus
+from reporter.kinds.keda import (
     HorizontalPodAutoscaler,
     HorizontalPodAutoscalerSpec,
     HorizontalPodAutoscalerStatus,
-)
-from reporter.model.kinds.keda.scaled_objects import (
     ScaledObject,
     ScaledObjectSpec,
     ScaledObjectStatus,
+    ScaleTarget,
 )
-from reporter.model.kinds.keda.scaling_target import ScaleTarget
+from reporter.kinds.objects import AnnotatedMetadata, Condition, Metadata
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import Watching, WatchState
 from reporter.model.subjects import Subject
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.support.builders import LONG_AGO, a_condition
 from tests.support.catalogue_fixture import SUBJECTS, a_probe_request
 from tests.support.model_builders import MODEL, TEAM, WORKSPACE

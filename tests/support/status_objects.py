@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import yaml
 
-from reporter.model.kinds.productionstack.statuses import (
+from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay
 
 
 CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"

@@ -9,8 +9,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from reporter.model.fleet.status import FLEET_SCOPE
-from reporter.sinks.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE
+from reporter.model.fleet_status import FLEET_SCOPE
+from reporter.server.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE
 
 
 def _closed(schema: Any) -> Any:

@@ -5,19 +5,18 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from reporter.model.catalogue.subject_definitions import (
+from reporter.catalogue.subject_definitions import (
     NamespaceScope,
     SubjectDefinition,
     make_definitions,
 )
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES
+from reporter.kinds.objects import Metadata
 from reporter.model.enums import Layer
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.base.objects import Metadata
-from reporter.model.kinds.gateway_api.gateways import GATEWAYS
-from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.observations import Watching
 from reporter.model.subjects import Subject
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.support.catalogue_fixture import SUBJECTS
 
 

@@ -5,8 +5,8 @@ import time
 
 from e2e.bench.support.plain_client import PlainClient
 from e2e.controlplane import ControlPlane
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kube.paths import collection_path
-from reporter.model.kinds import DEFAULT_KINDS
 
 
 PAUSE = 1.0

@@ -12,17 +12,17 @@ import msgspec
 
 from e2e.controlplane import Json
 from e2e.support.production_stack import workload
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.metrics.samples import ScrapedMetrics
+from reporter.controller.permissions import crds_to_track
+from reporter.controller.scrape_config import find_scrapes
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
-from reporter.runtime.inputs.permissions import crds_to_track
-from reporter.runtime.inputs.scrape_config import find_scrapes
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.resources.kaito.inference_sets import WORKSPACE_LABEL
-from reporter.stages.store.samples import SampleStore
-from reporter.stages.store.store import Store
+from reporter.resources.inference_sets import WORKSPACE_LABEL
+from reporter.scrape.samples import ScrapedMetrics
+from reporter.store.samples import SampleStore
+from reporter.store.store import Store
 from tests.support.engines import a_page
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.pipeline import Evaluator
 from reporter.model.subjects import Subject
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.rollup.fold import fold
-from reporter.stages.rollup.records import RollUp
-from reporter.stages.rollup.rules import RollUpInput, RollUpRules
-from reporter.stages.snapshot.snapshot import Snapshot
-from reporter.stages.snapshot.subjects import ALL_LAYERS
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS
 
 
 def measure_rollup(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from e2e.chart.alerts.replicas import REPLICAS, Pages, Replicas
 from e2e.chart.alerts.timeline import Labels, samples
-from reporter.sinks.metrics.declarations.declaration import PREFIX
+from reporter.metrics.declarations import PREFIX
 
 
 AT_ONCE = 2

@@ -10,13 +10,12 @@ from typing import Any, TypeAlias
 
 from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.timeline import NAMESPACE
-from reporter.model.catalogue.entries import Catalogue
+from reporter.catalogue.entries import Catalogue
+from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
-from reporter.sinks.metrics.page import Metrics
-from reporter.stories.notation.expectations import expected_announcements
-from reporter.stories.notation.syntax import parse_duration
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.format import expected_announcements, parse_duration
+from reporter.stories.story_replay import StoryReplay
 from tests.support.builders import NOON
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

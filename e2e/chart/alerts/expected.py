@@ -3,9 +3,9 @@
 from devcluster.example.team import MODEL, TEAM
 from e2e.chart.alerts.capture import State
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, samples
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Owner, Reason
 from reporter.model.silences import SilenceState
-from reporter.stages.probes.specs import SPECS
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.status_objects import STATUSES
 

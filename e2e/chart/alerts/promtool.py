@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from e2e.chart.alerts.timeline import selector
 from e2e.controlplane import assets
-from reporter.sinks.metrics.declarations.declaration import PREFIX
+from reporter.metrics.declarations import PREFIX
 
 
 Json = dict[str, Any]

@@ -14,9 +14,9 @@ from devcluster.http.faults.rules import status_response
 from devcluster.kubeconfig import render_kubeconfig
 from devcluster.server import DevCluster
 from reporter.app import Reporter
-from reporter.cli.arguments.configuration import load_configuration, load_shipped_catalogue
+from reporter.cli.configuration import load_configuration, load_shipped_catalogue
 from reporter.kube.client import connect
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.process.reporter_process import holder, value_of
 from tests.integration.server.served_pages import free
 from tests.support.background import running_beside

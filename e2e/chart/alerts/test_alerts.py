@@ -41,9 +41,9 @@ from e2e.chart.alerts.timeline import (
     series_of,
 )
 from e2e.chart.conftest import AlertErrors
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.model.silences import SilenceState
-from reporter.stages.probes.specs import SPECS
 from tests.integration.process.reporter_process import LEASES
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.sample import one_in

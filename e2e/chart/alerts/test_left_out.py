@@ -9,9 +9,9 @@ import pytest
 from e2e.chart.alerts.expected import OURS
 from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.sinks.metrics.declarations.states import SET_LIMIT
-from reporter.sinks.metrics.page import Metrics
-from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.evaluation.evaluation import Evaluation
+from reporter.metrics.declarations import SET_LIMIT
+from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.outage import outage
 

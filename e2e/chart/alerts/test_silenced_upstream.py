@@ -10,8 +10,8 @@ import pytest
 
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.sinks.metrics.page import Metrics
-from reporter.stages.evaluation.evaluation import Evaluation
+from reporter.evaluation.evaluation import Evaluation
+from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import LOST, show_rollup, stack_after
 

@@ -11,7 +11,7 @@ from e2e.chart.alerts.case_pages import Story, story_of
 from e2e.chart.alerts.expected import OURS, Alert
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import Phase, series_of
-from reporter.stages.resources.scaling.annotations import ANNOTATION_PREFIX
+from reporter.resources.scaling_annotations import ANNOTATION_PREFIX
 
 
 pytestmark = pytest.mark.controlplane

@@ -17,9 +17,8 @@ from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.timeline import selector
 from e2e.chart.dashboard.panels import DASHBOARD, FILE, panels, queries, query_of
 from e2e.chart.helm import Helm
-from reporter.sinks.metrics.declarations.declaration import PREFIX, MetricDeclaration, MetricType
-from reporter.sinks.metrics.declarations.reporter import METRICS
-from reporter.sinks.metrics.states.index import ACTIVE, CLEAR, STATE_NAMES
+from reporter.metrics.declarations import METRICS, PREFIX, MetricDeclaration, MetricType
+from reporter.metrics.index import ACTIVE, CLEAR, STATE_NAMES
 
 
 Json = dict[str, Any]

@@ -9,9 +9,9 @@ import pytest
 from e2e.chart.alerts.case_pages import CasePages
 from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
 from e2e.chart.dashboard.prometheus import Prometheus, prometheus_with
-from reporter.model.records.event_record import WriteResult
-from reporter.sinks.metrics.collectors import PermissionReport, WatchReport
-from reporter.sinks.metrics.page import Metrics
+from reporter.kube.event_record import WriteResult
+from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.metrics.page import Metrics
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

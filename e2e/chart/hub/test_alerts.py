@@ -13,8 +13,7 @@ from e2e.chart.alerts.timeline import selector
 from e2e.chart.conftest import AlertErrors
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
-from reporter.model.fleet.enums import Dropped, FleetCode, QueryName, QueryResult
-from reporter.sinks.metrics.declarations.hub import (
+from reporter.hub.metric_declarations import (
     HUB_DROPPED_SERIES,
     HUB_LAST_SUCCESS,
     HUB_LEADER,
@@ -23,6 +22,7 @@ from reporter.sinks.metrics.declarations.hub import (
     HUB_QUERY_RESULTS,
     HUB_UNKNOWN_CLUSTERS,
 )
+from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
 
 
 pytestmark = pytest.mark.controlplane

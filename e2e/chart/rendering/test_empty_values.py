@@ -13,7 +13,7 @@ from e2e.chart.alerts.promtool import alerts_of
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.hub.rendered import NAMESPACE, objects_of_hub
 from e2e.chart.rendering.objects import arguments_of
-from reporter.cli.arguments.configuration import load_hub_settings
+from reporter.cli.configuration import load_hub_settings
 from reporter.settings import load_settings
 from tests.support.sample import one_in
 

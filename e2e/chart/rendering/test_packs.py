@@ -11,7 +11,7 @@ from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.rendering.objects import arguments_of, granted_by
 from e2e.controlplane.rules import needed
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.sources.packs import shipped_packs
+from reporter.catalogue.overlay import shipped_packs
 from reporter.settings import ScrapeMode
 
 

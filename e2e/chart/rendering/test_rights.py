@@ -17,9 +17,9 @@ from e2e.chart.rendering.objects import (
     object_of,
 )
 from e2e.controlplane.rules import needed
+from reporter.kinds.health_events import HEALTH_EVENTS
+from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
 from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.model.kinds.nvsentinel.node_health_events import DEFAULT_RESOURCE, node_health_events
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 from reporter.settings import ScrapeMode, StatusAuthorization, StoreBackend, load_settings
 
 

@@ -10,8 +10,8 @@ from e2e.chart import CHART
 from e2e.chart.helm import IN_UMBRELLA, Helm, HelmFailed
 from e2e.chart.installed import umbrella
 from e2e.chart.rendering.objects import arguments_of, object_of
-from reporter.catalogue.silences import read_silence_file
-from reporter.stages.silences.checking import parse_until
+from reporter.catalogue.silence_file import read_silence_file
+from reporter.evaluation.silencing import parse_until
 
 
 pytestmark = pytest.mark.controlplane

@@ -8,9 +8,9 @@ from e2e.chart import crds as chart_crds
 from e2e.controlplane import Client, ControlPlane, crds
 from e2e.controlplane.rules import rules
 from e2e.support.reporter_process import ReporterProcess
-from reporter.cli.arguments.configuration import HUB_LEASE, load_hub_settings
+from reporter.cli.configuration import HUB_LEASE, load_hub_settings
 from reporter.hub.permissions import needed_permissions
-from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS as KIND
+from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS as KIND
 
 
 NAMESPACE = NAME = "hub"

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from prometheus_client.core import Metric
 
 from e2e.hub.parts.pages import render
-from reporter.model.rollup.states import COUNTED_STATES, State
-from reporter.sinks.metrics.collectors import make_family
-from reporter.sinks.metrics.declarations.declaration import MetricDeclaration
-from reporter.sinks.metrics.declarations.reporter import (
+from reporter.metrics.collectors import make_family
+from reporter.metrics.declarations import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_REPLICAS,
     ROLLUP_STATE,
+    MetricDeclaration,
 )
+from reporter.model.states import COUNTED_STATES, State
 
 
 LABEL = "cluster"

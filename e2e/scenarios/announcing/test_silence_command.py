@@ -12,8 +12,8 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_RE
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.silences import SLOW, run_command, until_silenced
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from reporter.kinds.resource_kind import SILENCE_PREFIX
 from reporter.kube.access_review import Permission
-from reporter.model.kinds.base.silencing import SILENCE_PREFIX
 
 
 pytestmark = pytest.mark.controlplane

@@ -12,10 +12,10 @@ import pytest
 
 from e2e.scenarios.cases.real_cases import REAL_CASES
 from e2e.support.cases.case_steps import Case
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.specs import SPECS
-from reporter.stories.notation.expectations import expected_announcements
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.stories.format import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.pack_stories import PACKS, catalogue_of, read_pack_stories
 

@@ -16,7 +16,7 @@ from e2e.support.cases.slow_steps import find_delays
 from e2e.support.cases.status_comparison import CaseStatus
 from e2e.support.events import Event
 from reporter.model.enums import Layer, Reason
-from reporter.stories.notation.expectations import expected_announcements
+from reporter.stories.format import expected_announcements
 from tests.support.cases import case_catalogue, read_cases
 
 

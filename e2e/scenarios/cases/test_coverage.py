@@ -17,7 +17,7 @@ from e2e.scenarios.cases.real_cases import REAL_CASES, CaseNotReplayable, of_lay
 from e2e.suite.announces import collect_tests
 from e2e.support.cases.slow_steps import find_delays
 from reporter.model.enums import Layer
-from reporter.stories.notation.expectations import expected_announcements
+from reporter.stories.format import expected_announcements
 from tests.support.cases import read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.pack_stories import read_pack_stories

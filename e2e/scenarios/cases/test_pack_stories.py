@@ -16,10 +16,10 @@ from e2e.support.cases.cluster_objects import ANY_VERSION, CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, line
 from e2e.support.cases.slow_steps import find_delays
 from e2e.support.shared_plane import SharedPlane
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.specs import SPECS
-from reporter.stories.stack.healthy_stack import stack_before
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.stories.healthy_stack import stack_before
 from tests.support.pack_stories import PACKS, catalogue_of
 
 

@@ -7,7 +7,7 @@ import pytest
 from e2e.controlplane import ControlPlane, until
 from e2e.support.model_server import MAX_RUNNING, ModelServer
 from reporter.scrape.exposition import MalformedExposition
-from reporter.stories.pages.exposition import parse_samples
+from reporter.stories.metrics_pages import parse_samples
 
 
 RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"

@@ -10,7 +10,7 @@ import pytest
 from e2e.controlplane import ControlPlane, Json, Options, assets, crds, prepared, reporter_rights
 from e2e.controlplane.prepared import State
 from e2e.support.production_stack.components import namespace_manifest
-from reporter.model.kinds import DEFAULT_KINDS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from tests.support.ports import refusing_port
 
 

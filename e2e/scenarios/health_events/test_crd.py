@@ -11,12 +11,7 @@ from e2e.controlplane import ApiError, ControlPlane, Json
 from e2e.support import health_events
 from e2e.support.health_events import PATH
 from e2e.support.reporter_process import NAMESPACE
-from reporter.kube.client import RestClient, connect
-from reporter.kube.errors import Conflict, Invalid, NotFound
-from reporter.kube.event_format import event_labels
-from reporter.kube.health_events import HealthEventClient
-from reporter.model.enums import EventType, Layer, Reason
-from reporter.model.kinds.productionstack.health_events import (
+from reporter.kinds.health_events import (
     HEALTH_EVENTS,
     MAX_CAUSES,
     MAX_REASON,
@@ -32,9 +27,14 @@ from reporter.model.kinds.productionstack.health_events import (
     Quarantine,
     Resolution,
 )
-from reporter.model.kinds.productionstack.statuses import MAX_NAME
-from reporter.model.records.event_record import EventRecord
-from reporter.model.rollup.silenced import SilencedBy
+from reporter.kinds.productionstack import MAX_NAME
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, Invalid, NotFound
+from reporter.kube.event_format import event_labels
+from reporter.kube.event_record import EventRecord
+from reporter.kube.health_events import HealthEventClient
+from reporter.model.enums import EventType, Layer, Reason
+from reporter.model.status_document import SilencedBy
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from tests.support.builders import NOON

@@ -19,7 +19,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_RE
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_all_known, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
+from reporter.kinds.health_events import HEALTH_EVENTS
 from tests.support.health_events import CRD, RESOURCE, a_spec
 
 

@@ -16,13 +16,13 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_all_known, until_logged, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
-from reporter.model.kinds.nvsentinel.node_health_events import (
+from reporter.history.node_events import make_fault, make_recovery
+from reporter.kinds.health_events import Resolution
+from reporter.kinds.nvsentinel import (
     DEFAULT_RESOURCE,
     NodeHealthEventSpec,
     node_health_events,
 )
-from reporter.model.kinds.productionstack.health_events import Resolution
-from reporter.stages.healthevents.node_events import make_fault, make_recovery
 from tests.support.builders import NOON
 from tests.support.health_events import RESOURCE, a_health_event, a_spec
 from tests.support.node_events import a_node_crd

@@ -6,7 +6,7 @@ from e2e.controlplane import ControlPlane
 from e2e.support import events
 from e2e.support.job_sidecar import SidecarJob
 from e2e.support.reporter_process import ReporterProcess
-from reporter.model.kinds.batch.jobs import CHECK_LABEL
+from reporter.kinds.batch import CHECK_LABEL
 
 
 RESULT = {"status": "failure", "reason": "NoAnswer", "message": "the Gateway answered 503"}

@@ -11,7 +11,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.production_stack.workload import SETS_OF_A_TEAM
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
-from reporter.model.kinds.base.silencing import SILENCE_PREFIX
+from reporter.kinds.resource_kind import SILENCE_PREFIX
 
 
 pytestmark = pytest.mark.controlplane

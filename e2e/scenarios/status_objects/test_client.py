@@ -8,14 +8,14 @@ import pytest_asyncio
 
 from e2e.controlplane import ControlPlane, Json, crds
 from e2e.support import status_objects
-from reporter.kube.client import RestClient, connect
-from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
-from reporter.kube.status_objects import StatusObjectClient
-from reporter.model.kinds.productionstack.statuses import (
+from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
-from reporter.stages.rollup.objects.wanted import make_patch
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
+from reporter.kube.status_objects import StatusObjectClient
+from reporter.rollup.wanted import make_patch
 from tests.support.status_objects import PATH, STATUSES
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from e2e.support.cases.case_steps import Case
-from reporter.stories.notation.expectations import expected_announcements, matches_line
+from reporter.stories.format import expected_announcements, matches_line
 
 
 MEASURED = re.compile(

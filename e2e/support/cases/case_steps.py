@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
 from typing import Any
 
-from reporter.stories.notation.expectations import expected_announcements
-from reporter.stories.notation.syntax import parse_duration
+from reporter.stories.format import expected_announcements, parse_duration
 
 
 Case = Mapping[str, Any]

@@ -9,11 +9,10 @@ import msgspec
 from e2e.controlplane import ApiError, Client, Json
 from e2e.support.cases.object_defaults import DEFAULTS, ITEM_DEFAULTS
 from e2e.support.production_stack.components import IMAGE
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.stories.notation.syntax import apply_merge_patch, resolve_times
-from reporter.stories.objects.addresses import ObjectAddress
-from reporter.stories.objects.objects import API_FIELDS, StoryObjects, healthy_pods
-from reporter.stories.stack.healthy_stack import HEALTHY_STACK
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.stories.format import apply_merge_patch, resolve_times
+from reporter.stories.healthy_stack import HEALTHY_STACK
+from reporter.stories.objects import API_FIELDS, ObjectAddress, StoryObjects, healthy_pods
 
 
 TEST_FINALIZER = "e2e.example/held"

@@ -7,9 +7,9 @@ from typing import Any
 
 from e2e.controlplane import Client, Json, crds
 from e2e.support.granted_rules import granted
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.specs import SPECS
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.resource_kind import ResourceKind
 from tests.support.cases import case_catalogue
 
 

@@ -11,10 +11,10 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from reporter.runtime.inputs.scrape_config import find_scrapes
-from reporter.stages.probes.specs import SPECS
-from reporter.stories.notation.syntax import expand_numbered
-from reporter.stories.pages.metrics_pages import MetricsPages
+from reporter.controller.scrape_config import find_scrapes
+from reporter.evaluation.registry import SPECS
+from reporter.stories.format import expand_numbered
+from reporter.stories.metrics_pages import MetricsPages
 from tests.support.cases import case_catalogue
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
 

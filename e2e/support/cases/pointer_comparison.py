@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reporter.model.enums import Layer
-from reporter.model.rollup.status import Blocking, StatusDocument
+from reporter.model.status_document import Blocking, StatusDocument
 
 
 HISTORY_CODES = frozenset({"NotFound", "Misnamed"})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.support.cases.case_steps import Case
-from reporter.model.catalogue.entries import CatalogueEntry
+from reporter.catalogue.entries import CatalogueEntry
 from reporter.model.enums import TroubleKind
 from tests.support.cases import case_catalogue
 

@@ -10,7 +10,7 @@ from typing import Any
 from e2e.support.cases.case_lines import differences
 from e2e.support.cases.case_steps import Case, quiet_steps, steps
 from e2e.support.cases.short_holds import GRACE, SCRAPE_INTERVAL, ReplayDelays, overlay
-from reporter.stories.replay.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay
 
 
 PACES = (timedelta(seconds=1), timedelta(seconds=5))

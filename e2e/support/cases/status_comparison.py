@@ -12,15 +12,14 @@ from e2e.controlplane import ControlPlane
 from e2e.support.cases.cluster_replay import FLAGS
 from e2e.support.cases.pointer_comparison import AnnouncedRoot, suppressed_in
 from e2e.support.cases.short_holds import ReplayDelays, overlay
-from reporter.cli.arguments.configuration import load_configuration
+from reporter.cli.configuration import load_configuration
 from reporter.kube.client import connect
 from reporter.model.enums import Layer, Reason
-from reporter.model.rollup.status import Blocking, StatusDocument
-from reporter.runtime.oneshot.cluster import read_cluster
-from reporter.runtime.oneshot.source import Observations
-from reporter.runtime.process.clock import Clock
-from reporter.runtime.status.one_shot import OneShotStatus
-from reporter.runtime.status.source import EVERYTHING
+from reporter.model.status_document import Blocking, StatusDocument
+from reporter.process.clock import Clock
+from reporter.status.one_shot import OneShotStatus
+from reporter.status.one_shot_cluster import Observations, read_cluster
+from reporter.status.source import EVERYTHING
 
 
 LATER = (timedelta(0), timedelta(seconds=2), timedelta(seconds=60))

@@ -14,9 +14,9 @@ from e2e.controlplane.client import ApiError, Client
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.waiting import until
 from reporter.model.enums import Layer
-from reporter.stages.probes.cluster import deployments
-from reporter.stages.resources.workloads.components import ComponentSpec
-from reporter.stories.stack.components import (
+from reporter.probes import deployments
+from reporter.resources.components import ComponentSpec
+from reporter.stories.healthy_stack import (
     KNOWN_COMPONENTS,
     ExampleComponent,
 )
@@ -67,7 +67,7 @@ class EvaluatedComponent:
                 or (spec.labels and spec.labels.items() <= each.labels.items())
             ):
                 return cls(each, spec.namespace_flag, spec.name_flag)
-        raise LookupError(f"add {spec} to reporter/stories/stack/components.yaml")
+        raise LookupError(f"add {spec} to reporter/stories/components.yaml")
 
 
 def evaluated_components() -> dict[str, EvaluatedComponent]:

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from devcluster.server import DevCluster
+from reporter.announcing.mirror import EventMirror
+from reporter.catalogue.entries import Catalogue
 from reporter.kube.client import RestClient
 from reporter.kube.events import EventClient
-from reporter.model.catalogue.entries import Catalogue
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
-from reporter.runtime.announcing.mirror import EventMirror
 from tests.integration.announcing.publisher_fixture import (
     MANY,
     PublisherFixture,

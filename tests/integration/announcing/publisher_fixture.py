@@ -9,19 +9,19 @@ from datetime import timedelta
 import pytest
 
 from devcluster.server import DevCluster
+from reporter.announcing.announcements import Announcements
+from reporter.announcing.publisher import EventPublisher
+from reporter.catalogue.entries import ProbeSpec
+from reporter.controller.controller import Controller
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
 from reporter.kube.client import RestClient
 from reporter.kube.events import EventClient
-from reporter.model.catalogue.entries import ProbeSpec
 from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
-from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.announcing.publisher import EventPublisher
-from reporter.runtime.controller.controller import Controller
-from reporter.runtime.process.clock import Clock
-from reporter.stages.evaluation.evaluation import EvaluationSettings
-from reporter.stages.pipeline import Evaluator
-from reporter.stages.probes.probe import Probe
+from reporter.probes.probe import Probe
+from reporter.process.clock import Clock
 from tests.support.background import running_beside
 from tests.support.builders import a_catalogue, a_key, an_entry
 from tests.support.reason_states import reason_states

@@ -4,23 +4,22 @@ from msgspec.structs import replace
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
+from reporter.controller.passes import AdaptedEvaluation
+from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.history.wanted import WantedCache
+from reporter.history.writer import HealthEventWriter
+from reporter.history.writes import Create
+from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kube.client import RestClient
 from reporter.kube.health_events import HealthEventClient
-from reporter.model.kinds.productionstack.health_event_writes import StoreWriteResult
-from reporter.model.kinds.productionstack.health_events import HealthEvent
-from reporter.runtime.controller.evaluator_change import AdaptedEvaluation
-from reporter.runtime.healthevents.writer import HealthEventWriter
-from reporter.stages.evaluation.catalogue_change import change_catalogue
-from reporter.stages.healthevents.wanted import WantedCache
-from reporter.stages.healthevents.writes import Create
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     ISTIO,
     PublisherFixture,
     running_publisher,
 )
-from tests.integration.healthevents.store_fixture import running_store
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.history.store_fixture import running_store
+from tests.integration.kube.test_elector import api, server
 from tests.support.builders import a_catalogue, an_active_verdict, an_entry
 
 

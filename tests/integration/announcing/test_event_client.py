@@ -17,9 +17,9 @@ from reporter import PROGRAM_NAME
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.event_format import LABEL_PREFIX, encode_event, event_name
+from reporter.kube.event_record import EventRecord
 from reporter.kube.events import EVENTS_PATH, EventClient
 from reporter.model.enums import EventType, Layer, Reason
-from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from devcluster.http.faults.rules import bad_gateway_response
 from devcluster.server import DevCluster
+from reporter.catalogue.entries import HoldDurations
 from reporter.kube.client import RestClient
-from reporter.model.catalogue.hold_durations import HoldDurations
 from reporter.model.enums import Layer
 from tests.integration.announcing.mirror_fixture import (
     MIRRORS,
@@ -15,7 +15,7 @@ from tests.integration.announcing.mirror_fixture import (
     MirrorFixture,
     mirrored_publisher,
 )
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 from tests.support.builders import HOUR, a_catalogue, a_key, an_active_verdict, an_entry
 from tests.support.subject_store import change_subjects
 

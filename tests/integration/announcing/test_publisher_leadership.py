@@ -8,17 +8,17 @@ from devcluster.http.faults.rules import (
     status_response,
 )
 from devcluster.server import DevCluster
+from reporter.announcing.announcement_state import AnnouncementState
 from reporter.kube.client import RestClient
+from reporter.kube.event_record import EventRecord
 from reporter.kube.events import EventClient
-from reporter.model.records.event_record import EventRecord
-from reporter.stages.announcing.announcement_state import AnnouncementState
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     ISTIO,
     KAITO,
     running_publisher,
 )
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 from tests.support.builders import an_active_verdict
 from tests.support.stall_free_loop import take_seconds
 

@@ -17,7 +17,7 @@ from tests.integration.announcing.publisher_fixture import (
     lines,
     running_publisher,
 )
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 from tests.support.builders import a_trouble, an_active_verdict
 
 

@@ -6,8 +6,8 @@ from devcluster.http.faults.rules import (
     status_response,
 )
 from devcluster.server import DevCluster
+from reporter.announcing.write_queue import MAX_CONCURRENT_WRITES
 from reporter.kube.client import RestClient
-from reporter.runtime.announcing.write_queue import MAX_CONCURRENT_WRITES
 from tests.integration.announcing.publisher_fixture import (
     ALL,
     BBR,
@@ -17,7 +17,7 @@ from tests.integration.announcing.publisher_fixture import (
     PODS_OF,
     running_publisher,
 )
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 from tests.support.builders import an_active_verdict
 
 

@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.model.catalogue.hold_durations import HoldDurations
+from reporter.announcing.announcements import Announcements
+from reporter.catalogue.entries import HoldDurations
+from reporter.controller.controller import Controller
+from reporter.evaluation.clocks import Delays
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.kinds.apps import DEPLOYMENTS
 from reporter.model.enums import Layer
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.subjects import Subject
-from reporter.runtime.announcing.announcements import Announcements
-from reporter.runtime.controller.controller import Controller
-from reporter.runtime.process.clock import Clock
-from reporter.stages.evaluation.clocks import Delays
-from reporter.stages.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.stages.store.store import Store
+from reporter.process.clock import Clock
+from reporter.store.store import Store
 from tests.integration.announcing.publisher_fixture import BBR, an_evaluator, involved_for
 from tests.support.background import running_beside
 from tests.support.builders import (

@@ -4,8 +4,8 @@ import asyncio
 from datetime import timedelta
 from itertools import pairwise
 
+from reporter.controller.controller import CHANGE_BATCH_WINDOW
 from reporter.model.enums import TroubleKind
-from reporter.runtime.controller.controller import CHANGE_BATCH_WINDOW
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
     MODEL,

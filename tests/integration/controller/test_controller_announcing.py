@@ -2,8 +2,8 @@
 
 import asyncio
 
-from reporter.model.records.event_record import EventRecord
-from reporter.stages.announcing.outcome import WriteOutcome
+from reporter.announcing.announcement_state import WriteOutcome
+from reporter.kube.event_record import EventRecord
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
     ControllerFixture,

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from reporter.controller.passes import MIN_BATCHES
+from reporter.evaluation.pipeline import SUBJECTS_PER_BATCH
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
-from reporter.runtime.controller.pass_cuts import MIN_BATCHES
-from reporter.stages.pipeline import SUBJECTS_PER_BATCH
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import ControllerFixture, due
 from tests.support.builders import (

@@ -5,12 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.kinds import DEFAULT_KINDS
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES, PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost, WatchState
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
     SOON,

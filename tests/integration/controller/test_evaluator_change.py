@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from reporter.runtime.controller.evaluator_change import AdaptedEvaluation, AdaptFunc
-from reporter.stages.pipeline import Evaluator
+from reporter.controller.passes import AdaptedEvaluation, AdaptFunc
+from reporter.evaluation.pipeline import Evaluator
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import ControllerFixture, running
 from tests.support.builders import a_catalogue, a_store, an_active_verdict, an_entry

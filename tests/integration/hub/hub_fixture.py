@@ -16,13 +16,13 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
-from reporter.cli.arguments.configuration import load_hub_settings
+from reporter.cli.configuration import load_hub_settings
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.run import Hub
+from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS
 from reporter.kube.client import RestClient, connect
-from reporter.model.kinds.productionstack.clusters import PRODUCTION_STACK_CLUSTERS
-from reporter.model.rollup.states import State
-from reporter.runtime.process.clock import Clock
+from reporter.model.states import State
+from reporter.process.clock import Clock
 from tests.integration.server.served_pages import free
 from tests.support.fleet.series import SourceSeries
 from tests.support.status_objects import CHART

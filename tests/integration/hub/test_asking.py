@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from reporter.hub.asking import Asker
 from reporter.hub.queries import SERIES_LIMIT
 from reporter.hub.query_client import QueryClient, QueryCredentials
-from reporter.model.fleet.enums import QueryName, QueryResult
-from reporter.model.rollup.states import State
-from reporter.runtime.process.clock import Clock
+from reporter.model.fleet_status import QueryName, QueryResult
+from reporter.model.states import State
+from reporter.process.clock import Clock
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.settings import settings
 from tests.support.stubs.metrics_engine import body, running_engine, success

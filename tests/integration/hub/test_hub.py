@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import msgspec
 
-from reporter.model.fleet.status import FleetDocument
-from reporter.model.rollup.states import State
-from reporter.sinks.metrics.declarations.hub import HUB_METRICS
+from reporter.hub.metric_declarations import HUB_METRICS
+from reporter.model.fleet_status import FleetDocument
+from reporter.model.states import State
 from tests.integration.hub.hub_fixture import KIND, RunningHub, create, running_hub
 from tests.support import kstatus
 from tests.support.stubs.metrics_engine import body

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, decode
-from reporter.model.fleet.enums import QueryResult
+from reporter.model.fleet_status import QueryResult
 from tests.support.fleet.series import NOON, SourceSeries
 from tests.support.ports import free_port
 from tests.support.settings import settings

@@ -17,7 +17,7 @@ from reporter.job.stop import StopSignal
 from reporter.job.writer import WriteDeadlines
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.client import connect
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.support.stubs.api_servers import until
 
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 from reporter.kube.errors import Conflict, Invalid, NotFound, Unreachable
 from reporter.kube.job_status import JobStatusClient
 from reporter.kube.sidecar_pod import SidecarPodReader
-from reporter.model.records.job_results import (
+from reporter.model.job_results import (
     Container,
     JobCondition,
     JobOwner,

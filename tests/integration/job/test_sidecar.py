@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from devcluster.http.faults.rules import Hang
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.job.sidecar_fixture import (
     JOB,
     JOBS,

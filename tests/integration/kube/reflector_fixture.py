@@ -8,10 +8,10 @@ from random import Random
 
 from aiohttp import web
 
+from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext, WatchTiming
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
 from reporter.model.observations import NotSynced, Watching, WatchState
 from tests.support.builders import NOON
 from tests.support.stubs.api_servers import (

@@ -10,13 +10,13 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.kaito import WORKSPACES as KAITO_WORKSPACES
+from reporter.kinds.objects import ApiObject
 from reporter.kube.discovery import discover
 from reporter.kube.discovery_loop import DiscoveryLoop
 from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.watch_context import WatchContext
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import DiscoveryResult
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.stubs.api_servers import (
@@ -30,7 +30,7 @@ from tests.support.stubs.api_servers import (
 )
 
 
-WORKSPACES = dataclasses.replace(workspaces.WORKSPACES, versions=("v1",), type=ApiObject)
+WORKSPACES = dataclasses.replace(KAITO_WORKSPACES, versions=("v1",), type=ApiObject)
 WANTED = ("workspaces.kaito.sh", "gateways.gateway.networking.k8s.io")
 GROUPS = frozenset({"kaito.sh", "gateway.networking.k8s.io"})
 

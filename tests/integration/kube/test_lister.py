@@ -3,11 +3,11 @@
 import pytest
 from aiohttp import web
 
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES
 from reporter.kube.errors import Expired, KubeError, Unreachable
 from reporter.kube.lister import ListResult, list_all, list_one
 from reporter.kube.watch_events import UndecodableObject
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,
     ScriptedServer,

@@ -9,14 +9,13 @@ from random import Random
 from aiohttp import web
 from msgspec.structs import replace
 
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.discovery_loop import DiscoveryLoop
 from reporter.kube.errors import Unreachable
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import Recovery, WatchContext
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
 from reporter.model.observations import Watching
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,

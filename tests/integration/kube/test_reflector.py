@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from reporter.model.kinds.core.pods import PODS
+from reporter.kinds.core import PODS
 from reporter.model.observations import NotSynced, Watching, WatchLost
 from tests.integration.kube.reflector_fixture import (
     FAST_TIMING,

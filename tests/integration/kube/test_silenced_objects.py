@@ -6,12 +6,12 @@ import pytest
 
 from devcluster.example.crds import crd
 from devcluster.server import DevCluster
+from reporter.kinds.kaito import INFERENCE_SETS
+from reporter.kinds.resource_kind import SILENCE_PREFIX
 from reporter.kube.client import RestClient
 from reporter.kube.errors import NotFound
 from reporter.kube.silences import read_silenced_object, silence_object
-from reporter.model.kinds.base.silencing import SILENCE_PREFIX
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 
 
 __all__ = ["api", "server"]

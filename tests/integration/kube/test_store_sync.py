@@ -9,23 +9,22 @@ import pytest
 
 from devcluster.example.crds import crd
 from devcluster.server import DevCluster
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES, PODS
+from reporter.kinds.kaito import WORKSPACES as KAITO_WORKSPACES
+from reporter.kinds.objects import ApiObject
 from reporter.kube.discovery_loop import DiscoveryLoop
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.kaito import workspaces
 from reporter.model.observations import NotServed, Watching, WatchLost
-from reporter.stages.store.store import Store
+from reporter.store.store import Store
 from tests.integration.kube.reflector_fixture import FAST_TIMING, LocalClock
 from tests.support.catalogue_fixture import SUBJECTS
 from tests.support.ports import free_port
 from tests.support.stubs.api_servers import connected, until
 
 
-WORKSPACES = replace(workspaces.WORKSPACES, versions=("v1", "v1beta1"), type=ApiObject)
+WORKSPACES = replace(KAITO_WORKSPACES, versions=("v1", "v1beta1"), type=ApiObject)
 WORKSPACES_CRD = crd("workspaces.kaito.sh")
 BUILT_IN = (NAMESPACES, PODS, DEPLOYMENTS)
 

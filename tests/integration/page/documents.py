@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from reporter.model.enums import Layer
-from reporter.model.rollup.states import Actionability, Mode, Pattern, SinceFrom, State
-from reporter.model.rollup.status import (
+from reporter.model.states import Actionability, Mode, Pattern, SinceFrom, State
+from reporter.model.status_document import (
     Blocking,
     ClusterCounts,
     ClusterStatus,
@@ -19,7 +19,7 @@ from reporter.model.rollup.status import (
     StatusDocument,
     UnlistedLayer,
 )
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 CLOCK = Clock()

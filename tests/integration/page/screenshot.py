@@ -12,7 +12,7 @@ from pathlib import Path
 from devcluster.demo.live_stack import run_live_stack
 from devcluster.example.team import TEAM, WORKSPACE
 from devcluster.server import DevCluster
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.page.browser_page import BrowserPage, start_browser
 from tests.integration.process.reporter_process import running_reporter
 

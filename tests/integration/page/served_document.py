@@ -13,11 +13,11 @@ from datetime import timedelta
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from reporter.model.fleet.status import FleetDocument
-from reporter.model.rollup.status import StatusDocument
+from reporter.model.fleet_status import FleetDocument
+from reporter.model.status_document import StatusDocument
 from reporter.server.server import HttpServer
 from reporter.server.static_files import page_routes
-from reporter.sinks.status_v1 import encode
+from reporter.server.status_v1 import encode
 from tests.integration.page.browser_page import WAIT_SECONDS
 from tests.integration.server.served_pages import ALWAYS_OK, free
 

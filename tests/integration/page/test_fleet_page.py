@@ -1,18 +1,22 @@
 """The page of a hub in a browser: clusters as the first level."""
 
-from reporter.model.fleet.enums import Dropped, Engage, FleetCode, QueryName, QueryResult
-from reporter.model.fleet.status import (
+from reporter.model.fleet_status import (
     ClusterEntry,
+    Dropped,
     DroppedEntry,
+    Engage,
     FleetBlocking,
+    FleetCode,
     FleetDocument,
     FleetNamespace,
     FleetPackage,
     FleetStatus,
     QueryEntry,
+    QueryName,
+    QueryResult,
 )
-from reporter.model.rollup.states import Mode, State
-from reporter.model.rollup.status import Counts
+from reporter.model.states import Mode, State
+from reporter.model.status_document import Counts
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import CLOCK
 from tests.integration.page.served_document import serving_document

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.rollup.states import COUNTED_STATES, State
+from reporter.model.states import COUNTED_STATES, State
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import (
     CLOCK,

@@ -3,7 +3,7 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import (
     KAITO_OUT,

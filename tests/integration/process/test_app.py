@@ -14,12 +14,12 @@ from devcluster.http.faults.rules import (
 )
 from devcluster.server import DevCluster
 from reporter import app
+from reporter.controller.scrape_config import scraping_reasons
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
 from reporter.kube.client import connect
-from reporter.runtime.inputs.scrape_config import scraping_reasons
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from reporter.settings import load_settings
-from reporter.stages.evaluation.evaluation import Evaluation
-from reporter.stages.probes.specs import SPECS
 from tests.integration.process.reporter_process import (
     BBR,
     WAIT_TIMEOUT,

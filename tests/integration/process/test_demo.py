@@ -19,7 +19,7 @@ from devcluster.demo.process import ReporterExited, raise_on_exit, run_reporter
 from devcluster.demo.scenario_runner import EventMissing, ScenarioRunner
 from devcluster.demo.scenarios import Scenario
 from devcluster.demo.terminal.screen import Screen
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.process.demo_process import (
     TIMEOUT,
     DemoProcess,

@@ -11,10 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
 from reporter.app import Reporter
-from reporter.cli.arguments.configuration import load_shipped_catalogue
+from reporter.catalogue.entries import Catalogue
+from reporter.cli.configuration import load_shipped_catalogue
 from reporter.kube.client import connect
-from reporter.model.catalogue.entries import Catalogue
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from reporter.settings import load_settings
 from tests.integration.process.reporter_process import events, server
 from tests.integration.process.test_reload import DASHBOARD

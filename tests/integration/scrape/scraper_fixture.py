@@ -16,10 +16,10 @@ from reporter.kube.watch_context import WatchContext
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Unknown
+from reporter.probes.probe import ProbeRequest
 from reporter.scrape.scraper import ScrapeConfig, Scraper
 from reporter.settings import ScrapeMode
-from reporter.stages.probes.probe import ProbeRequest
-from reporter.stages.snapshot.scrape_targets import TargetFinder
+from reporter.snapshot.scrape_targets import TargetFinder
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.loading_pods import REASON, SCRAPE, TEAM, a_loading_pod, a_loading_store

@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
-from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.limits import (
     MAX_CHUNKS,
     MAX_LARGE_PAGES,
     MAX_PAGE_BYTES,
     SMALL_PAGE_BYTES,
 )
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 from tests.integration.scrape.fetcher_fixture import (
     PAGE,

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.fetcher import ProxyFetcher
 from reporter.scrape.limits import MAX_PROXIED_PAGE_BYTES
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 from tests.integration.scrape.fetcher_fixture import (
     PAGE,

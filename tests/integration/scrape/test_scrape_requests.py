@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from reporter.model.catalogue.entries import ProbeSpec
+from reporter.catalogue.entries import ProbeSpec
+from reporter.controller.scrape_config import find_scrapes
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import PODS
 from reporter.model.enums import Reason
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.metrics.scrapes import Scrape
-from reporter.runtime.inputs.scrape_config import find_scrapes
-from reporter.stages.probes.specs import SPECS
-from reporter.stages.snapshot.scrape_targets import READY
+from reporter.scrape.scrapes import Scrape
+from reporter.snapshot.scrape_targets import READY
 from tests.integration.scrape.scraper_fixture import (
     ENTRY,
     SPEEDUP,

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from reporter.model.kinds.core.pods import PODS
+from reporter.kinds.core import PODS
 from reporter.scrape.path import ScrapePath
 from reporter.scrape.schedule import LastOutcome
 from reporter.settings import ScrapeMode

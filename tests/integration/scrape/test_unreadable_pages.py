@@ -1,10 +1,10 @@
 """Pages that cannot be read, over real sockets: the class of each failure, and how many count."""
 
 from reporter.model.enums import Reason
-from reporter.model.metrics.samples import ScrapeResult
-from reporter.model.metrics.scrapes import Scrape
+from reporter.scrape.samples import ScrapeResult
+from reporter.scrape.scrapes import Scrape
 from reporter.settings import ScrapeMode
-from reporter.stages.snapshot.scrape_targets import READY
+from reporter.snapshot.scrape_targets import READY
 from tests.integration.scrape.scraper_fixture import scraping
 from tests.support.loading_pods import a_loading_pod
 from tests.support.stubs.api_servers import until

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
+from reporter.metrics.process import Exposition
 from reporter.server.server import HttpServer, Pages
 from reporter.settings.parsers import BindAddress
-from reporter.sinks.metrics.process import Exposition
 from tests.support.ports import free_port
 
 

@@ -17,7 +17,7 @@ from aiohttp import web
 from msgspec.structs import replace
 from yarl import URL
 
-from reporter.model.rollup.status import StatusError
+from reporter.model.status_document import StatusError
 from reporter.server import authorization
 from reporter.server.authorization import (
     ALLOWED_TIME,

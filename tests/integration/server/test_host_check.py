@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from reporter.model.rollup.status import StatusError
+from reporter.model.status_document import StatusError
 from reporter.server.static_files import page_routes
 from tests.integration.server.served_pages import ALWAYS_OK, serving
 

@@ -11,11 +11,11 @@ import pytest_asyncio
 
 from devcluster.server import DevCluster
 from reporter.app import Reporter
+from reporter.kinds.core import NAMESPACES, PODS
+from reporter.kinds.gateway_api import HTTP_ROUTES
+from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kube.client import RestClient
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
+from reporter.kube.elector import Elector
 from reporter.model.observations import (
     DiscoveryResult,
     NotServed,
@@ -23,12 +23,11 @@ from reporter.model.observations import (
     Watching,
     WatchLost,
 )
-from reporter.model.rollup.states import State
-from reporter.runtime.leaderelection.elector import Elector
-from reporter.runtime.process.clock import Clock
+from reporter.model.states import State
+from reporter.process.clock import Clock
 from reporter.settings import load_settings
 from reporter.settings.parsers import BindAddress
-from tests.integration.leaderelection.test_elector import api, server
+from tests.integration.kube.test_elector import api, server
 from tests.integration.server.served_pages import ServedPages, free
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.model_builders import a_set, a_team

@@ -11,10 +11,10 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from reporter.metrics.page import Metrics
+from reporter.metrics.process import Exposition
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer
-from reporter.sinks.metrics.page import Metrics
-from reporter.sinks.metrics.process import Exposition
 from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, free, serving
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from reporter.model.rollup.states import State
-from reporter.model.rollup.status import StatusDocument, StatusError
+from reporter.model.states import State
+from reporter.model.status_document import StatusDocument, StatusError
+from reporter.rollup.document import StatusView
 from reporter.server.served_document import MAX_WAITING, REPORTER_DOCUMENT, StatusV1
-from reporter.stages.rollup.document import StatusView
 from tests.integration.page.documents import every_state, healthy, many
 from tests.integration.server.served_pages import ALWAYS_OK, serving
 from tests.support.rollups import BAD_IMAGE, model_outage, stack_after

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.format import apply_merge_patch
 from tests.integration.status.asking import ask
 from tests.integration.status.test_check_command import SERVICE
 

@@ -9,7 +9,7 @@ import pytest
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.status.asking import ask, server
 from tests.support.health_events import CRD, NAMESPACE, a_spec, as_text
 

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from devcluster.server import DevCluster
-from reporter.model.rollup.status import StatusDocument
+from reporter.model.status_document import StatusDocument
 from tests.integration.status.asking import (
     add_reporter_pod,
     ask,

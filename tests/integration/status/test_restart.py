@@ -14,14 +14,14 @@ import pytest
 
 from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
+from reporter.kube.announced import Announced, AnnouncedFinding, AnnouncedTrouble
 from reporter.kube.event_format import encode_event
+from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType, Layer, Reason, TroubleKind
-from reporter.model.records.announced import Announced, AnnouncedFinding, AnnouncedTrouble
-from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.text.times import format_micro_time
+from reporter.model.times import format_micro_time
 from reporter.model.verdicts import InvolvedObject
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.process.reporter_process import RunningReporter, running_reporter
 from tests.integration.status.asking import Ended, ask, server, wait
 

@@ -10,7 +10,7 @@ import yaml
 
 from devcluster.example.stack import manifests
 from devcluster.server import DevCluster
-from reporter.model.rollup.status import StatusDocument
+from reporter.model.status_document import StatusDocument
 from tests.integration.status.asking import (
     INFERENCE_SET,
     MODEL_POD,

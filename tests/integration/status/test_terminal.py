@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from devcluster.server import DevCluster
-from reporter.sinks.tables.table import COLOURS, RESET
+from reporter.status.table import COLOURS, RESET
 from tests.integration.status.asking import server
 from tests.support.command_line import environment
 

@@ -7,9 +7,9 @@ import pytest
 from aiohttp import web
 
 from devcluster.server import DevCluster
-from reporter.model.rollup.states import Mode, State
-from reporter.model.rollup.status import NamespaceStatus, StatusDocument
-from reporter.runtime.process.clock import Clock
+from reporter.model.states import Mode, State
+from reporter.model.status_document import NamespaceStatus, StatusDocument
+from reporter.process.clock import Clock
 from tests.integration.status.asking import (
     INFERENCE_SET,
     MODEL_POD,

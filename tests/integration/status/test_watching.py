@@ -11,7 +11,7 @@ import pytest
 from devcluster.controllers.workloads import running_status
 from devcluster.schema.times import format_time
 from devcluster.server import DevCluster
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 from tests.integration.status.asking import (
     KAITO,
     MODEL_POD,

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from reporter.hub.records import FleetRules
-from reporter.model.fleet.enums import Engage
+from reporter.model.fleet_status import Engage
 from tests.support.fleet.rounds import STATES, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 

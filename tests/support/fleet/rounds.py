@@ -13,13 +13,12 @@ from reporter.hub.fold import fold
 from reporter.hub.membership import engagements_of
 from reporter.hub.query_results import gather_clusters
 from reporter.hub.records import Fleet, FleetRules
-from reporter.model.fleet.answers import Answers
-from reporter.model.fleet.enums import Engage
-from reporter.model.fleet.status import ClusterEntry
-from reporter.model.kinds.productionstack.clusters import ProductionStackCluster
-from reporter.model.rollup.states import State
-from reporter.stages.rollup.objects.wanted import is_outdated, make_patch, renewal_due_at
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.model.fleet_answers import Answers
+from reporter.model.fleet_status import ClusterEntry, Engage
+from reporter.model.states import State
+from reporter.rollup.wanted import is_outdated, make_patch, renewal_due_at
+from reporter.stories.format import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 

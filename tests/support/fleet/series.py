@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from reporter.hub.query_results import PREFIX
-from reporter.model.fleet.answers import SeriesSample
-from reporter.model.rollup.states import COUNTED_STATES, State
+from reporter.model.fleet_answers import SeriesSample
+from reporter.model.states import COUNTED_STATES, State
 
 
 NOON = 1_767_268_800.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from reporter.model.fleet.answers import SeriesSample
+from reporter.model.fleet_answers import SeriesSample
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 

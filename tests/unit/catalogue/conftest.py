@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.loader import load_catalogue
 from reporter.catalogue.problems import CatalogueError
-from reporter.model.catalogue.entries import Catalogue, ProbeSpec
 
 
 CLUSTER = """\

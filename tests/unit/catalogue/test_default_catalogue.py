@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.catalogue.publish.entries import read_entries
-from reporter.catalogue.publish.readme import renew_tables
-from reporter.catalogue.publish.reasons import published_packs, render_reasons
-from reporter.catalogue.publish.schema import SCHEMAS, render_schema
-from reporter.catalogue.sources.packs import shipped_packs
-from reporter.model.catalogue.entries import Catalogue, Scope
+from reporter.catalogue.overlay import shipped_packs
+from reporter.catalogue.published_readme import renew_tables
+from reporter.catalogue.published_reasons import published_packs, read_entries, render_reasons
+from reporter.catalogue.published_schema import SCHEMAS, render_schema
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes.specs import SPECS
-from reporter.stories.notation.expectations import expected_announcements
+from reporter.stories.format import expected_announcements
 from tests.support.cases import read_cases
 
 
@@ -86,14 +85,14 @@ def test_messages_leave_space_for_names_and_texts_of_others(catalogue):
 def test_the_published_schema_is_that_of_the_types(name):
     published = (FOLDER / name).read_text("utf-8")
     assert published == render_schema(SCHEMAS[name]), (
-        "run python -m reporter.catalogue.publish.schema"
+        "run python -m reporter.catalogue.published_schema"
     )
     assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
 
 
 def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
     page = (FOLDER / "README.md").read_text("utf-8")
-    assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.publish.readme"
+    assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.published_readme"
     for reason in catalogue.entries:
         assert f"| `{reason}` |" in page
 
@@ -102,7 +101,7 @@ def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
     page = (DOCS / "reasons.md").read_text("utf-8")
     packs = published_packs(FOLDER)
     assert page == render_reasons(FOLDER, packs), (
-        "run python -m reporter.catalogue.publish.reasons docs/reasons.md"
+        "run python -m reporter.catalogue.published_reasons docs/reasons.md"
     )
     assert set(packs) == set(shipped_packs(FOLDER))
     for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, packs))):

@@ -11,9 +11,9 @@ import pytest
 
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml.nodes import MAX_FILE_BYTES, MAX_VALUES, compose
+from reporter.catalogue.yaml_nodes import MAX_FILE_BYTES, MAX_VALUES, compose
+from reporter.evaluation.registry import SPECS
 from reporter.settings import FLAG_NAMES
-from reporter.stages.probes.specs import SPECS
 from tests.support.mounted_file import MountedFile
 from tests.unit.catalogue.test_many_problems import letters, reason, reasons
 

@@ -1,6 +1,6 @@
 from datetime import timedelta
 
-from reporter.model.catalogue.entries import Scope, Suppression
+from reporter.catalogue.entries import Scope, Suppression
 from reporter.model.enums import EventType, Layer, Owner, Reason
 
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from reporter.catalogue.problems import MAX_COMPARED_NAMES, Place, Problem, suggest_name
-from reporter.catalogue.yaml.nodes import Fields, Items, Scalar
-from reporter.catalogue.yaml.reader import read
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar
+from reporter.catalogue.yaml_reader import read
 
 
 MANY = 2000

@@ -6,16 +6,16 @@ import sys
 import pytest
 
 from reporter.catalogue.problems import CatalogueError
-from reporter.kube.access_review import Permission
-from reporter.model.verdicts import Clear, Unknown
-from reporter.runtime.inputs.permissions import (
+from reporter.cel import library
+from reporter.cel.prepare import MAX_REASONS
+from reporter.controller.permissions import (
     crds_to_track,
     kinds_to_watch,
     required_permissions,
 )
-from reporter.stages.probes.cel.language import library
-from reporter.stages.probes.cel.prepare import MAX_REASONS
-from reporter.stages.probes.specs import SPECS
+from reporter.evaluation.registry import SPECS
+from reporter.kube.access_review import Permission
+from reporter.model.verdicts import Clear, Unknown
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.own_reasons import (
     REASON,

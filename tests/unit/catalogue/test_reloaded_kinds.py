@@ -7,13 +7,13 @@ import weakref
 
 import pytest
 
-from reporter.cli.arguments.configuration import load_shipped_catalogue
-from reporter.model.catalogue.entries import Catalogue
-from reporter.model.kinds.base.objects import ApiObject
-from reporter.model.kinds.base.resource_kind import ResourceKind
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.cel.parameters import KeptResults
-from reporter.stages.probes.specs import SPECS
+from reporter.catalogue.entries import Catalogue
+from reporter.cel.parameters import KeptResults
+from reporter.cli.configuration import load_shipped_catalogue
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.objects import ApiObject
+from reporter.kinds.resource_kind import ResourceKind
 from tests.support.own_reasons import (
     READY,
     a_reason,

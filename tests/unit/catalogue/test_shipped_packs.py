@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.catalogue.publish.entries import read_entries
-from reporter.catalogue.publish.reasons import render_reasons
-from reporter.catalogue.sources.packs import shipped_packs
+from reporter.catalogue.overlay import shipped_packs
+from reporter.catalogue.published_reasons import read_entries, render_reasons
 from reporter.cli.commands import run_command
-from reporter.model.catalogue.entries import Catalogue
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer
-from reporter.runtime.inputs.permissions import kinds_to_watch
 from reporter.settings import FLAG_NAMES, load_settings
-from reporter.stages.probes.specs import SPECS
 
 
 ROOT = Path(__file__).parents[3]

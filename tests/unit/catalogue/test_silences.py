@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.catalogue.silences import read_silence_file
+from reporter.catalogue.silence_file import read_silence_file
 from reporter.model.silences import SilenceFile, SilenceText
 
 

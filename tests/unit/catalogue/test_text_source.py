@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.catalogue.problems import Problem
-from reporter.catalogue.yaml.nodes import compose
+from reporter.catalogue.yaml_nodes import compose
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reporter.cli.help.specs import COMMAND_SPECS
+from reporter.cli.command_specs import COMMAND_SPECS
 from reporter.settings import FLAGS
 from tests.support.command_line import run_command_line
 

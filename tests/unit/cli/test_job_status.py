@@ -126,7 +126,7 @@ TOO_MUCH = (
     "prometheus_client",
     "reporter.catalogue",
     "reporter.kube.reflector",
-    "reporter.stages.probes",
+    "reporter.evaluation.registry",
 )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reporter.model.rollup.states import State
+from reporter.model.states import State
 from tests.support.fleet.rounds import Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 

@@ -10,10 +10,7 @@ from reporter.hub.detail_results import gather_revisions, gather_trouble
 from reporter.hub.namespace_results import gather_namespaces
 from reporter.hub.query_results import MAX_NAMES, gather_clusters
 from reporter.hub.render import reported_blocking
-from reporter.model.fleet.answers import SeriesSample
-from reporter.model.fleet.enums import Dropped
-from reporter.model.rollup.states import State
-from reporter.sinks.metrics.declarations.reporter import (
+from reporter.metrics.declarations import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
@@ -23,7 +20,10 @@ from reporter.sinks.metrics.declarations.reporter import (
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
 )
-from reporter.stages.rollup.records import NO_COUNTS
+from reporter.model.fleet_answers import SeriesSample
+from reporter.model.fleet_status import Dropped
+from reporter.model.states import State
+from reporter.rollup.records import NO_COUNTS
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters
 
 

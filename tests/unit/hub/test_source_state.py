@@ -2,8 +2,8 @@
 
 from reporter.hub.records import Sightings
 from reporter.hub.source_state import EARLIER_TIMES, update
-from reporter.model.fleet.answers import SourceId, SourceReport
-from reporter.model.rollup.states import State
+from reporter.model.fleet_answers import SourceId, SourceReport
+from reporter.model.states import State
 from tests.support.fleet.series import NOON
 
 

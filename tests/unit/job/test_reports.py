@@ -6,7 +6,7 @@ import pytest
 
 from reporter.job.observations import ValidResult
 from reporter.job.reports import go_duration, report_result, report_termination
-from reporter.model.records.job_results import JobCondition, Terminated
+from reporter.model.job_results import JobCondition, Terminated
 
 
 @pytest.mark.parametrize(

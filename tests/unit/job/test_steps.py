@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reporter.job.observations import InvalidResult, NoFile, find_adapter
 from reporter.job.reports import Report
 from reporter.job.steps import Leave, LookAt, begin, with_patience, with_stop
-from reporter.model.records.job_results import Container, SidecarPod, Terminated
+from reporter.model.job_results import Container, SidecarPod, Terminated
 from tests.support.sidecars import (
     FAILURE,
     INVALID,

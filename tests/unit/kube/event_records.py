@@ -3,8 +3,8 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType, Reason
-from reporter.model.records.event_record import EventRecord
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import InvolvedObject
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
 from reporter.kube.api_status import MAX_RETRY_AFTER_SECONDS, decode_status, parse_retry_after
 from reporter.kube.client import ApiResponse
 from reporter.kube.decoding import MAX_DEPTH, decode_json, limit_depth
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.leases import decode_lease, encode_lease_record
 from reporter.kube.watch_events import Upsert, decode_list_page, decode_watch_event
-from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS, EnvoyFilter
 
 
 ASKED = RequestInfo("list envoyfilters")

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from reporter.kinds.batch import CHECK_LABEL, JOBS
+from reporter.kinds.core import NAMESPACES, PODS, Pod
+from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kube.dump import Dump, collect, uncovered
 from reporter.kube.dump_documents import DumpDocument, UnreadableFile
-from reporter.model.kinds.batch.jobs import CHECK_LABEL, JOBS
-from reporter.model.kinds.core.namespaces import NAMESPACES
-from reporter.model.kinds.core.pods import PODS, Pod
-from reporter.model.kinds.kaito.inference_sets import INFERENCE_SETS
 
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
+from reporter.kinds.health_events import MANAGED_BY_LABEL
 from reporter.kube.decoding import Json
 from reporter.kube.event_format import (
     DIGEST_ANNOTATION,
@@ -20,9 +21,8 @@ from reporter.kube.event_format import (
     encode_event,
     encode_event_patch,
 )
+from reporter.kube.event_record import EventRecord, StrippedEvent
 from reporter.model.enums import Layer, Reason
-from reporter.model.kinds.productionstack.health_events import MANAGED_BY_LABEL
-from reporter.model.records.event_record import EventRecord, StrippedEvent
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from tests.unit.kube.event_records import (
     LABEL_VALUE,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.kinds.core import PODS
+from reporter.kinds.istio import ENVOY_FILTERS
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Unreachable
 from reporter.kube.lister import BATCH_BYTES, ListStreamDecoder
 from reporter.kube.watch_events import decode_list_page
-from reporter.model.kinds.core.pods import PODS
-from reporter.model.kinds.istio.envoy_filters import ENVOY_FILTERS
 
 
 ASKED = RequestInfo("list things")

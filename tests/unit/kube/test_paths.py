@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kube.paths import (
     collection_path,
     is_object_path,
     request_verb,
     required_permission,
 )
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from reporter.kube.plain_text import MAX_LENGTH, clean, clean_tail
-from tests.unit.stages.text.test_sanitize import SECRETS
+from tests.unit.model.test_sanitize import SECRETS
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from reporter.kube.server_time import MAX_AGE, MAX_ROUND_TRIP, ServerTime
+from reporter.process.server_time import MAX_AGE, MAX_ROUND_TRIP, ServerTime
 
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

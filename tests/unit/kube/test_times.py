@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.kube.server_time import parse_http_date
+from reporter.process.server_time import parse_http_date
 
 
 def test_a_date_is_read():

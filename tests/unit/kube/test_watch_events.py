@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from reporter.kinds.core import PODS
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Unreachable
 from reporter.kube.watch_events import (
@@ -12,8 +14,6 @@ from reporter.kube.watch_events import (
     decode_list_page,
     decode_watch_event,
 )
-from reporter.model.kinds import DEFAULT_KINDS, OPTIONAL_KINDS
-from reporter.model.kinds.core.pods import PODS
 
 
 ASKED = RequestInfo("watch pods", path="/api/v1/pods")

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reporter.model.rollup.states import State
-from reporter.stages.rollup.objects.answers import ObjectAnswer
-from reporter.stages.rollup.objects.conditions import make_conditions
+from reporter.model.states import State
+from reporter.rollup.answers import ObjectAnswer
+from reporter.rollup.conditions import make_conditions
 from tests.support import kstatus
 from tests.support.lua import find_lua
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from reporter.model.kinds.batch.jobs import Job
-from reporter.stages.probes.checks.annotations import read_settings
+from reporter.kinds.batch import Job
+from reporter.probes.job_annotations import read_settings
 from tests.support.check_examples import SCRIPTS, manifests, read_result, run_script
 from tests.support.ports import free_port
 from tests.support.stubs.chat_server import chat_server

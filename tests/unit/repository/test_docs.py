@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reporter.cli.help.reference import COMMAND, RENDERERS, renew
+from reporter.cli.reference import COMMAND, RENDERERS, renew
+from reporter.hub.metric_declarations import HUB_METRICS
+from reporter.metrics.declarations import METRICS
 from reporter.settings import FLAGS
-from reporter.sinks.metrics.declarations.hub import HUB_METRICS
-from reporter.sinks.metrics.declarations.reporter import METRICS
 from tests.support.documents import CODE_BLOCK, anchors
 
 

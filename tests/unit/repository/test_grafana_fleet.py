@@ -2,9 +2,8 @@
 
 import re
 
-from reporter.sinks.metrics.declarations.declaration import PREFIX
-from reporter.sinks.metrics.declarations.hub import HUB_METRICS
-from reporter.sinks.metrics.declarations.reporter import METRICS
+from reporter.hub.metric_declarations import HUB_METRICS
+from reporter.metrics.declarations import METRICS, PREFIX
 from tests.support.fleet.dashboard import QUERIES
 
 

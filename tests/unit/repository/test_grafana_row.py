@@ -4,8 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from reporter.sinks.metrics.declarations.declaration import PREFIX, MetricDeclaration, MetricType
-from reporter.sinks.metrics.declarations.reporter import METRICS
+from reporter.metrics.declarations import METRICS, PREFIX, MetricDeclaration, MetricType
 
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "grafana-episodes.json"

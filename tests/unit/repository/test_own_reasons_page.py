@@ -7,15 +7,15 @@ import msgspec
 import pytest
 import yaml
 
+from reporter.cel import limits
+from reporter.cel.evaluation import STATES
+from reporter.cel.library import compile_expression
+from reporter.cel.parameters import CelParameters
+from reporter.cel.prepare import MAX_REASONS
+from reporter.cel.probe import PROBE
 from reporter.cli.commands import run_command
-from reporter.runtime.inputs.permissions import kinds_to_watch
-from reporter.stages.probes.cel.evaluation import STATES
-from reporter.stages.probes.cel.language import limits
-from reporter.stages.probes.cel.language.library import compile_expression
-from reporter.stages.probes.cel.parameters import CelParameters
-from reporter.stages.probes.cel.prepare import MAX_REASONS
-from reporter.stages.probes.cel.probe import PROBE
-from reporter.stages.probes.specs import SPECS
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
 from tests.support.own_reasons import own_catalogue
 
 

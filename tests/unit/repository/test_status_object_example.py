@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from reporter.model.kinds.productionstack.statuses import ProductionStackStatus, StatusScope
+from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
 from tests.support.status_objects import CRD
 
 

@@ -8,15 +8,15 @@ from datetime import timedelta
 
 import pytest
 
+from reporter.kinds.core import Pod
 from reporter.kube.access_review import PermissionStatus
-from reporter.model.kinds.core.pods import Pod
-from reporter.model.metrics.samples import ScrapeResult
-from reporter.model.metrics.scrapes import MetricsPage
 from reporter.scrape.direct_tries import DirectTries
 from reporter.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.scrape.limits import MAX_DIRECT_TRIES
 from reporter.scrape.path import PathSelector, ScrapePath
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule
+from reporter.scrape.scrapes import MetricsPage
 from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
 

@@ -6,8 +6,7 @@ import pytest
 
 from reporter.scrape import limits
 from reporter.scrape.exposition import MalformedExposition, parse_page
-from reporter.stories.pages.engine_pages import PAGES
-from reporter.stories.pages.exposition import finish, has_family, parse_samples
+from reporter.stories.metrics_pages import PAGES, finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages
 
 

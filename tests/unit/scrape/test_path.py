@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from reporter.kube.access_review import PermissionStatus
-from reporter.model.metrics.samples import ScrapeResult
 from reporter.scrape.fetcher import FetchedPage, ScrapeError
 from reporter.scrape.path import PathSelector, ScrapePath
+from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.model.metrics.scrapes import MetricsPage
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, next_scrape_time
+from reporter.scrape.scrapes import MetricsPage
 
 
 INTERVAL = timedelta(seconds=15)

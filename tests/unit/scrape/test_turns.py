@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from reporter.model.metrics.scrapes import MetricsPage
 from reporter.scrape.path import ScrapePath
 from reporter.scrape.schedule import LastOutcome, ScrapeSlot
+from reporter.scrape.scrapes import MetricsPage
 from reporter.scrape.turns import ScrapeTurns
 
 

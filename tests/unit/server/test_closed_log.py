@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 
 from reporter.model.enums import ClosedConnection
-from reporter.server.closed_log import ClosedConnectionLog
+from reporter.server.connection import ClosedConnectionLog
 
 
 def test_every_connection_is_counted_and_one_a_minute_is_logged(caplog):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import yaml
 
-from reporter.cli.arguments.configuration import (
+from reporter.cli.configuration import (
     HUB_LEASE,
     USUAL_RESYNC,
     USUAL_SCRAPE,

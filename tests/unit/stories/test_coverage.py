@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from reporter.stages.probes.specs import SPECS
-from reporter.stories.replay.catalogues import SHIPPED
-from reporter.stories.running.coverage import find_coverage
-from reporter.stories.running.runner import StoryResult
+from reporter.evaluation.registry import SPECS
+from reporter.stories.catalogues import SHIPPED
+from reporter.stories.coverage import find_coverage
+from reporter.stories.runner import StoryResult
 from tests.unit.stories.written import run
 
 

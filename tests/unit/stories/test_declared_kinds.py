@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from reporter.model.kinds.core.deployments import DEPLOYMENTS
+from reporter.kinds.apps import DEPLOYMENTS
 from reporter.model.observations import WatchLost
-from reporter.stories.notation.times import START
-from reporter.stories.objects.objects import StoryObjects
-from reporter.stories.replay.story_replay import StoryReplay
-from reporter.stories.running.runner import StoryResult
+from reporter.stories.format import START
+from reporter.stories.objects import StoryObjects
+from reporter.stories.runner import StoryResult
+from reporter.stories.story_replay import StoryReplay
 from tests.unit.stories.written import read_written, run
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reporter.catalogue.problems import Problem
-from reporter.stories.running.files import find_files, read_stories
+from reporter.stories.files import find_files, read_stories
 from tests.unit.stories.written import STORY, problems_of, read_written, write
 
 

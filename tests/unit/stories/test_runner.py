@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reporter.stories.replay.catalogues import StoryCatalogues
-from reporter.stories.running.runner import StoryResult
+from reporter.stories.catalogues import StoryCatalogues
+from reporter.stories.runner import StoryResult
 from tests.unit.stories.written import STORY, refused, run
 
 

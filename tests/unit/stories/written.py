@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from reporter.catalogue.problems import Problem
-from reporter.stories.replay.catalogues import SHIPPED, StoryCatalogues
-from reporter.stories.running.files import StoryFile, read_story
-from reporter.stories.running.runner import StoryResult, run_story
+from reporter.stories.catalogues import SHIPPED, StoryCatalogues
+from reporter.stories.files import StoryFile, read_story
+from reporter.stories.runner import StoryResult, run_story
 
 
 STORY = """\

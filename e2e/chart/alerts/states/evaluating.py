@@ -7,7 +7,7 @@ from devcluster.example.team import GATEWAY, MODEL, TEAM
 from devcluster.server import DevCluster
 from e2e.chart.alerts.capture import State, capture
 from e2e.chart.alerts.replicas import REPLICAS, USER, replicas
-from reporter.model.kinds.base.silencing import SILENCE_PREFIX
+from reporter.kinds.resource_kind import SILENCE_PREFIX
 from tests.integration.process.reporter_process import BBR, scale_to_zero
 
 

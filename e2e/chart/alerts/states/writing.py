@@ -7,9 +7,9 @@ from devcluster.http.faults.rules import rate_limited_response, status_response
 from devcluster.server import DevCluster
 from e2e.chart.alerts.capture import State, capture
 from e2e.chart.alerts.replicas import REPLICAS, replicas
-from reporter.model.kinds.productionstack.health_events import HEALTH_EVENTS
-from reporter.model.kinds.productionstack.statuses import PRODUCTION_STACK_STATUSES
-from reporter.stages.resources.scaling.annotations import ANNOTATION_PREFIX
+from reporter.kinds.health_events import HEALTH_EVENTS
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
+from reporter.resources.scaling_annotations import ANNOTATION_PREFIX
 from tests.integration.process.reporter_process import scale_to_zero
 from tests.support.health_events import CRD as HEALTH_EVENTS_CRD
 from tests.support.status_objects import CRD, STATUSES, manifest

@@ -7,7 +7,7 @@ from devcluster.controllers import loop
 from devcluster.example.team import deployment
 from devcluster.storage.cluster import Cluster
 from devcluster.storage.registry_store import RegistryStore
-from reporter.runtime.process.clock import Clock
+from reporter.process.clock import Clock
 
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

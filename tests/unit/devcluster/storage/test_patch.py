@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devcluster.storage.patch import apply_strategic_merge_patch
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.format import apply_merge_patch
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,301 @@
+"""
+The announcement state of this process, between the controller and the publisher.
+
+The controller hands in each Evaluation and asks which keys are announced. The publisher asks what
+to write and reports what became of it. Neither knows the other.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from reporter.announcing.announcement_state import AnnouncementState, WriteOutcome, apply_outcome
+from reporter.announcing.catalogue_change import keep_episodes
+from reporter.announcing.episodes import apply_evaluation, next_episode_deadline
+from reporter.announcing.possible_keys import PossibleKeys
+from reporter.announcing.restore import (
+    of_living_subjects,
+    remember_findings,
+    restore_episodes,
+)
+from reporter.announcing.schedule import CachedWrite, PublishContext
+from reporter.announcing.stored_episodes import stored_episodes, with_stored
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.catalogue_change import stays_evaluated
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.remembered import NOTHING_REMEMBERED, Remembered
+from reporter.kinds.health_events import HealthEvent
+from reporter.kube.event_record import EventRecord
+from reporter.model.enums import EventType
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import InvolvedObject
+from reporter.process.clock import Clock
+from reporter.snapshot.snapshot import Snapshot
+
+
+class EpisodeObserver(Protocol):
+    """Counts episodes."""
+
+    def on_episode_begin(self, key: FindingKey) -> None: ...
+
+    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None: ...
+
+
+InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
+
+_NO_SNAPSHOT = Snapshot({}, {}, {}, {})
+
+
+class Announcements:
+    """
+    Own the episodes; nobody else changes them.
+
+    *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
+    by the first Evaluation, *new_evaluation* by every one; the publisher clears the latter.
+    *stored* returns the HealthEvents in the cluster, None while they are not listed yet;
+    *stored_changed* is set when that has changed.
+    *observer* is called when an episode of a finding begins and ends while this process leads.
+    *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
+    *unread_events*: why the Events of earlier processes are not known; empty once they were read.
+    *awaits_events*: they are being read for the first time, so the first pass may wait a moment.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        settings: EvaluationSettings,
+        clock: Clock,
+        *,
+        involved_for: InvolvedObjectLookup,
+        observer: EpisodeObserver | None = None,
+    ) -> None:
+        self.state = AnnouncementState()
+        self.complete = asyncio.Event()
+        self.first_evaluation = asyncio.Event()
+        self.new_evaluation = asyncio.Event()
+        self._catalogue, self._settings, self._clock = catalogue, settings, clock
+        self._involved_for = involved_for
+        self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
+        self._evaluating_since: datetime | None = None
+        self._remembered: Remembered | None = None
+        self._earlier: tuple[EventRecord, ...] = ()
+        self._is_continuing = False
+        self.unread_events, self.awaits_events = "", False
+        self._write_cache: dict[FindingKey, CachedWrite] = {}
+        self._on_change: Callable[[], None] = lambda: None
+        self._observer = observer
+        self.stored: Callable[[], Iterable[HealthEvent] | None] = tuple
+        self.stored_changed = asyncio.Event()
+        self._followers: list[Callable[[], None]] = []
+        self._written_followers: list[Callable[[EventRecord], None]] = []
+
+    # ------------------------------------------------------------ for the controller
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* whenever a report of the publisher makes another pass necessary."""
+        self._on_change = on_change
+
+    def update(self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime) -> None:
+        """Take a new Evaluation and the snapshot that it was made from."""
+        self._evaluation, self._snapshot = evaluation, snapshot
+        if self._remembered is None:
+            self.state = self._apply_evaluation(self.state, now=now)
+            if self._is_continuing and evaluation.remembered.subjects.isdisjoint(
+                evaluation.subjects
+            ):
+                self._is_continuing = False
+                self.complete.set()
+        self._evaluating_since = self._evaluating_since or now
+        self.first_evaluation.set()
+        self.new_evaluation.set()
+        self._call_followers()
+
+    @property
+    def has_remembered(self) -> bool:
+        """Report that the next pass is to continue findings of a predecessor."""
+        return self._remembered is not None or bool(self._earlier)
+
+    def take_remembered(self, snapshot: Snapshot) -> Remembered:
+        """
+        Return the findings of a predecessor that the pass that begins now, on *snapshot*, is to continue.
+        """
+        earlier, self._earlier = self._earlier, ()
+        if earlier and not self._is_continuing and not self.is_complete:
+            _, self._remembered = self._continue(earlier, snapshot, now=self._clock.now())
+        remembered, self._remembered = self._remembered, None
+        return remembered or NOTHING_REMEMBERED
+
+    def prepare_catalogue(
+        self, catalogue: Catalogue, settings: EvaluationSettings, evaluation: Evaluation
+    ) -> Callable[[], None]:
+        """
+        Return a function that continues with another catalogue, and the Evaluation made to fit it.
+        """
+        before, after = self.state, keep_episodes(self.state, catalogue, settings)
+
+        def commit() -> None:
+            self._catalogue, self._settings, self._evaluation = catalogue, settings, evaluation
+            self._write_cache.clear()
+            self.state = after
+            if self._remembered is not None:
+                self._remembered = self._remembered.kept(stays_evaluated(catalogue, settings))
+            self._report_ends(before, after, now=self._clock.now())
+            self.new_evaluation.set()
+            self._call_followers()
+
+        return commit
+
+    @property
+    def is_complete(self) -> bool:
+        return self.complete.is_set()
+
+    @property
+    def announced(self) -> frozenset[FindingKey]:
+        """The keys with an open episode."""
+        return frozenset(self.state.episodes)
+
+    def episode_starts(self) -> Mapping[FindingKey, datetime]:
+        """Return when each open episode was announced first; none while another process leads."""
+        return {key: each.event.episode_start for key, each in self.state.episodes.items()}
+
+    def next_deadline(self, *, now: datetime) -> datetime | None:
+        """Return the next moment at which time alone changes the state."""
+        return next_episode_deadline(self.state, settle=self._settings.delays.settle, now=now)
+
+    # ------------------------------------------------------------ for the publisher
+
+    def publish_context(self) -> PublishContext:
+        """Return everything that decides what is written at this moment."""
+        snapshot = self._snapshot
+        return PublishContext(
+            self.state,
+            self._evaluation,
+            self._catalogue,
+            self._settings,
+            lambda subject: self._involved_for(snapshot, subject),
+            self._write_cache,
+            snapshot,
+        )
+
+    def possible_keys(self) -> PossibleKeys:
+        """Return the keys that an Event read back may be about if it does not say so."""
+        return PossibleKeys(self._catalogue, self._evaluation.subjects)
+
+    def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        if not self._is_announced_at_all(record.key):
+            return  # the catalogue has changed while the Event was written
+        if outcome is WriteOutcome.WRITTEN:
+            # Before the state forgets the groups that a Ready names.
+            for each in self._written_followers:
+                each(record)
+        is_new = record.key not in self.state.episodes and record.type is EventType.WARNING
+        self.state = apply_outcome(self.state, record, outcome, self._catalogue)
+        if is_new and self._observer is not None:
+            self._observer.on_episode_begin(record.key)
+        self._call_followers()
+        if record.key not in self._evaluation.gate.finding_states:
+            # The finding ended while its Event was written: a pass must close the new episode.
+            self._on_change()
+
+    def restored(self, records: Iterable[EventRecord]) -> None:
+        """
+        Continue the episodes of Events that a predecessor wrote.
+
+        The pass that follows continues their findings; until then nothing is written.
+        """
+        now = self._clock.now()
+        self.state, remembered = self._continue(records, self._snapshot, now=now)
+        if remembered:
+            self._remembered, self._is_continuing = remembered, True
+        else:
+            self.state = self._apply_evaluation(self.state, now=now)
+            self.complete.set()
+        self._on_change()
+        self._call_followers()
+
+    def remember(self, records: Iterable[EventRecord]) -> None:
+        """
+        Continue the findings of Events that another process wrote, and may go on to write.
+
+        What this process has continued as the leader it knows better.
+        """
+        self._earlier = tuple(records)
+        self.events_read()
+
+    def await_events(self, why: str) -> None:
+        """
+        Note that earlier Events will be read: before the first pass, and because of *why* not yet.
+        """
+        self.unread_events, self.awaits_events = why, True
+
+    def events_read(self, why_not: str = "") -> None:
+        """Note that earlier Events are known from now on, or why they are not."""
+        self.unread_events, self.awaits_events = why_not, False
+        self._on_change()
+
+    def _continue(
+        self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
+    ) -> tuple[AnnouncementState, Remembered]:
+        told = with_stored(records, stored_episodes(self.stored() or (), now=now))
+        state = restore_episodes(
+            AnnouncementState(),
+            of_living_subjects(told, snapshot.born_at),
+            self._catalogue,
+            self._settings,
+            now=now,
+            since=min(self._evaluating_since or now, now),
+        )
+        return state, remember_findings(
+            state, self._evaluation, self._catalogue, self._settings, now=now
+        )
+
+    def stood_down(self) -> None:
+        """
+        Forget all episodes: this process no longer leads, and its successor continues them.
+
+        Findings that the next pass continues are so whoever leads.
+        """
+        self.state, self._is_continuing = AnnouncementState(), False
+        self.complete.clear()
+        self._on_change()
+        self._call_followers()
+
+    # ------------------------------------------------------------ for those who follow episodes
+
+    def add_follower(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* after each Evaluation and each change of the state; it must be quick.
+        """
+        self._followers.append(on_change)
+
+    def on_written(self, follow: Callable[[EventRecord], None]) -> None:
+        """
+        Call *follow* with each Event that was written, before the state knows of it; it must be quick.
+        """
+        self._written_followers.append(follow)
+
+    def _call_followers(self) -> None:
+        for each in self._followers:
+            each()
+
+    def _is_announced_at_all(self, key: FindingKey) -> bool:
+        entry = self._catalogue.entries.get(key.reason)
+        if entry is None or not entry.enabled:
+            return False
+        return (entry.layer, entry.subject_kind) == (key.subject.layer, key.subject.kind)
+
+    def _apply_evaluation(self, state: AnnouncementState, *, now: datetime) -> AnnouncementState:
+        after = apply_evaluation(state, self._evaluation, self._catalogue, self._settings, now=now)
+        self._report_ends(state, after, now=now)
+        return after
+
+    def _report_ends(
+        self, before: AnnouncementState, after: AnnouncementState, *, now: datetime
+    ) -> None:
+        if self._observer is None:
+            return
+        for key in before.episodes.keys() - after.episodes.keys():
+            event = before.episodes[key].event
+            if event.type is EventType.WARNING:
+                self._observer.on_episode_end(key, now - event.episode_start)

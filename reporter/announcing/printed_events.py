@@ -1,0 +1,32 @@
+"""Print Events in place of writing them, for a look at a cluster that stays as it is."""
+
+from reporter.kube.event_record import EventRecord, PossibleKeys
+from reporter.model.subjects import FindingKey
+
+
+class PrintedEvents:
+    """The Events of one process, on standard output. A heartbeat is not printed."""
+
+    def __init__(self) -> None:
+        self._printed: dict[FindingKey, EventRecord] = {}
+
+    async def create(self, record: EventRecord) -> None:
+        self._print(record)
+
+    async def patch(self, record: EventRecord) -> None:
+        before = self._printed.get(record.key)
+        if before is None or before.message != record.message:
+            self._print(record)
+
+    async def read(self, record: EventRecord) -> EventRecord | None:
+        return self._printed.get(record.key)
+
+    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
+        """Return none: what another reporter wrote is printed too."""
+        return ()
+
+    def _print(self, record: EventRecord) -> None:
+        self._printed[record.key] = record
+        about = f"{record.involved_object.kind.lower()}/{record.involved_object.name}"
+        when = f"{record.last_timestamp:%H:%M:%S}"
+        print(when, record.type, record.key.reason, about, record.message, flush=True)

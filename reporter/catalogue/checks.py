@@ -1,0 +1,292 @@
+"""Checks among the entries of a catalogue. Each is pure and yields every problem that it finds."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from string import Formatter
+from typing import TypeAlias
+
+from msgspec import UNSET
+
+from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.problems import Place, Problem, suggest_name
+from reporter.catalogue.suppression_checks import check_suppressions
+from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
+from reporter.model.enums import EventType, Layer
+
+
+# --------------------------------------------------------------------
+# Check the fields in braces of a text that is filled in when an Event is written.
+
+
+def check_template(
+    draft: Draft, template: str, allowed: Collection[str], *path: str
+) -> Iterable[Problem]:
+    """*path*: the keys of the template in its entry."""
+    name = ".".join(path)
+    try:
+        parsed = list(Formatter().parse(template))
+    except ValueError as err:
+        yield draft.problem(f"{name}: {err}; write {{{{ and }}}} for braces", *path)
+        return
+    for _, field, spec, how in parsed:
+        if field is None:
+            continue
+        if spec or how or not field.isidentifier():
+            text = f"{name}: `{{{field}}}` must be a plain name in braces, such as {{object}}"
+            yield draft.problem(text, *path)
+        elif field not in allowed:
+            text = f"{name}: unknown field `{{{field}}}`: {suggest_name(field, allowed)}"
+            yield draft.problem(text, *path)
+
+
+def field_names(template: str) -> frozenset[str]:
+    """Return the names in braces; none if the template cannot be parsed."""
+    try:
+        return frozenset(field for _, field, _, _ in Formatter().parse(template) if field)
+    except ValueError:
+        return frozenset()
+
+
+# --------------------------------------------------------------------
+# Check that parameters which name a flag of the process name one that exists.
+
+
+FLAG_KEY_SUFFIX = "-flag"
+
+
+def check_flags(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    for draft in drafts.all:
+        parameters = draft.node.values.get("parameters")
+        if draft.spec is None or parameters is None:
+            continue
+        for place, key, flag in _flag_references(parameters):
+            if flag not in known.flags:
+                offer = suggest_name(flag, known.flags)
+                text = f"{draft.reason}: parameters: {key}: unknown flag `{flag}`: {offer}"
+                yield Problem(place, text)
+
+
+def _flag_references(node: Node) -> Iterable[tuple[Place, str, str]]:
+    """
+    Yield place, key and flag of every key that names a flag, at any depth; skip empty values.
+    """
+    if isinstance(node, Items):
+        for item in node.items:
+            yield from _flag_references(item)
+    elif isinstance(node, Fields):
+        for key, value in node.values.items():
+            if key.endswith(FLAG_KEY_SUFFIX) and isinstance(value, Scalar) and value.value:
+                yield node.where(key), key, str(value.value)
+            yield from _flag_references(value)
+
+
+# --------------------------------------------------------------------
+# Check that a message names its subject, and only fields that its probe fills.
+
+
+FOREIGN_TEXT_FIELD = "foreign"
+
+
+def check_messages(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    for draft in drafts.all:
+        if not draft.lacks_subjects:
+            yield from _check_message(draft)
+
+
+def _check_message(draft: Draft) -> Iterable[Problem]:
+    message = draft.entry.message
+    # Nobody knows the fields of a probe that there is not.
+    is_known = draft.spec is not None or draft.entry.probe is UNSET
+    allowed = _allowed_fields(draft) if is_known else field_names(message)
+    problems = list(check_template(draft, message, allowed, "message"))
+    yield from problems
+    named = field_names(message)
+    for field in sorted(draft.subject_fields - named):
+        if named or not problems:
+            yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
+    if "://" in message:
+        yield draft.problem("message: an Event must not contain a URL; remove it", "message")
+
+
+def _allowed_fields(draft: Draft) -> frozenset[str]:
+    subject = draft.subject_fields
+    if draft.entry.type is EventType.NORMAL or draft.spec is None:
+        return subject
+    return subject | draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
+
+
+# --------------------------------------------------------------------
+# Check that ranks are unique among the reasons of a subject, so that it has one primary.
+
+
+def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    first_with_rank: dict[tuple[tuple[Layer, str], int], Draft] = {}
+    for draft in drafts.all:
+        if draft.entry.rank is UNSET:
+            continue
+        other = first_with_rank.setdefault((draft.about, draft.entry.rank), draft)
+        if other.reason != draft.reason:
+            later, earlier = _later_and_earlier(other, draft)
+            text = (
+                f"rank {draft.entry.rank} is taken by {earlier.reason}"
+                f" ({earlier.where('rank')}); choose another"
+            )
+            yield later.problem(text, "rank")
+
+
+def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
+    """Return the draft to report and the other one: an overlay's rank, else the later entry's."""
+    by_overlay = first.where("rank").file != first.node.place.file
+    return (first, second) if by_overlay else (second, first)
+
+
+# --------------------------------------------------------------------
+# Check that each layer has one Normal reason for a kind of subject, the one that ends its episodes.
+
+
+def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    by_subject: defaultdict[tuple[Layer, str], list[Draft]] = defaultdict(list)
+    for draft in drafts.all:
+        by_subject[draft.about].append(draft)
+    unreadable = len(drafts.all) != len(drafts.names)
+    for (layer, subject_kind), found in by_subject.items():
+        where = f"layer {layer}" + (f" for {subject_kind}" if subject_kind else "")
+        ready = [d for d in found if d.entry.type is EventType.NORMAL]
+        yield from _check_only_one(where, ready)
+        if not ready and not unreadable:
+            text = (
+                f"{where} has no reason of type Normal that announces recovery;"
+                " add one, such as clusterReady"
+            )
+            yield Problem(Place(found[0].node.place.file, 1), text)
+
+
+def _check_only_one(where: str, ready: list[Draft]) -> Iterable[Problem]:
+    for draft in ready[1:]:
+        if draft.reason != ready[0].reason:
+            text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
+            yield draft.problem(text, "type")
+
+
+# --------------------------------------------------------------------
+# Check that every Warning says what to do, and for no cause that its probe does not know.
+
+
+DEFAULT_REMEDY = "default"
+
+
+def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    for draft in drafts.all:
+        if draft.spec is None or draft.lacks_subjects:
+            continue
+        if draft.entry.type is EventType.WARNING:
+            fields = draft.subject_fields | draft.spec.message_fields
+            codes = None if draft.spec.any_cause_code else draft.spec.cause_codes
+            yield from _check_remedy(draft, codes, fields)
+
+
+def _check_remedy(
+    draft: Draft, codes: frozenset[str] | None, fields: frozenset[str]
+) -> Iterable[Problem]:
+    """Yield the problems of the remedies. *codes*: None if there may be any."""
+    remedy = {} if draft.entry.remedy is UNSET else draft.entry.remedy
+    if DEFAULT_REMEDY not in remedy:
+        text = "remedy: `default` is missing: say what to do about causes that have no remedy of their own"
+        yield draft.problem(text, "remedy")
+    for code, sentence in remedy.items():
+        yield from check_template(draft, sentence, fields, "remedy", code)
+        if codes is not None and not _code_parts(code) <= codes | {DEFAULT_REMEDY}:
+            offer = suggest_name(code, codes)
+            yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
+        if "://" in sentence:
+            text = f"remedy.{code}: an Event must not contain a URL; remove it"
+            yield draft.problem(text, "remedy", code)
+
+
+def _code_parts(code: str) -> frozenset[str]:
+    """Return both parts of a code such as Unavailable.Crash."""
+    return frozenset(code.split(".", 1))
+
+
+# --------------------------------------------------------------------
+# Check the keys that an entry of its type must and must not have, and the prefix of its name.
+
+
+CLUSTER_PREFIX = "cluster"
+WARNING_ONLY_KEYS = (
+    "probe",
+    "parameters",
+    "rank",
+    "orthogonal",
+    "hold",
+    "settle",
+    "window",
+    "remedy",
+    "runbook",
+    "suppresses",
+)
+
+
+def check_required_keys(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    seen: dict[str, Draft] = {}
+    for draft in drafts.all:
+        if draft.reason in seen:
+            first = seen[draft.reason].where("reason")
+            text = f"this reason is defined at {first} already; remove one of the two"
+            yield draft.problem(text, "reason")
+        seen.setdefault(draft.reason, draft)
+        yield from _check_name(draft)
+        yield from (
+            _check_normal_entry(draft)
+            if draft.entry.type is EventType.NORMAL
+            else _check_warning_entry(draft)
+        )
+
+
+def _check_name(draft: Draft) -> Iterable[Problem]:
+    if draft.lacks_subjects:
+        return
+    prefix = draft.rule.prefix if draft.rule is not None else CLUSTER_PREFIX
+    if not draft.reason.startswith(prefix) or not draft.reason[len(prefix) :][:1].isupper():
+        text = f"reasons of layer {draft.entry.layer} begin with `{prefix}`; rename it"
+        yield draft.problem(text, "reason")
+
+
+def _check_normal_entry(draft: Draft) -> Iterable[Problem]:
+    for key in WARNING_ONLY_KEYS:
+        if key in draft.node.values:
+            text = f"a Normal reason has no probe and no `{key}`; remove it"
+            yield draft.problem(text, key)
+    if not draft.enabled:
+        text = "it ends the episodes of its layer and cannot be switched off; remove `enabled`"
+        yield Problem(draft.node.where("enabled"), f"{draft.reason}: {text}")
+
+
+def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
+    if "probe" not in draft.node.values:
+        yield draft.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
+    ranked = "rank" in draft.node.values
+    if ranked and draft.entry.orthogonal:
+        where = "rank" if _is_rank_from_overlay(draft) else "orthogonal"
+        text = "has a rank and is orthogonal; remove one of the two"
+        yield draft.problem(text, where)
+    if not ranked and not draft.entry.orthogonal:
+        yield draft.problem("needs a `rank`, or `orthogonal: true`; add one", "reason")
+
+
+def _is_rank_from_overlay(draft: Draft) -> bool:
+    """Return whether an overlay set the rank; the error then names the overlay's line."""
+    return draft.where("rank").file != draft.where("orthogonal").file
+
+
+Check: TypeAlias = Callable[[Drafts, KnownNames], Iterable[Problem]]
+
+CHECKS: tuple[Check, ...] = (
+    check_required_keys,
+    check_ready_reasons,
+    check_ranks,
+    check_messages,
+    check_remedies,
+    check_flags,
+    check_suppressions,
+)

@@ -1,0 +1,197 @@
+"""Read the definitions of what makes subjects, and check that they fit together."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from reporter.catalogue.drafts import Drafts, SubjectSource
+from reporter.catalogue.format import SubjectEntry
+from reporter.catalogue.problems import Place, Problem, suggest_name
+from reporter.catalogue.subject_definitions import (
+    EndSigns,
+    NamespaceScope,
+    SubjectDefinition,
+    SubjectDefinitions,
+    make_definitions,
+)
+from reporter.catalogue.yaml_nodes import Fields, Items, Node
+from reporter.catalogue.yaml_reader import read
+from reporter.kinds.declared import DeclaredKind
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.objects import ApiObject, no_index_keys
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.enums import Layer
+
+
+class PlacedDefinition(NamedTuple):
+    """A definition with its entry, whose lines problems name."""
+
+    rule: SubjectDefinition
+    node: Fields
+
+    def problem(self, text: str, key: str) -> Problem:
+        return Problem(self.node.where(key), f"subjects: {self.rule.kind.kind}: {text}")
+
+    @property
+    def place(self) -> Place:
+        return self.node.where("kind")
+
+
+def subject_sources(root: Node, pack: str) -> Iterator[SubjectSource]:
+    """Yield the entries that a file lists under ``subjects``."""
+    listed = root.values.get("subjects") if isinstance(root, Fields) else None
+    for node in listed.items if isinstance(listed, Items) else ():
+        if isinstance(node, Fields):
+            yield SubjectSource(node, pack)
+
+
+def read_definitions(
+    sources: Iterable[SubjectSource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
+) -> SubjectDefinitions:
+    """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
+    placed = [
+        found for each in sources if (found := _read_definition(each, kinds, problems)) is not None
+    ]
+    problems += _check_definitions(placed)
+    return make_definitions(each.rule for each in placed)
+
+
+def _read_definition(
+    source: SubjectSource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
+) -> PlacedDefinition | None:
+    # The file was read as a whole before, which reported what is wrong with its form.
+    entry = read(source.node, SubjectEntry, [])
+    if entry is None:
+        return None
+    named = [kinds.get(name) for name in (entry.kind, *entry.needs)]
+    for name, kind in zip((entry.kind, *entry.needs), named, strict=True):
+        if kind is None:
+            key = "kind" if name == entry.kind else "needs"
+            text = f"subjects: unknown kind `{name}`: {suggest_name(name, kinds)}"
+            problems.append(Problem(source.node.where(key), text))
+    first, needs = named[0], [kind for kind in named[1:] if kind is not None]
+    if first is None:
+        return None
+    rule = SubjectDefinition(
+        layer=entry.layer,
+        kind=first,
+        pack=source.pack,
+        prefix=entry.kind.lower() if entry.prefix is UNSET else entry.prefix,
+        about=entry.about,
+        plain=entry.plain,
+        labels=tuple(sorted(entry.labels.items())),
+        scope=entry.namespaces,
+        namespace_labels=tuple(sorted(entry.namespace_labels.items())),
+        name_label=entry.name_label,
+        namespace_label=entry.namespace_label,
+        ended=EndSigns(frozenset(entry.ended_conditions), frozenset(entry.ended_phases)),
+        needs=tuple(needs),
+    )
+    return PlacedDefinition(rule, source.node)
+
+
+def known_kinds(declared: Mapping[str, DeclaredKind]) -> Mapping[str, ResourceKind]:
+    """
+    Return the kinds that may make subjects, by name; a declared one stands before a built-in one.
+
+    What is watched of a declared kind is known when its reasons are prepared.
+    """
+    built_in = {kind.kind: kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)}
+    return {**built_in, **{name: _unwatched(kind) for name, kind in declared.items()}}
+
+
+@cache  # so that the rules of a catalogue that is loaded again are equal
+def _unwatched(declared: DeclaredKind) -> ResourceKind:
+    return ResourceKind(
+        resource=declared.resource,
+        group=declared.group,
+        versions=(),
+        kind=declared.kind,
+        type=ApiObject,
+        index_keys=no_index_keys,
+        affects=lambda _: (),
+        namespace=declared.namespace,
+        label_selector=declared.label_selector,
+        field_selector=declared.field_selector,
+        is_declared=True,
+    )
+
+
+def bind_kinds(definitions: SubjectDefinitions, drafts: Drafts) -> SubjectDefinitions:
+    """
+    Return the definitions with the declared kinds as they are watched.
+
+    One whose objects no reason reads is left out: they are not watched, so nothing is known of them.
+    """
+    watched = {
+        _identity(kind): kind
+        for draft in drafts.all
+        if draft.enabled and draft.spec is not None
+        for kind in draft.spec.bound(draft.parameters).deciding_kinds
+    }
+    bound = (
+        replace(each, kind=watched[_identity(each.kind)]) if each.kind.is_declared else each
+        for each in definitions.all
+        if not each.kind.is_declared or _identity(each.kind) in watched
+    )
+    return make_definitions(bound)
+
+
+def _identity(kind: ResourceKind) -> tuple[object, ...]:
+    selectors = (kind.namespace, kind.label_selector, kind.field_selector)
+    return (kind.is_declared, kind.kind, kind.group_resource, *selectors)
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check_definitions(placed: Sequence[PlacedDefinition]) -> Iterator[Problem]:
+    for number, each in enumerate(placed):
+        yield from _check_form(each)
+        yield from _check_scope(each, placed)
+        for other in placed[:number]:
+            yield from _check_clash(each, other)
+
+
+def _check_form(each: PlacedDefinition) -> Iterator[Problem]:
+    rule = each.rule
+    if rule.layer is Layer.CLUSTER:
+        yield each.problem("the cluster is a subject by itself; choose another layer", "layer")
+    if rule.is_of_namespaces and rule.layer is Layer.MODELDEPLOYMENT:
+        yield each.problem("namespaces are harnesses; write `layer: modelharness`", "layer")
+    if rule.is_of_namespaces and not rule.plain:
+        yield each.problem("a namespace has no kind in its name; add `plain: true`", "kind")
+    if rule.plain and not rule.is_of_namespaces and rule.layer is Layer.MODELHARNESS:
+        yield each.problem("only namespaces are plain in this layer; remove `plain`", "plain")
+    if bool(rule.namespace_labels) != (rule.scope is NamespaceScope.LABELLED):
+        yield each.problem(
+            "`namespaces: labelled` and `namespace-labels` belong together", "namespaces"
+        )
+
+
+def _check_scope(each: PlacedDefinition, placed: Sequence[PlacedDefinition]) -> Iterator[Problem]:
+    rule = each.rule
+    if rule.scope is not NamespaceScope.HARNESS:
+        return
+    if rule.layer is not Layer.MODELDEPLOYMENT:
+        yield each.problem("a harness depends on no other; remove `namespaces`", "namespaces")
+    elif not any(
+        other.rule.layer is Layer.MODELHARNESS and other.rule.pack == rule.pack for other in placed
+    ):
+        text = f"pack {rule.pack} has no harness; write `namespaces: all`, or add one"
+        yield each.problem(text, "namespaces")
+
+
+def _check_clash(each: PlacedDefinition, other: PlacedDefinition) -> Iterator[Problem]:
+    rule, first = each.rule, other.rule
+    if rule.kind.kind == first.kind.kind:
+        yield each.problem(f"makes subjects at {other.place} already; remove one", "kind")
+    elif rule.prefix == first.prefix:
+        text = f"the prefix `{rule.prefix}` is that of {first.kind.kind} ({other.place}); choose another"
+        yield each.problem(text, "prefix")
+    if rule.plain and first.plain and rule.layer is first.layer:
+        text = f"{first.kind.kind} ({other.place}) is plain in layer {rule.layer}; remove `plain`"
+        yield each.problem(text, "plain")

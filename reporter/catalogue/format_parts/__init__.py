@@ -1,1 +1,0 @@
-"""The parts of the format of the catalogue's files."""

@@ -1,0 +1,285 @@
+"""The evaluation of one object: whether it is current, and if not, what is wrong with it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from reporter.cel.bounded import TooMuchContent, encode_content
+from reporter.cel.library import (
+    Bindings,
+    EvaluationError,
+    Lookup,
+    evaluate,
+)
+from reporter.cel.parameters import CelReason, Expression, ReadKind
+from reporter.kinds.objects import ApiObject
+from reporter.model.enums import TroubleKind
+from reporter.model.redact import redact
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.resources.check_result import CheckResult, Inconclusive
+
+
+CODES = {
+    TroubleKind.FAILED: "Failed",
+    TroubleKind.STARTING: "InProgress",
+    TroubleKind.LOST: "NotCurrent",
+}
+STATES = {
+    TroubleKind.FAILED: "has failed",
+    TroubleKind.STARTING: "is not current yet",
+    TroubleKind.LOST: "is no longer current",
+}
+NOT_REMEMBERED = "is not current"
+"""The state of an object of which nobody knows whether it was current before."""
+
+MAX_CODE_CHARACTERS = 64
+MAX_TEXT_CHARACTERS = 4096
+MAX_SHOWN_CHARACTERS = 60
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NOT_IN_A_CODE = re.compile(r"[^A-Za-z0-9]")
+
+
+class ObjectResult(NamedTuple):
+    """
+    The result of the check of one object, None if it is current; and what its author must correct.
+    """
+
+    result: CheckResult | None
+    note: str = ""
+
+
+CURRENT = ObjectResult(None)
+
+
+class Moment(NamedTuple):
+    """
+    The values that an evaluation reads beside the object.
+
+    *was_current*: whether the object was so at any time before; None if that is not remembered.
+    """
+
+    now: datetime
+    was_current: bool | None
+    lookup: Lookup | None = None
+
+
+def check_object(reason: CelReason, each: ApiObject, moment: Moment) -> ObjectResult:
+    """Return the trouble of an object; an inconclusive result if an expression has no value."""
+    try:
+        content = read_content(reason.kind, each)
+        bindings = Bindings(content, moment.now, reason.parameters, moment.lookup)
+        return _Check(reason, each, content, bindings).run(moment)
+    except EvaluationError as err:
+        return inconclusive(reason, each, str(err))
+
+
+def check_together(
+    reasons: Sequence[CelReason], each: ApiObject, was_current: frozenset[str]
+) -> tuple[ObjectResult, ...]:
+    """
+    Return the results of reasons that depend on the object alone.
+
+    *was_current*: the definitions of current that it has met.
+    """
+    try:
+        content = read_content(reasons[0].kind, each)
+    except EvaluationError as err:
+        return tuple(inconclusive(reason, each, str(err)) for reason in reasons)
+    found = []
+    for reason, bindings in _with_bindings(reasons, content):
+        try:
+            check = _Check(reason, each, content, bindings)
+            found.append(check.run(Moment(EPOCH, reason.current_id in was_current)))
+        except EvaluationError as err:
+            found.append(inconclusive(reason, each, str(err)))
+    return tuple(found)
+
+
+def find_current(reasons: Sequence[CelReason], each: ApiObject) -> list[str]:
+    """
+    Return the definitions of current that an object meets; the reasons depend on the object alone.
+    """
+    try:
+        content = read_content(reasons[0].kind, each)
+    except EvaluationError:
+        return []
+    if is_stale(reasons[0].kind, content, each):
+        return []
+    found = []
+    for reason, bindings in _with_bindings(reasons, content):
+        with suppress(EvaluationError):
+            if _boolean(reason.expressions["current"], bindings):
+                found.append(reason.current_id)
+    return found
+
+
+def _with_bindings(
+    reasons: Iterable[CelReason], content: dict[str, Any]
+) -> Iterator[tuple[CelReason, Bindings]]:
+    """
+    Yield each reason with the values for its expressions; reasons without parameters share them.
+
+    Making the object known to the library takes longer than most expressions.
+    """
+    shared = Bindings(content, EPOCH, {}, None)
+    for reason in reasons:
+        given = reason.parameters
+        yield reason, Bindings(content, EPOCH, given, None) if given else shared
+
+
+def inconclusive(reason: CelReason, each: ApiObject, why: str) -> ObjectResult:
+    ref = object_ref(reason.kind, each)
+    return ObjectResult(Inconclusive(f"{describe(reason.kind, each)}: {why}", frozenset({ref})))
+
+
+def read_content(kind: ReadKind, each: ApiObject) -> dict[str, Any]:
+    """Return the fields of an object that are read, as its JSON has them."""
+    try:
+        encoded = encode_content(each)
+    except TooMuchContent as err:
+        raise EvaluationError(str(err)) from None
+    content: dict[str, Any] = msgspec.json.decode(encoded)
+    declared = kind.declared
+    # The items of a list of a built-in kind have neither kind nor apiVersion.
+    content.setdefault("kind", declared.kind)
+    if declared.version:
+        content.setdefault("apiVersion", f"{declared.group}/{declared.version}".removeprefix("/"))
+    return content
+
+
+def is_stale(kind: ReadKind, content: dict[str, Any], each: ApiObject) -> bool:
+    """Return whether the status is of an earlier generation of the spec."""
+    if not kind.declared.observes_generation:
+        return False
+    status = content.get("status")
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    return isinstance(observed, int) and observed < each.metadata.generation
+
+
+def object_ref(kind: ReadKind, each: ApiObject) -> ObjectRef:
+    meta = each.metadata
+    return ObjectRef(kind.declared.group_resource, meta.namespace, meta.name)
+
+
+def describe(kind: ReadKind, each: ApiObject) -> str:
+    """Return an object's name for a message."""
+    meta = each.metadata
+    return f"{kind.declared.kind} {f'{meta.namespace}/' if meta.namespace else ''}{meta.name}"
+
+
+class _Check:
+    """
+    The check of one object. *notes*: what could not be read of a trouble that is known without it.
+    """
+
+    def __init__(
+        self, reason: CelReason, each: ApiObject, content: dict[str, Any], bindings: Bindings
+    ) -> None:
+        self.reason, self.each, self.content, self.bindings = reason, each, content, bindings
+        self.note = ""
+
+    def run(self, moment: Moment) -> ObjectResult:
+        expressions = self.reason.expressions
+        if is_stale(self.reason.kind, self.content, self.each):
+            place = expressions["current"].place
+            raise EvaluationError(f"{place}: its status is older than its spec")
+        if _boolean(expressions["current"], self.bindings):
+            return CURRENT
+        kind = self._kind(was_current=moment.was_current is not False)
+        is_remembered = kind is not TroubleKind.LOST or moment.was_current is not None
+        ref = object_ref(self.reason.kind, self.each)
+        trouble = Trouble(
+            cause=Cause(ref, self._code(kind)),
+            kind=kind,
+            is_out=True,
+            since=self._since(),
+            object_created_at=self.each.metadata.creation_timestamp,
+            message_fields={
+                "object": describe(self.reason.kind, self.each),
+                "name": self.each.metadata.name,
+                "state": STATES[kind] if is_remembered else NOT_REMEMBERED,
+            },
+            foreign_text=self._text(),
+        )
+        return ObjectResult(trouble, self.note)
+
+    def _kind(self, *, was_current: bool) -> TroubleKind:
+        expressions = self.reason.expressions
+        if "failed" in expressions and _boolean(expressions["failed"], self.bindings):
+            return TroubleKind.FAILED
+        if "inProgress" in expressions and _boolean(expressions["inProgress"], self.bindings):
+            return TroubleKind.STARTING
+        return TroubleKind.LOST if was_current else TroubleKind.STARTING
+
+    def _code(self, kind: TroubleKind) -> str:
+        cause = self._detail("cause", str)
+        return _NOT_IN_A_CODE.sub("", cause or "")[:MAX_CODE_CHARACTERS] or CODES[kind]
+
+    def _text(self) -> str:
+        return (self._detail("text", str) or "")[:MAX_TEXT_CHARACTERS]
+
+    def _since(self) -> datetime | None:
+        found = self._detail("since", str, datetime)
+        if found == "":
+            return None  # as an expression can say that the object does not state it
+        if isinstance(found, str):
+            try:
+                found = datetime.fromisoformat(found)
+            except ValueError:
+                self._note_wrong("since", found, "a time such as 2026-01-31T12:00:00Z")
+                return None
+        return found if found is None or found.tzinfo is not None else None
+
+    def _detail(self, key: str, *types: type) -> Any:
+        """Return the value of an expression that adds detail; None if it has none, with a note."""
+        expression = self.reason.expressions.get(key)
+        if expression is None:
+            return None
+        try:
+            found = _value(expression, self.bindings)
+        except EvaluationError as err:
+            self.note = str(err)
+            return None
+        if isinstance(found, types):
+            return found
+        self._note_wrong(key, found, "a text" if key != "since" else "a time")
+        return None
+
+    def _note_wrong(self, key: str, found: object, wanted: str) -> None:
+        expression = self.reason.expressions[key]
+        self.note = f"{expression.place}: {key} is {_shown(found)}, and must be {wanted}"
+
+
+def _boolean(expression: Expression, bindings: Bindings) -> bool:
+    found = _value(expression, bindings)
+    if not isinstance(found, bool):
+        where = f"{expression.place}: {expression.key}"
+        raise EvaluationError(f"{where} is {_shown(found)}, and must be true or false")
+    return found
+
+
+def _value(expression: Expression, bindings: Bindings) -> Any:
+    try:
+        return evaluate(expression.compiled, bindings)
+    except EvaluationError as err:
+        where = f"{expression.place}: {expression.key}"
+        raise EvaluationError(f"{where}: {_quoted(str(err))}") from err
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | dict):
+        return f"a {'list' if isinstance(value, list) else 'map'}"
+    return "null" if value is None else f"`{_quoted(str(value))[:MAX_SHOWN_CHARACTERS]}`"
+
+
+def _quoted(text: str) -> str:
+    """
+    Return a text with contents of an object as it may be shown: on one line, without secrets.
+    """
+    text = redact(text[:MAX_TEXT_CHARACTERS])
+    return "".join(each if each.isprintable() else " " for each in text)

@@ -1,0 +1,132 @@
+"""
+The bounds of what one evaluation may cost.
+
+An evaluation cannot be interrupted, so its cost is bounded beforehand: by the size of the expression,
+the size of what it reads, and how often it may multiply that. Within these bounds the library stops
+loops after 10,000 rounds (cel-cpp, RuntimeOptions.comprehension_max_iterations).
+"""
+
+from collections.abc import Mapping
+
+from reporter.cel.syntax import (
+    Call,
+    Constant,
+    Construct,
+    Loop,
+    Name,
+    Select,
+    Tree,
+    walk,
+)
+
+
+MAX_TEXT_BYTES = 4096
+MAX_NODES = 300
+MAX_GROWTH = 400
+"""The size of texts and lists that an expression may build up, as a multiple of what it reads."""
+
+REPEATED = 100
+"""The factor for what a loop reads in each round."""
+
+MAX_CONTENT_BYTES = 16 * 1024
+MAX_CONTENT_VALUES = 1000
+"""
+Bytes of the fields of one object that its expressions name, and values in them. The library copies
+a list for each item that a macro adds to it, so the time grows with the square of their number.
+"""
+
+MAX_CONTENT_LEVELS = 64
+"""
+Levels of nesting in these fields; an API server accepts more than Python can compare or encode.
+"""
+
+MAX_LOOKUPS = 1000
+"""
+Objects that the expressions about one object look up; each takes longer than a round of a loop.
+"""
+
+PATTERN_NODES = 50
+"""The parts that a regular expression counts as."""
+
+MEASURES = frozenset(
+    {
+        "size", "contains", "startsWith", "endsWith", "matches", "has", "indexOf", "lastIndexOf",
+        "@in", "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "_&&_", "_||_", "!_",
+        "int", "uint", "double", "bool", "timestamp", "duration", "type",
+    }
+)  # fmt: skip
+"""Functions whose result is small, whatever they read."""
+
+OBJECT = "object"
+MULTIPLIERS = frozenset({"join", "replace"})
+
+
+def why_too_costly(tree: Tree) -> str:
+    """Return why an expression may cost too much; empty if it may not."""
+    nodes = sum(map(_nodes, walk(tree)))
+    if nodes > MAX_NODES:
+        return f"has {nodes} parts, of at most {MAX_NODES}; divide it into several reasons"
+    if _growth(tree, {}) > MAX_GROWTH:
+        return (
+            f"may build texts or lists of more than {MAX_GROWTH} times what it reads; add fewer of"
+            " them together"
+        )
+    return ""
+
+
+def _nodes(tree: Tree) -> int:
+    return PATTERN_NODES if isinstance(tree, Call) and tree.function == "matches" else 1
+
+
+def _growth(tree: Tree, scope: Mapping[str, int]) -> int:
+    """Return how many times the size of what is read the result may have."""
+    match tree:
+        case Constant():
+            return 1
+        case Name(name=name):
+            return scope.get(name, 1)
+        case Select(operand=operand):
+            return max(_growth(operand, scope), 1)
+        case Construct(parts=parts):
+            return sum(_growth(each, scope) for each in parts)
+        case Loop():
+            return _loop_growth(tree, scope)
+        case Call():
+            return _call_growth(tree, scope)
+
+
+def _call_growth(tree: Call, scope: Mapping[str, int]) -> int:
+    parts = [_growth(each, scope) for each in tree.operands]
+    largest = max(parts, default=1)
+    if largest > MAX_GROWTH:
+        return largest
+    match tree.function:
+        case "lookup":
+            return scope.get(OBJECT, 1)
+        case "_?_:_" | "orValue" | "or":
+            return largest
+        case "_[_]" | "_[?_]" | "_?._":
+            return parts[0]
+        case name if name in MULTIPLIERS:
+            # A text between or instead of parts may come once for each character.
+            return parts[0] * (1 + sum(_longest(each, scope) for each in tree.operands[1:]))
+        case name if name in MEASURES:
+            return 1
+        case _:
+            return sum(parts)
+
+
+def _longest(tree: Tree, scope: Mapping[str, int]) -> int:
+    """Return the length of a constant, or more than is allowed for what is only known later."""
+    if isinstance(tree, Constant):
+        return len(tree.text or "")
+    return MAX_GROWTH + 1
+
+
+def _loop_growth(loop: Loop, scope: Mapping[str, int]) -> int:
+    over = _growth(loop.over, scope)
+    # Loops within each other have no more rounds together than one alone may have.
+    repeated = {n: g if g >= REPEATED else REPEATED * g for n, g in scope.items()}
+    inner = {OBJECT: REPEATED, **repeated, loop.position: 1, loop.variable: over}
+    step = _growth(loop.step, {**inner, loop.result_variable: _growth(loop.initial, scope)})
+    return _growth(loop.result, {**scope, loop.result_variable: step})

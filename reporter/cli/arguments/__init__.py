@@ -1,1 +1,0 @@
-"""Read what a command line and the environment ask for."""

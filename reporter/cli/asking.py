@@ -1,0 +1,174 @@
+"""The exit codes, streams and formats of the commands that ask for the status, and how these are run."""
+
+import asyncio
+import json
+import logging
+import signal
+import sys
+from collections.abc import Coroutine, Mapping
+from enum import IntEnum, StrEnum, unique
+from typing import Any
+
+import yaml
+
+from reporter import PROGRAM_NAME
+from reporter.model.states import State
+from reporter.process.log_format import one_line
+from reporter.settings.errors import ConfigurationError
+from reporter.status.source import CannotAsk
+from reporter.status.waiting import Outcome
+
+
+@unique
+class ExitCode(IntEnum):
+    """
+    MET: Current, or as wanted. NO_ANSWER: no answer was had. USAGE: the command line is refused.
+    """
+
+    MET = 0
+    NO_ANSWER = 1
+    USAGE = 2
+    IN_PROGRESS = 3
+    FAILED = 4
+    UNKNOWN = 5
+    GONE = 6
+
+
+BY_STATE = {
+    State.CURRENT: ExitCode.MET,
+    State.IN_PROGRESS: ExitCode.IN_PROGRESS,
+    State.FAILED: ExitCode.FAILED,
+    State.UNKNOWN: ExitCode.UNKNOWN,
+    State.TERMINATING: ExitCode.GONE,
+    State.NOT_FOUND: ExitCode.GONE,
+}
+BY_OUTCOME = {
+    Outcome.MET: ExitCode.MET,
+    Outcome.NO_ANSWER: ExitCode.NO_ANSWER,
+    Outcome.TIMED_OUT: ExitCode.IN_PROGRESS,
+    Outcome.FAILED: ExitCode.FAILED,
+    Outcome.ENDING: ExitCode.GONE,
+}
+
+
+# --------------------------------------------------------------------
+# Write answers to standard output, notes and progress to standard error.
+
+
+CLEAR_LINE = "\r\x1b[K"
+
+
+class Terminal:
+    """Notes and progress go to standard error, so that standard output is the answer alone."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self.colour = sys.stdout.isatty() and not plain
+        self._shows_progress = sys.stderr.isatty() and environ.get("TERM") != "dumb"
+        self._in_progress = False
+        self._noted: set[str] = set()
+
+    def print(self, text: str) -> None:
+        self.end_progress()
+        print(text, flush=True)
+
+    def note(self, text: str) -> None:
+        """Print a note, once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self.error(text)
+
+    def error(self, text: str) -> None:
+        self.end_progress()
+        print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
+
+    def progress(self, done: int, total: int) -> None:
+        """Show how much of the cluster was read; nobody reads that in a file."""
+        if not self._shows_progress:
+            return
+        self._in_progress = done < total
+        line = f"reading the cluster: {done} of {total} kinds" if self._in_progress else ""
+        print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
+
+    def end_progress(self) -> None:
+        if self._in_progress:
+            self._in_progress = False
+            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
+
+
+# --------------------------------------------------------------------
+# The formats of ``--output``, and the two for programs.
+
+
+@unique
+class Format(StrEnum):
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+
+
+def to_json(raw: Any) -> str:
+    """Return indented JSON. What a terminal would interpret is escaped, as JSON allows."""
+    text = json.dumps(raw, indent=2, ensure_ascii=False)
+    return "".join(
+        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text
+    )
+
+
+def to_yaml(raw: Any) -> str:
+    text: str = yaml.safe_dump(raw, sort_keys=False, allow_unicode=False, width=10_000)
+    return text.rstrip("\n")
+
+
+# --------------------------------------------------------------------
+# Run a command that asks for the status.
+
+
+ENDED_BY_SIGNAL = 128
+"""Shells report a process that a signal ended with this number and that of the signal."""
+
+
+def run_asking(
+    command: Coroutine[Any, Any, int], terminal: Terminal, *, stays: bool = False
+) -> int:
+    """
+    Run it, and print why there was no answer. *stays*: it runs until a change or a signal.
+
+    What has to be corrected before anything can be asked ends as a refused command line does: asking
+    again is no use.
+    """
+    # Warnings of the client are for a process that stays; here they are notes of the answer.
+    logging.basicConfig(level=logging.ERROR)
+    received: list[signal.Signals] = []
+    try:
+        return asyncio.run(_run_until_signal(command, received) if stays else command)
+    except ConfigurationError as err:
+        terminal.error(str(err))
+        return ExitCode.USAGE
+    except CannotAsk as err:
+        terminal.error(str(err))
+        return ExitCode.NO_ANSWER
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        return ENDED_BY_SIGNAL + received[0]
+
+
+async def _run_until_signal(
+    command: Coroutine[Any, Any, int], received: list[signal.Signals]
+) -> int:
+    """
+    End the tasks of a command in order. KeyboardInterrupt would be raised in any one of them.
+    """
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+    def stop(number: signal.Signals) -> None:
+        received.append(number)
+        if task is not None:
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    return await command

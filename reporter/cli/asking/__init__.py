@@ -1,1 +1,0 @@
-"""Shared by the commands about a cluster: reach it, open what answers, print, and end."""

@@ -1,1 +1,0 @@
-"""The command check: one evaluation of one cluster, or of several side by side, for pipelines."""

@@ -1,0 +1,144 @@
+"""The command ``explain``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import UNSET
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.overlay import shipped_packs
+from reporter.catalogue.published_reasons import read_entries
+from reporter.cli.arguments import (
+    EXPLAIN_FLAGS,
+    RUN_FLAGS_NOTE,
+    Arguments,
+    parse_arguments,
+    render_flags,
+)
+from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.configuration import load_configuration
+from reporter.cli.source_arguments import parse_target
+from reporter.cli.sources import SourceOpener
+from reporter.model.enums import Reason
+from reporter.model.suggest import find_similar
+from reporter.settings import SettingsError
+from reporter.status.detail_table import field, render_blocking, render_suppressed
+from reporter.status.entry_table import EntryText
+from reporter.status.source import StatusAnswer, Target
+from reporter.status.summary import Summary, describe_missing, summarize
+
+
+HELP = f"""\
+Explain a reason of the catalogue, or why a subject is not Current.
+
+Usage:
+  {PROGRAM_NAME} explain REASON
+  {PROGRAM_NAME} explain NS[/SET] | cluster [FLAGS]
+
+Of a reason: what it means, its layer and rank, how long it is held, who must
+act, what to do, what it suppresses and what suppresses it. Of a subject: what
+blocks it, and the chain from the symptom to its root, with why each step
+follows.
+
+{{examples}}
+
+{{flags}}
+
+{RUN_FLAGS_NOTE}
+
+Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
+refused or there is no such reason."""
+
+OVERLAY, PACKS = "catalogue-overlay", "packs"
+"""The flags of run that shape the texts, wherever the status comes from."""
+
+
+def run_explain(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the command and return its exit code. Raises SettingsError."""
+    arguments = parse_arguments(argv, EXPLAIN_FLAGS)
+    if not arguments.names and not arguments.values["namespace"]:
+        raise SettingsError("", "name what to explain: a reason, NS, NS/SET or cluster")
+    texts, reasons = load_texts(arguments, environ)
+    reason = find_reason(arguments.names, reasons)
+    if reason is not None:
+        print("\n".join(texts.render(reason)))
+        return ExitCode.MET
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    terminal = Terminal(environ)
+    return run_asking(_explain(arguments, target, texts, terminal, environ), terminal)
+
+
+def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
+    """
+    Return the reason that is named; None for the name of a subject: in small letters, or with a slash.
+    """
+    name = names[0] if len(names) == 1 else ""
+    by_lower = {reason.lower(): reason for reason in reasons}
+    if name.lower() in by_lower:
+        return Reason(by_lower[name.lower()])
+    if name == name.lower() or "/" in name:
+        return None
+    for pack in shipped_packs(default_folder()):
+        if name in {entry.reason for entry in read_entries(default_folder(), [pack])}:
+            raise SettingsError("", f"{name} is a reason of the pack {pack}; add --packs={pack}")
+    similar = find_similar(name.lower(), by_lower)
+    offer = f"did you mean {by_lower[similar]}?" if similar else "check-config lists all"
+    raise SettingsError("", f"there is no reason {name}; {offer}")
+
+
+def load_texts(
+    arguments: Arguments, environ: Mapping[str, str]
+) -> tuple[EntryText, Sequence[str]]:
+    settings, catalogue = load_configuration(arguments.run_flags, environ)
+    entries = read_entries(default_folder(), settings.packs, settings.catalogue_overlay)
+    meanings = {each.reason: str(each.meaning) for each in entries if each.meaning is not UNSET}
+    runbooks = {each.reason: each.runbook for each in entries if each.runbook is not UNSET}
+    texts = EntryText(catalogue, meanings, runbooks, grace=settings.startup_grace)
+    return texts, tuple(catalogue.entries)
+
+
+async def _explain(
+    arguments: Arguments,
+    target: Target,
+    texts: EntryText,
+    terminal: Terminal,
+    environ: Mapping[str, str],
+) -> int:
+    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
+    source = await opener.open()
+    try:
+        answer = await source.ask(target)
+    finally:
+        await source.close()
+    for note in answer.notes:
+        terminal.note(note)
+    if answer.document is None:
+        terminal.error(f"not found: {describe_missing(answer, target)}")
+        return ExitCode.NO_ANSWER
+    terminal.print("\n".join(_lines(answer, target, summarize(answer, target), texts)))
+    return ExitCode.MET
+
+
+def _lines(
+    answer: StatusAnswer, target: Target, summary: Summary, texts: EntryText
+) -> Iterator[str]:
+    yield field("Subject", str(target))
+    yield field("State", summary.state)
+    blocking = summary.blocking
+    if blocking is None:
+        yield "Nothing blocks it."
+        return
+    yield from render_blocking(blocking, with_chain=False)
+    yield from render_suppressed(summary.suppressed)
+    if not blocking.reason:
+        return
+    if blocking.via:
+        yield ""
+        yield from texts.render_chain((*blocking.via, blocking.reason))
+    yield ""
+    yield from texts.meaning(blocking.reason)
+    yield f"{PROGRAM_NAME} explain {blocking.reason} has what to do."
+
+
+def render_help(examples: str) -> str:
+    return HELP.format(examples=examples, flags=render_flags(EXPLAIN_FLAGS))

@@ -1,0 +1,171 @@
+"""The command ``status --from=hub``: the clusters that a hub answers for."""
+
+from collections.abc import Iterator, Mapping
+
+from reporter.cli.arguments import Arguments
+from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking, to_json, to_yaml
+from reporter.cli.configuration import load_configuration
+from reporter.cli.source_arguments import SourceFlag, parse_source_flag
+from reporter.cli.sources import READS_ALONE, ClusterAccess, find_pods_of_one
+from reporter.cli.status_output import ChangePrinter, show_answers
+from reporter.kube.client import RestClient
+from reporter.model.fleet_status import FleetDocument
+from reporter.process.clock import Clock
+from reporter.settings import SettingsError
+from reporter.status.fleet_table import (
+    AGE_COLUMNS,
+    describe_fleet_gaps,
+    fleet_head,
+    fleet_rows,
+    render_cluster,
+)
+from reporter.status.hub_source import FleetAnswer, HubSource
+from reporter.status.pods_source import HUB, HUB_SELECTOR, PodFetcher
+from reporter.status.source import CannotAsk
+from reporter.status.table import ChangingTable
+from reporter.status.url_source import UrlFetcher
+
+
+def run_fleet_status(
+    arguments: Arguments, form: Format, terminal: Terminal, environ: Mapping[str, str]
+) -> int:
+    """Run the command and return its exit code. Raises SettingsError."""
+    source_flag = parse_source_flag(arguments)
+    if arguments.values["namespace"]:
+        raise SettingsError("--namespace", "does not apply to --from=hub")
+    if arguments.is_set("all-namespaces"):
+        raise SettingsError("--all-namespaces", "does not apply to --from=hub")
+    if len(arguments.names) > 1:
+        unexpected = arguments.names[1]
+        raise SettingsError("", f"unexpected argument {unexpected!r}; name one cluster")
+    if arguments.is_set("watch") and arguments.is_set("exit-code"):
+        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
+    cluster = arguments.names[0] if arguments.names else ""
+    printer = _Printer(terminal, form, cluster, with_head=not arguments.is_set("no-headers"))
+    opener = _HubOpener(arguments, source_flag, terminal, environ)
+    command = _FleetStatus(arguments, cluster, printer, terminal, opener)
+    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
+
+
+class _HubOpener:
+    """Opens the hub that ``--from`` names: by URL, or its leader among the pods of the cluster."""
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        source_flag: SourceFlag,
+        terminal: Terminal,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._arguments, self._source_flag = arguments, source_flag
+        self._note, self._environ = terminal.note, environ
+        self._access = ClusterAccess(arguments, environ, Clock())
+
+    async def open(self) -> HubSource:
+        """Raises SettingsError, ConfigurationError or CannotAsk."""
+        if self._source_flag.text:
+            return HubSource(
+                UrlFetcher(self._source_flag.text, self._access.authorization),
+                answer_timeout=self._access.request_timeout,
+            )
+        flags = (*self._arguments.run_flags, *READS_ALONE)
+        settings, _ = load_configuration(flags, self._environ)
+        api = await self._access.connect(settings)
+        try:
+            source = await self._find(api)
+        except BaseException:
+            await api.close()
+            raise
+        self._note(f"the status is that of {source.description}")
+        return source
+
+    async def _find(self, api: RestClient) -> HubSource:
+        why = f"no pod has the label {HUB_SELECTOR}"
+        for pod in await find_pods_of_one(api, self._arguments, HUB):
+            source = HubSource(
+                PodFetcher(api, pod, HUB), answer_timeout=self._access.request_timeout
+            )
+            try:
+                await source.ask()
+            except CannotAsk as err:
+                why = str(err)
+            else:
+                return source
+        raise CannotAsk(f"{why}; name the address of a hub with --from=hub:URL")
+
+
+class _FleetStatus:
+    def __init__(
+        self,
+        arguments: Arguments,
+        cluster: str,
+        printer: "_Printer",
+        terminal: Terminal,
+        opener: _HubOpener,
+    ) -> None:
+        self._arguments, self._cluster = arguments, cluster
+        self._printer, self._terminal, self._opener = printer, terminal, opener
+
+    async def run(self) -> int:
+        source = await self._opener.open()
+        try:
+            answer = await show_answers(
+                lambda after: source.ask(self._cluster, after=after),
+                self._printer,
+                self._arguments,
+                self._terminal,
+            )
+        finally:
+            await source.close()
+        if self._arguments.is_set("exit-code"):
+            return BY_STATE[answer.worst(self._cluster)]
+        return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
+
+
+class _Printer:
+    """
+    Prints the answers to one question; after the first one, only what changed.
+
+    *with_head*: tables have headers.
+    """
+
+    def __init__(self, terminal: Terminal, form: Format, cluster: str, *, with_head: bool) -> None:
+        self._terminal, self._form, self._cluster = terminal, form, cluster
+        self._wide = form is Format.WIDE
+        table = ChangingTable(
+            fleet_head(wide=self._wide),
+            ages=AGE_COLUMNS,
+            colour=terminal.colour,
+            with_head=with_head,
+        )
+        self._changes = ChangePrinter(terminal, form, table)
+
+    def print(self, answer: FleetAnswer) -> None:
+        document = answer.document
+        if document is None:
+            self._changes.print_missing(answer.missing)
+            return
+        for note in describe_fleet_gaps(document):
+            self._terminal.note(note)
+        if self._form in {Format.TABLE, Format.WIDE} and not self._cluster:
+            self._print_table(document)
+        else:
+            self._changes.print_text("\n".join(self._lines(document, answer.raw)), answer.raw)
+
+    def _print_table(self, document: FleetDocument) -> None:
+        rows, is_first = [*fleet_rows(document, wide=self._wide)], self._changes.is_first
+        self._changes.print_rows(rows)
+        if is_first and not rows:
+            self._terminal.note("the hub answers for no cluster")
+
+    def _lines(self, document: FleetDocument, raw: object) -> Iterator[str]:
+        match self._form:
+            case Format.JSON:
+                yield to_json(raw)
+            case Format.YAML:
+                yield to_yaml(raw)
+            case Format.NAME:
+                yield from (each.name for each in document.clusters)
+            case Format.TABLE | Format.WIDE:
+                for each in document.clusters:
+                    yield from render_cluster(each, colour=self._terminal.colour)

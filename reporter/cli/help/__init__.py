@@ -1,1 +1,0 @@
-"""The commands as users see them: ``--help``, and the reference in docs/."""

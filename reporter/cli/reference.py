@@ -1,0 +1,185 @@
+"""
+The generated tables of the folder docs/: metrics, flags, commands, variables, troubleshooting.
+
+``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
+another folder may be given as the argument. A test compares the files with the program.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.published_reasons import render_table
+from reporter.cli.arguments import CommandFlag
+from reporter.cli.command_specs import COMMAND_SPECS, CommandSpec
+from reporter.cli.configuration import load_shipped_catalogue
+from reporter.controller.coverage import (
+    reasons_partly_unknown_without,
+    reasons_unknown_without,
+    reasons_with_less_detail_without,
+)
+from reporter.evaluation.registry import SPECS
+from reporter.hub.metric_declarations import HUB_METRICS
+from reporter.job.variables import VARIABLES
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.metrics.declarations import METRICS, MetricDeclaration
+from reporter.model.enums import DetailSource
+from reporter.settings import FLAGS, Flag, FlagGroup
+
+
+BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
+COMMAND = "python -m reporter.cli.reference"
+
+
+def render_metrics() -> str:
+    """
+    Return a Markdown table with a row for each metric of the reporter, and one for those of the hub.
+    """
+    return f"{_metric_table(METRICS)}\n## Of the hub\n\n{_metric_table(HUB_METRICS)}"
+
+
+def _metric_table(metrics: Iterable[MetricDeclaration]) -> str:
+    rows = (
+        (
+            f"`{each.full_name}`",
+            each.type,
+            ", ".join(f"`{label}`" for label in each.labels),
+            each.help,
+        )
+        for each in metrics
+    )
+    return render_table(("metric", "type", "labels", "meaning"), rows)
+
+
+def render_flags() -> str:
+    """Return a heading and a Markdown table for each group of flags."""
+    return "\n".join(
+        f"## {group.value}\n\n{_flag_table(flag for flag in FLAGS if flag.group is group)}"
+        for group in FlagGroup
+    )
+
+
+def render_unknown_reasons() -> str:
+    """Return a Markdown table with a row for each kind, and the reasons that need it."""
+    catalogue = load_shipped_catalogue()
+    rows = (
+        (
+            f"`{kind.group_resource}`",
+            *(
+                _reason_cell(reasons(kind, catalogue, SPECS, frozenset(DetailSource)))
+                for reasons in (
+                    reasons_unknown_without,
+                    reasons_partly_unknown_without,
+                    reasons_with_less_detail_without,
+                )
+            ),
+        )
+        for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)
+    )
+    headings = (
+        "kind",
+        "Unknown without it",
+        "Unknown where it is consulted",
+        "less detail without it",
+    )
+    return render_table(headings, rows)
+
+
+def render_commands() -> str:
+    """
+    Return a section for each command: its usage, examples, and a Markdown table of its own flags.
+    """
+    return "\n".join(_command_section(name, spec) for name, spec in COMMAND_SPECS.items())
+
+
+def _command_section(name: str, spec: CommandSpec) -> str:
+    lines = [f"    {PROGRAM_NAME} {spec.usage}"]
+    lines += [f"\n    # {what}\n    {PROGRAM_NAME} {words}" for words, what in spec.examples]
+    parts = [f"### {name}", spec.summary, "\n".join(lines)]
+    if spec.flags:
+        parts.append(_command_flag_table(spec.flags).rstrip("\n"))
+    if spec.settings:
+        groups = {flag.group: None for flag in FLAGS if flag.name in spec.settings}
+        links = ", ".join(f"[{each.value}](flags.md#{_anchor(each.value)})" for each in groups)
+        parts.append(f"Also flags of: {links}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _anchor(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
+
+
+def render_variables() -> str:
+    """Return a Markdown table with a row for each variable of the Job sidecar."""
+    rows = (
+        (
+            f"`{each.name}`",
+            "required" if each.is_required else f"`{each.default}`" if each.default else "",
+            each.help,
+        )
+        for each in VARIABLES
+    )
+    return render_table(("variable", "default", "meaning"), rows)
+
+
+RENDERERS: Mapping[str, Callable[[], str]] = {
+    "metrics.md": render_metrics,
+    "flags.md": render_flags,
+    "commands.md": render_commands,
+    "job-status.md": render_variables,
+    "troubleshooting.md": render_unknown_reasons,
+}
+"""Text between the two marks of each file."""
+
+
+def renew(page: str, generated: str) -> str:
+    """
+    Return the page with *generated* between its two marks. Raise ValueError if they are missing.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no lines {BEGIN.strip()} and {END.strip()}")
+    return f"{before}{BEGIN}\n{generated}\n{END}{after}"
+
+
+def _reason_cell(reasons: Iterable[str]) -> str:
+    return ", ".join(f"`{reason}`" for reason in sorted(reasons))
+
+
+def _flag_table(flags: Iterable[Flag]) -> str:
+    rows = (
+        (
+            f"`--{each.name}`",
+            f"`{each.default}`" if each.default else "",
+            f"`{each.variable}`",
+            each.help,
+        )
+        for each in flags
+    )
+    return render_table(("flag", "default", "environment variable", "meaning"), rows)
+
+
+def _command_flag_table(flags: Iterable[CommandFlag]) -> str:
+    rows = (
+        (
+            f"`-{each.short}`, `--{each.name}`" if each.short else f"`--{each.name}`",
+            f"`{each.placeholder}`" if each.placeholder else "",
+            f"`{each.default}`" if each.default else "",
+            each.help,
+        )
+        for each in flags
+    )
+    return render_table(("flag", "value", "default", "meaning"), rows)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    for name, render in RENDERERS.items():
+        path = folder / name
+        path.write_text(renew(path.read_text("utf-8"), render()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,335 @@
+"""Open the source that ``--from`` names, with the access and the pod that flags choose."""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import NamedTuple
+
+from reporter.catalogue.entries import Catalogue
+from reporter.cli.arguments import RUN_FLAGS, Arguments, parse_moment, parse_time_flag
+from reporter.cli.asking import Terminal
+from reporter.cli.configuration import load_configuration
+from reporter.cli.source_arguments import (
+    KUBECONFIG,
+    SourceKind,
+    parse_optional_namespace,
+    parse_source_flag,
+)
+from reporter.kube.client import RestClient, connect
+from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
+from reporter.kube.rest_config import load_bearer
+from reporter.process.clock import Clock
+from reporter.settings import FlagGroup, Settings, SettingsError, load_settings
+from reporter.status.one_shot import ClusterSource, DumpSource
+from reporter.status.pods_source import (
+    REPORTER,
+    SELECTOR,
+    Asked,
+    PodFetcher,
+    ReporterPod,
+    find_reporter_pods,
+)
+from reporter.status.reporter_source import ReporterSource
+from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.status.url_source import UrlFetcher
+from reporter.status.watching import WatchingSource
+
+
+# --------------------------------------------------------------------
+# Reach a cluster as ``--kubeconfig``, ``--context``, ``--as`` and ``--request-timeout`` say.
+
+
+class ClusterAccess:
+    """
+    One user's way to a cluster. Raises SettingsError.
+
+    *request_timeout*: None for the times that requests have of their own.
+    """
+
+    def __init__(self, arguments: Arguments, environ: Mapping[str, str], clock: Clock) -> None:
+        self._arguments, self._environ, self._clock = arguments, environ, clock
+        self.request_timeout: timedelta | None = (
+            parse_time_flag(arguments, "request-timeout") or None
+        )
+
+    async def connect(self, settings: Settings) -> RestClient:
+        """Raises ConfigurationError."""
+        return await connect(
+            _kubeconfig(settings),
+            context=self._arguments.values["context"],
+            impersonated=self._arguments.values["as"],
+            request_timeout=self.request_timeout,
+            clock=self._clock,
+            environ=self._environ,
+        )
+
+    async def authorization(self) -> str:
+        """
+        Return the header with the user's token; empty without one. Raises ConfigurationError.
+        """
+        settings = load_settings(self._arguments.run_flags, self._environ)
+        context = self._arguments.values["context"]
+        return await load_bearer(_kubeconfig(settings), self._environ, context=context)
+
+
+def _kubeconfig(settings: Settings) -> str | None:
+    return str(settings.kubeconfig) if settings.kubeconfig is not None else None
+
+
+# --------------------------------------------------------------------
+# The flags of a reporter's pod, for a command that evaluates in its place.
+
+
+SILENCE_FILE = "silence-file"
+
+
+def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:
+    """
+    Return the flags of a reporter that decide what is evaluated, and for how long.
+
+    Files that they name are in the pod and not here.
+    """
+    groups = {FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS}
+    names = {flag.name for flag in RUN_FLAGS.values() if flag.group in groups} - {SILENCE_FILE}
+    if not _has_own_packs(pod):
+        names.add("packs")
+    return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
+
+
+def describe_files(pod: ReporterPod, settings: Settings) -> Iterator[str]:
+    """Yield which files of a reporter are not read here, for want of a flag of the user."""
+    if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
+        yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
+    if SILENCE_FILE in pod.flags and not settings.silence_file:
+        yield f"the reporter has a file of silences; give it with --{SILENCE_FILE}"
+    if _has_own_packs(pod) and "packs" not in settings.given_flags:
+        yield "the reporter has packs of one's own; give them with --packs"
+
+
+def _has_own_packs(pod: ReporterPod) -> bool:
+    """True if a reporter reads packs from folders, which are not here."""
+    return "/" in pod.flags.get("packs", "")
+
+
+READS_ALONE = (
+    "--scrape=off",
+    "--store=none",
+    "--status-objects=false",
+    "--mirror-events=false",
+)
+"""
+Flags that end what a command that only looks never does, whatever flags of a reporter it is given.
+"""
+
+NO_PODS = f"no pod has the label {SELECTOR}"
+NONE_READY = f"no pod with the label {SELECTOR} is ready"
+CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
+WITHIN = "namespace with --reporter-namespace if pods may be listed there"
+OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
+
+
+class PodsNotFound(CannotAsk):
+    """The pods of a program may not be listed, or are of several."""
+
+
+async def find_pods_of_one(
+    api: RestClient, arguments: Arguments, asked: Asked
+) -> tuple[ReporterPod, ...]:
+    """
+    Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
+
+    Raises PodsNotFound, and CannotAsk for an API server that does not answer.
+    """
+    namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
+    try:
+        pods = await find_reporter_pods(api, namespace, asked.selector)
+    except Refused as err:
+        why = f"the pods of the {asked.program} cannot be found: {err.why}"
+        raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
+    except KubeError as err:
+        may_pass = isinstance(err, Unreachable | Throttled)
+        raise CannotAsk(
+            f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
+        ) from err
+    names = ", ".join(sorted({pod.namespace for pod in pods}))
+    if ", " in names:
+        raise PodsNotFound(
+            f"{asked.program}s are in the namespaces {names}; name one with --reporter-namespace"
+        )
+    return pods
+
+
+class FoundPods(NamedTuple):
+    """The pods of one reporter; without any, why."""
+
+    pods: tuple[ReporterPod, ...]
+    why: str = ""
+
+
+class SourceOpener:
+    """
+    Opens a source for one command about *target*. *terminal* gets notes about it.
+
+    *watches*: the command waits for changes. *used*: as in `parse_source_flag`. Raises SettingsError.
+    """
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        target: Target,
+        environ: Mapping[str, str],
+        terminal: Terminal,
+        *,
+        watches: bool = False,
+        used: Collection[str] = (),
+    ) -> None:
+        self._arguments, self._target = arguments, target
+        self._source_flag, self._watches = parse_source_flag(arguments, used=used), watches
+        if self._source_flag.kind is SourceKind.HUB:
+            raise SettingsError(f"--from={arguments.values['from']}", "a hub answers status alone")
+        self._used = {f"--{name}" for name in used}
+        self._at = parse_moment(arguments.values.get("at", ""))
+        self._environ = environ
+        self._note, self._on_progress = terminal.note, terminal.progress
+        self._clock = Clock()
+        self._access = ClusterAccess(arguments, environ, self._clock)
+
+    async def open(self) -> StatusSource:
+        """Raises SettingsError, ConfigurationError or CannotAsk."""
+        if self._source_flag.is_dump:
+            return self._dump(self._source_flag.text)
+        if self._source_flag.kind is SourceKind.URL:
+            return ReporterSource(
+                UrlFetcher(self._source_flag.text, self._access.authorization),
+                answer_timeout=self._access.request_timeout,
+            )
+        return await self._open_in_cluster(self._source_flag.kind)
+
+    def _dump(self, path: str) -> StatusSource:
+        settings, catalogue = self._load(())
+        return DumpSource(path, settings, catalogue, now=self._clock.now, at=self._at)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[tuple[RestClient, Settings, Clock]]:
+        """Connect to the API server for a while. Raises SettingsError or ConfigurationError."""
+        settings, _ = self._load(())
+        api = await self._access.connect(settings)
+        try:
+            yield api, settings, self._clock
+        finally:
+            await api.close()
+
+    async def _open_in_cluster(self, kind: SourceKind) -> StatusSource:
+        settings, _ = self._load(())
+        api = await self._access.connect(settings)
+        try:
+            return await self._choose(kind, api)
+        except BaseException:
+            await api.close()
+            raise
+
+    async def _choose(self, kind: SourceKind, api: RestClient) -> StatusSource:
+        found = await self._find_pods(api)
+        if kind is SourceKind.CLUSTER:
+            return self._cluster(api, found)
+        source, why = await self._reporter(api, found, kind)
+        if source is not None:
+            self._note(f"the status is that of {source.description}")
+            self._note_idle_flags()
+            return source
+        if kind is SourceKind.REPORTER:
+            raise CannotAsk(f"{why}; {OTHER_SOURCES}")
+        verb = "watches" if self._watches else "reads"
+        self._note(f"this program {verb} the cluster itself: {why}")
+        return self._cluster(api, found)
+
+    def _note_idle_flags(self) -> None:
+        """Note the flags that shape an evaluation, but not that of a reporter."""
+        given = {each.partition("=")[0] for each in self._arguments.run_flags}
+        names = ", ".join(sorted(given - {f"--{KUBECONFIG}", *self._used}))
+        if names:
+            self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
+
+    async def _reporter(
+        self, api: RestClient, found: FoundPods, kind: SourceKind
+    ) -> tuple[StatusSource | None, str]:
+        """Return a reporter that answers; without one, why."""
+        pods = [pod for pod in found.pods if pod.is_ready or kind is SourceKind.REPORTER]
+        why = NONE_READY if found.pods else found.why
+        for pod in pods:
+            source = ReporterSource(
+                PodFetcher(api, pod), answer_timeout=self._access.request_timeout
+            )
+            try:
+                await source.ask(self._target)
+            except CannotAsk as err:
+                why = str(err)
+            else:
+                return source, ""
+        return None, why
+
+    async def _find_pods(self, api: RestClient) -> FoundPods:
+        try:
+            pods = await find_pods_of_one(api, self._arguments, REPORTER)
+        except PodsNotFound as err:
+            return FoundPods((), str(err))
+        return FoundPods(pods, "" if pods else NO_PODS)
+
+    def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
+        pod = found.pods[0] if found.pods else None
+        settings, catalogue = self._load_with_flags_of(pod)
+        for each in describe_files(pod, settings) if pod is not None else ():
+            self._note(each)
+        if self._watches:
+            return WatchingSource(
+                api, settings, catalogue, self._clock, on_progress=self._on_progress
+            )
+        return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
+
+    def _load_with_flags_of(self, pod: ReporterPod | None) -> tuple[Settings, Catalogue]:
+        flags = evaluation_flags(pod) if pod is not None else ()
+        if not flags:
+            return self._load(())
+        try:
+            loaded = self._load(flags)
+        except SettingsError as err:
+            self._note(f"the flags of pod {pod} are left out: {err}")
+            return self._load(())
+        self._note(f"flags are those of pod {pod}, unless given here")
+        return loaded
+
+    def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:
+        """
+        Load the configuration; flags that were *found* yield to variables and to those given.
+        """
+        by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
+        kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
+        flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
+        return load_configuration(flags, self._environ)
+
+
+class LateSource:
+    """
+    Opens its source with the first question: while an API server is away, the next one tries again.
+    """
+
+    def __init__(self, opener: SourceOpener) -> None:
+        self._opener = opener
+        self._source: StatusSource | None = None
+
+    @property
+    def description(self) -> str:
+        return self._source.description if self._source is not None else ""
+
+    @property
+    def may_lag(self) -> bool:
+        return self._source is None or self._source.may_lag
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        if self._source is None:
+            self._source = await self._opener.open()
+        return await self._source.ask(target, after=after)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()

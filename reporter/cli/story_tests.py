@@ -1,0 +1,297 @@
+"""The command ``test``."""
+
+import json
+from collections.abc import Iterator, Sequence
+from enum import StrEnum, unique
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from msgspec import Struct
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.entries import Catalogue
+from reporter.catalogue.problems import CatalogueError, Problem
+from reporter.cli.arguments import WIDTH, render_flags
+from reporter.cli.authoring import (
+    EXIT_DIFFERENT,
+    EXIT_PASSED,
+    EXIT_REFUSED,
+    TEST_FLAGS,
+    packs_of,
+    parse_authoring,
+)
+from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.permissions import kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.model.enums import DetailSource, Reason
+from reporter.settings import FLAGS, Flag, Settings, SettingsError
+from reporter.status.junit import JUnitCase, render_junit
+from reporter.stories.catalogues import StoryCatalogues
+from reporter.stories.coverage import StoryCoverage, find_coverage
+from reporter.stories.files import find_files, read_stories
+from reporter.stories.runner import StoryResult, run_story
+from reporter.stories.schema import render_story_schema
+
+
+# --------------------------------------------------------------------
+# Render the results of stories as text, JSON and JUnit XML.
+
+
+@unique
+class ResultFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+class StoryResults(Struct, frozen=True):
+    """The results of all stories that were run. *problems*: why others were not."""
+
+    results: Sequence[StoryResult]
+    problems: Sequence[Problem]
+    coverage: StoryCoverage | None = None
+
+    @property
+    def failed(self) -> Sequence[StoryResult]:
+        return [each for each in self.results if not each.passed]
+
+
+def render_results(results: StoryResults, form: ResultFormat) -> str:
+    match form:
+        case ResultFormat.JSON:
+            return json.dumps(_as_json(results), indent=2, ensure_ascii=False)
+        case ResultFormat.JUNIT:
+            return render_junit("stories", _cases(results)).rstrip("\n")
+        case ResultFormat.TEXT:
+            return "\n".join(_text_lines(results))
+
+
+def _text_lines(results: StoryResults) -> Iterator[str]:
+    for each in results.failed:
+        yield f"FAILED {each.story.path}{_order(each)}: {each.story.content['why']}"
+        for difference in each.differences:
+            yield from (f"  {line}" for line in difference.lines)
+        yield ""
+    for problem in results.problems:
+        yield str(problem)
+    if results.coverage is not None:
+        yield from _coverage_lines(results.coverage)
+    yield ", ".join(_numbers(results)) or "0 passed"
+
+
+def _numbers(results: StoryResults) -> Iterator[str]:
+    failed = len(results.failed)
+    for number, what in ((len(results.results) - failed, "passed"), (failed, "failed")):
+        if number:
+            yield f"{number} {what}"
+    if results.problems:
+        yield count(len(results.problems), "problem")
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _order(result: StoryResult) -> str:
+    return f" (order {result.order + 1} of its steps)" if result.order else ""
+
+
+def _coverage_lines(coverage: StoryCoverage) -> Iterator[str]:
+    announced = coverage.total - len(coverage.reasons)
+    yield f"{announced} of {coverage.total} reasons are announced by a story."
+    if coverage.reasons:
+        yield "Without a story that announces them:"
+        yield from (f"  {reason}" for reason in coverage.reasons)
+    if coverage.codes:
+        yield "Codes without a story, of the others:"
+        yield from (f"  {reason}: {', '.join(codes)}" for reason, codes in coverage.codes.items())
+    yield ""
+
+
+def _as_json(results: StoryResults) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "stories": [
+            {
+                "name": each.story.name,
+                "file": str(each.story.path),
+                "passed": each.passed,
+                "differences": [
+                    {"part": found.part, "diff": "\n".join(found.lines)}
+                    for found in each.differences
+                ],
+            }
+            for each in results.results
+        ],
+        "problems": [as_json(each) for each in results.problems],
+    }
+    if results.coverage is not None:
+        document["coverage"] = {
+            "total": results.coverage.total,
+            "reasonsWithoutStory": list(results.coverage.reasons),
+            "codesWithoutStory": {k: list(v) for k, v in results.coverage.codes.items()},
+        }
+    return document
+
+
+def as_json(problem: Problem) -> dict[str, Any]:
+    return {"file": problem.place.file, "line": problem.place.line, "text": problem.text}
+
+
+def _cases(results: StoryResults) -> list[JUnitCase]:
+    cases = [
+        JUnitCase(each.story.name, str(each.story.path), failure=_failure(each))
+        for each in results.results
+    ]
+    return cases + problem_cases(results.problems)
+
+
+def problem_cases(problems: Sequence[Problem]) -> list[JUnitCase]:
+    """Return a case for each problem, which is an error of its file."""
+    return [
+        JUnitCase(f"line {each.place.line}", each.place.file, error=str(each)) for each in problems
+    ]
+
+
+def _failure(result: StoryResult) -> str:
+    if result.passed:
+        return ""
+    lines = [f"{result.story.content['why']}{_order(result)}"]
+    return "\n".join([*lines, *(line for each in result.differences for line in each.lines)])
+
+
+# --------------------------------------------------------------------
+# Render what ``check-config`` prints about a valid configuration.
+
+
+def render_summary(settings: Settings, catalogue: Catalogue) -> str:
+    """Return the reasons by state, the flags that differ from their default, and the notes."""
+    return "\n".join(
+        (*_reason_lines(settings, catalogue), "", *_flag_lines(settings), *_note_lines(settings))
+    )
+
+
+def summary_as_json(settings: Settings, catalogue: Catalogue) -> dict[str, object]:
+    """Return the same as JSON values; *flags* has the text in effect of every flag."""
+    idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
+    return {
+        "reasons": {
+            "on": [each for each in catalogue.enabled_reasons if each not in idle],
+            "checkingNothing": dict(idle),
+            "off": list(catalogue.disabled_reasons),
+        },
+        "flags": dict(settings.flag_texts),
+        "changedFlags": [flag.name for flag in _changed_flags(settings)],
+        "notes": list(settings.notes),
+    }
+
+
+def _reason_lines(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
+    yield f"The catalogue is valid: {len(catalogue.entries)} reasons."
+    idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
+    yield from _reason_list("on", [each for each in catalogue.enabled_reasons if each not in idle])
+    if idle:
+        yield f"{len(idle)} on, but checking nothing with these flags:"
+        yield from (f"  {reason}: {what_to_set}" for reason, what_to_set in idle.items())
+    yield from _reason_list("off, by default or by the overlay", catalogue.disabled_reasons)
+
+
+def _reason_list(state: str, reasons: Sequence[Reason]) -> Iterator[str]:
+    if reasons:
+        yield f"{len(reasons)} {state}:"
+        yield from wrap(", ".join(reasons), WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _changed_flags(settings: Settings) -> list[Flag]:
+    return [f for f in FLAGS if f.parse(settings.flag_texts[f.name]) != f.parse(f.default)]
+
+
+def _flag_lines(settings: Settings) -> Iterator[str]:
+    changed = _changed_flags(settings)
+    yield "Flags that differ from their default:" if changed else "All flags have their default."
+    yield from (f"  --{flag.name}={settings.flag_texts[flag.name]}" for flag in changed)
+
+
+def _note_lines(settings: Settings) -> Iterator[str]:
+    if settings.notes:
+        yield ""
+        yield "Notes:"
+        for note in settings.notes:
+            yield from wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+HELP = f"""\
+Run stories: what happens to a stack, and what must be announced.
+
+Usage:
+  {PROGRAM_NAME} test PATH... [FLAGS]
+
+A PATH is the file of a story, or a folder, which stands for the *.yaml in it,
+and that of a pack for its stories. A story is replayed on the decisions of this
+program, with a clock of its own: no cluster is read, and an hour takes
+milliseconds. What is announced must be what the story expects, at its times,
+and nothing else.
+
+{{examples}}
+
+{{flags}}
+
+Exit codes: 0 all stories pass, 1 one announces something else, 2 a file, the
+overlay or the command line is refused."""
+
+
+def run_test(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code. Raises SettingsError."""
+    arguments = parse_authoring(argv, TEST_FLAGS)
+    if arguments.is_set("schema"):
+        print(render_story_schema(), end="")
+        return EXIT_PASSED
+    form = arguments.choice("output", ResultFormat)
+    if not arguments.names:
+        raise SettingsError("", "name the files or folders of stories")
+    overlay = arguments.values["catalogue-overlay"]
+    catalogues = StoryCatalogues(Path(overlay) if overlay else None, packs_of(arguments))
+    results = _run(arguments.names, catalogues, with_coverage=arguments.is_set("coverage"))
+    print(render_results(results, form))
+    if results.problems:
+        return EXIT_REFUSED
+    return EXIT_DIFFERENT if results.failed else EXIT_PASSED
+
+
+def _run(
+    names: Sequence[str], catalogues: StoryCatalogues, *, with_coverage: bool
+) -> StoryResults:
+    """Run every story that can be read. Problems of the catalogue itself are named once."""
+    try:
+        catalogue = catalogues.plain
+    except CatalogueError as err:
+        return StoryResults((), err.problems)
+    problems: list[Problem] = []
+    results: list[StoryResult] = []
+    kinds = frozenset(
+        name
+        for kind in kinds_to_watch(catalogue, SPECS, frozenset(DetailSource))
+        if kind.is_declared
+        for name in (kind.kind, kind.alias.partition("/")[2])
+    )
+    files = find_files(map(_stories_of, map(Path, names)), problems)
+    for story in read_stories(files, problems, kinds).values():
+        found = run_story(story, catalogues)
+        if isinstance(found, StoryResult):
+            results.append(found)
+        else:
+            problems += found
+    coverage = None
+    if with_coverage:
+        covered = catalogues.of_all(each.story.content for each in results)
+        coverage = find_coverage(results, covered, SPECS)
+    return StoryResults(results, sorted(problems), coverage)
+
+
+def _stories_of(path: Path) -> Path:
+    """Return the folder of the stories of a pack; any other path as it is."""
+    return path / "stories" if (path / "pack.yaml").is_file() else path
+
+
+def render_help(examples: str) -> str:
+    return HELP.format(examples=examples, flags=render_flags(TEST_FLAGS))

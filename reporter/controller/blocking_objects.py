@@ -1,0 +1,102 @@
+"""
+The objects that subjects wait for: one for each subject that may still become Current by itself.
+"""
+
+from collections.abc import Iterator
+
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import PODS, Pod
+from reporter.kinds.kaito import INFERENCE_SETS, Workspace
+from reporter.model.states import Actionability, State
+from reporter.model.subjects import is_qualified
+from reporter.model.verdicts import ObjectRef
+from reporter.resources.inference_sets import (
+    is_serving,
+    pods_of_workspace,
+    without_leftover_pods,
+    workspace_ref,
+)
+from reporter.rollup.records import (
+    ClusterRecord,
+    NamespaceRecord,
+    RollUp,
+    SetFacts,
+    SetRecord,
+    Standing,
+)
+
+
+def find_blocking_objects(rollup: RollUp) -> Iterator[ObjectRef]:
+    """Yield the object that blocks each subject which is InProgress, or Failed and transient."""
+    if rollup.cluster is not None:
+        yield from _of_cluster(rollup.cluster)
+    for name, record in rollup.namespaces.items():
+        yield from _of_namespace(name, record)
+
+
+def _is_waited_for(standing: Standing) -> bool:
+    if standing.state is State.IN_PROGRESS:
+        return True
+    blocker = standing.blocker
+    return (
+        standing.state is State.FAILED
+        and blocker is not None
+        and blocker.actionability is Actionability.TRANSIENT
+    )
+
+
+def _of_cluster(record: ClusterRecord) -> Iterator[ObjectRef]:
+    standing = record.standing
+    if not _is_waited_for(standing) or standing.blocker is None:
+        return
+    if standing.blocker.object is not None:
+        yield standing.blocker.object
+        return
+    for each in record.components:
+        if each.state is State.IN_PROGRESS:
+            yield ObjectRef(DEPLOYMENTS.group_resource, each.namespace, each.name)
+
+
+def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
+    # The groups hold those subjects alone that something blocks; "" is the harness.
+    for group in record.groups.values():
+        for member, blocker in group.items():
+            standing = record.sets[member].standing if member else record.harness
+            if not _is_waited_for(standing):
+                continue
+            if blocker.object is not None and (blocker.is_pointer or not member):
+                yield blocker.object
+            elif not member:
+                continue
+            elif not is_qualified(member):
+                yield _of_set(name, member, record.sets[member], blocker.object)
+            elif blocker.object is not None:
+                yield blocker.object
+
+
+def _of_set(namespace: str, name: str, record: SetRecord, cause: ObjectRef | None) -> ObjectRef:
+    """
+    Return what an InferenceSet waits for: of a replica its first pod that is not Ready.
+
+    KAITO reports a replica as ready only when its pods are.
+    """
+    inference_set = ObjectRef(INFERENCE_SETS.group_resource, namespace, name)
+    facts = record.facts
+    if facts is None:
+        return cause or inference_set
+    for each in facts.workspaces or ():
+        ref = workspace_ref(each)
+        if cause == ref or (cause is None and not is_serving(each, _pods(each, facts))):
+            return _of_replica(each, facts)
+    return cause or inference_set
+
+
+def _pods(workspace: Workspace, facts: SetFacts) -> tuple[Pod, ...]:
+    return without_leftover_pods(pods_of_workspace(facts.pods or (), workspace))
+
+
+def _of_replica(workspace: Workspace, facts: SetFacts) -> ObjectRef:
+    for pod in _pods(workspace, facts):
+        if not pod.is_ready:
+            return ObjectRef(PODS.group_resource, pod.metadata.namespace, pod.metadata.name)
+    return workspace_ref(workspace)

@@ -1,0 +1,300 @@
+"""
+The loop of passes: at once after a change, at the moment a deadline passes, and regularly over all.
+
+Owns the Evaluation; nobody else changes it. A pass over many subjects lets other tasks run between
+its batches, and commits only where it ends or is cut, so what reads between two awaits sees one
+moment.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import NoReturn, Protocol
+
+from msgspec.structs import replace
+
+from reporter.announcing.announcements import Announcements
+from reporter.controller.passes import (
+    AdaptFunc,
+    EvaluatorChange,
+    FinishedPass,
+    PassCuts,
+    PassFollower,
+    PassInput,
+    PassTimes,
+)
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.remembered import NOTHING_REMEMBERED
+from reporter.evaluation.suppression import with_upstream
+from reporter.model.observations import NotSynced
+from reporter.model.subjects import Subject
+from reporter.process.clock import Clock
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.store import Store
+
+
+CHANGE_BATCH_WINDOW = timedelta(milliseconds=10)
+"""
+Changes within this time after a pass that a change led to are evaluated together, or within as long
+as that pass took: in an outage of all models at once there must be time left to write Events.
+Changes that waited for a full pass have waited enough.
+"""
+
+
+FAILED_LIST_WAIT = timedelta(seconds=3)
+"""Time that the first pass waits for kinds whose first list failed."""
+
+
+class PassObserver(Protocol):
+    """Called after each pass, and after each part of one that was cut."""
+
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
+
+
+class Controller:
+    """
+    Runs passes when something has changed or is due.
+
+    *resync* is the time between two full passes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        evaluator: Evaluator,
+        announcements: Announcements,
+        clock: Clock,
+        *,
+        resync: timedelta,
+        observers: Iterable[PassObserver] = (),
+    ) -> None:
+        self.evaluation = Evaluation()
+        self.pass_times = PassTimes()
+        self._store, self._evaluator, self._clock = store, evaluator, clock
+        self._announcements = announcements
+        self._resync, self._observers = resync, tuple(observers)
+        self._followers: list[PassFollower] = []
+        self._loop_time = asyncio.get_running_loop().time
+        self._changed = asyncio.Event()
+        self._snapshot = store.snapshot()
+        self._pass_started_at: datetime | None = None
+        self._replacements: deque[EvaluatorChange] = deque()
+        store.subscribe(self._changed.set)
+        announcements.subscribe(self._changed.set)
+
+    def add_follower(self, follower: PassFollower) -> None:
+        """Hand each pass to *follower*, after the observers."""
+        self._followers.append(follower)
+
+    def replace_evaluator(self, evaluator: Evaluator, adapt: AdaptFunc) -> asyncio.Future[None]:
+        """
+        Evaluate with another catalogue from the next pass on, which is a full one.
+
+        *adapt* is called between two passes. If it raises, nothing changes, and the Future that is
+        returned raises the same.
+        """
+        change = EvaluatorChange(evaluator, adapt, asyncio.get_running_loop().create_future())
+        self._replacements.append(change)
+        self._changed.set()
+        return change.done
+
+    def _change_evaluator(self) -> bool:
+        """Make the changes that were asked for, and return whether there is another evaluator."""
+        before = self._evaluator
+        while self._replacements:
+            evaluator, adapt, done = self._replacements.popleft()
+            if done.cancelled():
+                continue
+            try:
+                adapted = adapt(self.evaluation)
+            except Exception as err:  # noqa: BLE001  the waiter logs it
+                done.set_exception(err)
+                continue
+            # Not within the try: parts of two catalogues must not go on together after a fault.
+            adapted.commit()
+            self._evaluator, self.evaluation = evaluator, adapted.evaluation
+            done.set_result(None)
+        return self._evaluator is not before
+
+    @property
+    def has_synced(self) -> bool:
+        """Report whether every kind was listed once or is known to be unavailable."""
+        return all(state != NotSynced() for state in self._store.watch_states)
+
+    async def run(self) -> NoReturn:
+        await self._wait_for_sync()
+        resync_at, changed = self._clock.now(), False
+        while True:
+            now = self._clock.now()
+            # The first answers of the server may set the clock back.
+            full = self._change_evaluator() or not now < resync_at <= now + self._resync
+            if full:
+                resync_at = now + self._resync
+            took = await self._run_pass_yielding(full=full)
+            pause = max(CHANGE_BATCH_WINDOW.total_seconds(), took) if changed and not full else 0.0
+            changed = await self._wait_for_change(resync_at, pause)
+
+    async def _wait_for_sync(self) -> None:
+        """
+        Wait for every kind, and a moment longer for those whose first list failed.
+
+        Their objects may be the cause of what the others show, and earlier Events what has been.
+        """
+        announcements = self._announcements
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAILED_LIST_WAIT.total_seconds()):
+                while announcements.awaits_events or any(
+                    isinstance(state, NotSynced) for state in self._store.watch_states
+                ):
+                    self._changed.clear()
+                    await self._changed.wait()
+        while not self.has_synced:
+            self._changed.clear()
+            await self._changed.wait()
+
+    # ------------------------------------------------------------ one pass
+
+    def run_pass(self, *, full: bool) -> None:
+        """Run one pass without letting other tasks run."""
+        for _ in self._pass_steps(full=full):
+            pass
+
+    async def _run_pass_yielding(self, *, full: bool) -> float:
+        """
+        Run one pass; lease renewals, watches and kubelet probes are served in between.
+
+        Returns how many seconds it took.
+        """
+        started = self._loop_time()
+        for _ in self._pass_steps(full=full):
+            await asyncio.sleep(0)
+        return self._loop_time() - started
+
+    def _pass_steps(self, *, full: bool) -> Iterator[None]:
+        """
+        Evaluate the dirty subjects, or all. Yields where other tasks may run.
+
+        A change meanwhile cuts the pass: it commits what it has evaluated, then the changed
+        subjects, and goes on with the rest. Each part is an ordinary pass on a snapshot of its own.
+        """
+        part, cuts = self._take_input(), PassCuts()
+        self._pass_started_at = part.now
+        if full or self._has_kind_become_unknown(part):
+            part = replace(part, dirty=part.dirty | ALL_LAYERS)
+        waiting = yield from self._run_part(part, cuts=cuts)
+        while waiting:
+            urgent = self._take_input()
+            urgent = replace(urgent, dirty=with_upstream(urgent.dirty, waiting))
+            waiting = yield from self._run_part(urgent, waiting=waiting)
+            if waiting:
+                rest = self._take_input()
+                rest = replace(rest, dirty=rest.dirty | waiting)
+                waiting = yield from self._run_part(rest, cuts=cuts)
+
+    def _take_input(self) -> PassInput:
+        self._changed.clear()
+        unread = self._announcements.unread_events
+        if unread != self.evaluation.unread_events:
+            self.evaluation = replace(self.evaluation, unread_events=unread)
+        remembered = NOTHING_REMEMBERED
+        if self._announcements.has_remembered:
+            remembered = self._announcements.take_remembered(self._store.snapshot())
+            self._store.record_seen_before(remembered.seen)
+            merged = self.evaluation.remembered.merged(remembered)
+            self.evaluation = replace(self.evaluation, remembered=merged)
+        dirty = self._store.take_dirty() | remembered.subjects
+        return PassInput(self._store.snapshot(), dirty, self._clock.now(), self._loop_time())
+
+    def _run_part(
+        self,
+        part: PassInput,
+        *,
+        waiting: frozenset[Subject] = frozenset(),
+        cuts: PassCuts | None = None,
+    ) -> Generator[None, None, frozenset[Subject]]:
+        """
+        Evaluate and commit the dirty subjects of *part*, with *cuts* only until a change.
+
+        Returns the subjects that still wait: of this part and of those that were *waiting*.
+        """
+        before, evaluator = self.evaluation, self._evaluator
+        plan = evaluator.plan(before, part.snapshot, part.dirty, now=part.now)
+        yield
+        progress = evaluator.begin(before, plan)
+        if cuts is not None:
+            cuts.resumed(self._loop_time())
+        for batch in plan.run_in_batches():
+            progress = evaluator.add(progress, batch, now=part.now)
+            yield
+            if plan.can_be_cut and cuts is not None and self._is_cut(cuts):
+                break
+        announced = self._announcements.announced
+        after = yield from evaluator.finish(before, plan, progress, announced=announced)
+        yield
+        looked_at = frozenset(plan.subjects[: progress.evaluated])
+        yield from self._commit(part, before, after, looked_at)
+        return plan.still_waiting(progress, waiting)
+
+    def _is_cut(self, cuts: PassCuts) -> bool:
+        cuts.batch_finished()
+        if not self._changed.is_set() or not cuts.is_allowed(self._loop_time()):
+            return False
+        cuts.cut(self._loop_time())
+        return True
+
+    def _commit(
+        self,
+        part: PassInput,
+        before: Evaluation,
+        after: Evaluation,
+        looked_at: frozenset[Subject],
+    ) -> Iterator[None]:
+        self._snapshot, self.evaluation = part.snapshot, after
+        self._announcements.update(after, part.snapshot, now=part.now)
+        self.pass_times.finished, self.pass_times.finished_at = self._loop_time(), part.now
+        self.pass_times.first_finished.set()
+        for observer in self._observers:
+            yield
+            took = timedelta(seconds=self._loop_time() - part.started)
+            observer.on_pass(before, after, took)
+        finished = FinishedPass(before, after, part.snapshot, looked_at, part.dirty, part.now)
+        for follower in self._followers:
+            yield
+            yield from follower.follow(finished)
+
+    def _has_kind_become_unknown(self, part: PassInput) -> bool:
+        """Report whether a watch has been lost for too long; that affects every subject."""
+        return any(moment <= part.now for moment in part.snapshot.unknown_moments())
+
+    # ------------------------------------------------------------ between passes
+
+    async def _wait_for_change(self, resync_at: datetime, pause: float) -> bool:
+        """
+        Wait for a change, which then waits until *pause* seconds are over, or for a deadline.
+
+        Returns whether a change ended the wait.
+        """
+        await asyncio.sleep(0)
+        until = min(resync_at, *self._deadlines())
+        started = self._loop_time()
+        left = self._clock.seconds_until(until)
+        try:
+            async with asyncio.timeout(left):
+                await self._changed.wait()
+        except TimeoutError:
+            return False
+        waited = self._loop_time() - started
+        await asyncio.sleep(max(min(pause, left) - waited, 0.0))
+        return True
+
+    def _deadlines(self) -> Iterable[datetime]:
+        # Counted from the start of the last pass: its later parts do not look at all subjects, so
+        # a deadline that passed meanwhile must not be skipped.
+        now = self._pass_started_at or self._clock.now()
+        evaluation = self._evaluator.next_deadline(self.evaluation, self._snapshot, now=now)
+        announcing = self._announcements.next_deadline(now=now)
+        moments = (evaluation, announcing, now + self._resync)
+        return [moment for moment in moments if moment is not None]

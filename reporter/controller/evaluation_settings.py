@@ -1,0 +1,21 @@
+"""The settings of evaluating and announcing, from the flags of a process."""
+
+from collections.abc import Iterable
+
+from reporter.evaluation.clocks import Delays
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.model.enums import Reason
+from reporter.settings import Settings
+
+
+def make_evaluation_settings(
+    settings: Settings, unchecked: Iterable[Reason] = ()
+) -> EvaluationSettings:
+    """*unchecked*: reasons that check nothing with these flags."""
+    return EvaluationSettings(
+        Delays(grace=settings.startup_grace, settle=settings.settle),
+        emission=settings.emission,
+        suppression=settings.suppression,
+        heartbeat=settings.heartbeat,
+        unchecked=frozenset(unchecked),
+    )

@@ -1,0 +1,87 @@
+"""The roll-up of this process: folded after each pass, and shown in between."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reporter.announcing.announcements import Announcements
+from reporter.controller.passes import FinishedPass
+from reporter.model.status_document import Package
+from reporter.rollup.document import StatusView
+from reporter.rollup.fold import fold_steps
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+
+
+logger = logging.getLogger(__name__)
+
+
+class RollUpKeeper:
+    """
+    Owns the roll-up; nobody else changes it. *packages*: returns those that status objects name.
+    """
+
+    def __init__(
+        self,
+        rules: RollUpRules,
+        announcements: Announcements,
+        now: Callable[[], datetime],
+        packages: Callable[[], Mapping[str, Package]] = dict,
+        page_age: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self.rollup = RollUp()
+        self._packages, self._page_age = packages, page_age
+        self._rules, self._announcements, self._now = rules, announcements, now
+        self._changed = asyncio.Event()
+        self._failed = False
+        self._next_rules: RollUpRules | None = None
+
+    def change_rules(self, rules: RollUpRules) -> None:
+        """
+        Fold the next pass, which is a full one, by other rules. Until then the roll-up stays as it is.
+        """
+        self._next_rules = rules
+
+    def view(self) -> StatusView:
+        """Return the roll-up as of this moment, which later passes do not change."""
+        rollup = replace(self.rollup, page_age=self._page_age())
+        return StatusView(rollup, self._rules, now=self._now())
+
+    async def next_change(self) -> None:
+        """Wait until the content of the roll-up has changed."""
+        await self._changed.wait()
+
+    def follow(self, finished: FinishedPass) -> Iterator[None]:
+        """Fold a pass. Yields where other tasks may run."""
+        before, rules = self.rollup, self._next_rules or self._rules
+        try:
+            after = yield from fold_steps(before, self._input(finished), rules)
+        except Exception:
+            # The status is a view of the findings: a fault of it must not end the announcing of
+            # them. Without a roll-up all is Unknown, and the next full pass makes another one.
+            if not self._failed:
+                logger.exception("the status cannot be rolled up; /status/v1 is Unknown")
+            empty = RollUp(revision=before.revision + 1)
+            self._failed, after = True, before if self._failed else empty
+        else:
+            self._failed = False
+        self.rollup, self._rules, self._next_rules = after, rules, None
+        if after.revision != before.revision:
+            changed, self._changed = self._changed, asyncio.Event()
+            changed.set()
+
+    def _input(self, finished: FinishedPass) -> RollUpInput:
+        episodes = self._announcements.state.episodes
+        return RollUpInput(
+            finished.after,
+            finished.snapshot,
+            looked_at=finished.looked_at,
+            dirty=finished.dirty,
+            now=finished.now,
+            episodes={key: each.event.episode_start for key, each in episodes.items()},
+            packages=self._packages(),
+            has_other_rules=self._next_rules is not None,
+        )

@@ -1,0 +1,136 @@
+"""The input of a pass, its cuts, what it leaves, and the change of the evaluator between two."""
+
+import asyncio
+from asyncio import Future
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct, field
+
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.pipeline import Evaluator
+from reporter.model.subjects import Subject
+from reporter.snapshot.snapshot import Snapshot
+
+
+# --------------------------------------------------------------------
+# The result of a finished pass, for those who follow it.
+
+
+class FinishedPass(Struct, frozen=True):
+    """
+    A pass, or one part of a pass that was cut.
+
+    *looked_at*: the subjects whose probes ran. *dirty*: those of objects that changed, whether they
+    exist and were reached or not.
+    """
+
+    before: Evaluation
+    after: Evaluation
+    snapshot: Snapshot
+    looked_at: frozenset[Subject]
+    dirty: frozenset[Subject]
+    now: datetime
+
+
+class PassFollower(Protocol):
+    """Called after each pass and each part of one, when its Evaluation is in effect."""
+
+    def follow(self, finished: FinishedPass) -> Iterator[None]:
+        """Take the pass. Yields where other tasks may run."""
+        ...
+
+
+# --------------------------------------------------------------------
+# The input of one pass, and the end of the last one.
+
+
+class PassTimes(Struct):
+    """The end of the last pass: *finished* in seconds of the event loop; None before the first."""
+
+    finished: float | None = None
+    finished_at: datetime | None = None
+    first_finished: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class PassInput(Struct, frozen=True):
+    """
+    The store at one moment, and the subjects to evaluate on it.
+
+    Dirty subjects are always taken together with the snapshot: whatever changes after that is
+    dirty again.
+    """
+
+    snapshot: Snapshot
+    dirty: frozenset[Subject]
+    now: datetime
+    started: float
+
+
+# --------------------------------------------------------------------
+# Limit on the cuts of a pass over many subjects for a change.
+
+
+MIN_BATCHES = 3
+"""Batches between two cuts: some thirty milliseconds, so that each cut finds the pass advanced."""
+
+
+class PassCuts:
+    """
+    Bound the cost of cuts, so that changes without end cannot keep a pass from its end.
+
+    After a cut the pass goes on for at least as long as that cut took, so cuts at most double its
+    time. Moments are seconds of the event loop.
+    """
+
+    _batches: int
+    _resumed_at: float
+
+    def __init__(self) -> None:
+        self._cut_at: float | None = None
+        self._cost = 0.0
+
+    def resumed(self, now: float) -> None:
+        """The pass runs its next batch, at first or after a cut."""
+        if self._cut_at is not None:
+            self._cost = now - self._cut_at
+        self._batches, self._resumed_at = 0, now
+
+    def batch_finished(self) -> None:
+        self._batches += 1
+
+    def is_allowed(self, now: float) -> bool:
+        return self._batches >= MIN_BATCHES and now - self._resumed_at >= self._cost
+
+    def cut(self, now: float) -> None:
+        self._cut_at = now
+
+
+# --------------------------------------------------------------------
+# A change of the evaluator between two passes.
+
+
+class AdaptedEvaluation(NamedTuple):
+    """
+    An Evaluation that fits another evaluator. *commit*: changes the other parts to the catalogue of it.
+    """
+
+    evaluation: Evaluation
+    commit: Callable[[], None]
+
+
+AdaptFunc: TypeAlias = Callable[[Evaluation], AdaptedEvaluation]
+"""
+Makes an Evaluation of the old evaluator fit the new one. It changes nothing else, so it may raise.
+"""
+
+
+class EvaluatorChange(NamedTuple):
+    """
+    Another evaluator. *done*: gets no result before the change is made, or the exception of *adapt*.
+    """
+
+    evaluator: Evaluator
+    adapt: AdaptFunc
+    done: "Future[None]"

@@ -1,0 +1,185 @@
+"""
+Review the permissions that are needed: at start, now and then, and after a request was forbidden.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import NoReturn
+
+from msgspec import Struct
+
+from reporter.controller.permissions import POD_PROXY_PERMISSION, PermissionStates
+from reporter.kube.access_review import (
+    Permission,
+    PermissionStatus,
+    format_missing_permissions,
+    review_permissions,
+)
+from reporter.kube.watch_context import WatchContext
+from reporter.metrics.collectors import PermissionReport
+from reporter.settings import ScrapeMode
+
+
+class ReviewTiming(Struct, frozen=True):
+    """
+    Moments at which permissions are reviewed; the first two vary as other regular intervals do.
+
+    *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
+    missing or unknown. *forbidden_interval*: the least time between two reviews of all because
+    requests were forbidden.
+    """
+
+    interval: timedelta = timedelta(minutes=30)
+    retry_interval: timedelta = timedelta(minutes=1)
+    forbidden_interval: timedelta = timedelta(minutes=1)
+
+
+DEFAULT_TIMING = ReviewTiming()
+
+logger = logging.getLogger(__name__)
+
+
+class PermissionReview:
+    """
+    Keeps the states of the permissions. The process runs with those that it has.
+
+    *mode* is how pods are scraped: in AUTO the proxy is needed only where pods cannot be reached, so
+    it is not counted as missing.
+    """
+
+    def __init__(
+        self,
+        context: WatchContext,
+        needed: Mapping[Permission, Collection[str]],
+        *,
+        mode: ScrapeMode = ScrapeMode.PROXY,
+        timing: ReviewTiming = DEFAULT_TIMING,
+    ) -> None:
+        self._context, self._mode, self._timing = context, mode, timing
+        self._reviews_proxy = mode is ScrapeMode.AUTO and POD_PROXY_PERMISSION in needed
+        self.states = PermissionStates.before_reviews(self._reviewed(needed))
+        self._needs_review = False
+        self._forbidden: set[str] = set()
+        self._was_forbidden = asyncio.Event()
+        self._next_after_forbidden = 0.0
+        self._logged: tuple[frozenset[Permission], bool] | None = None
+
+    def set_needed(self, needed: Mapping[Permission, Collection[str]]) -> None:
+        """
+        Review these permissions from now on. What is known of those that stay is kept until then.
+        """
+        self.states = self.states.with_needed(self._reviewed(needed))
+        self._needs_review = True
+        self._was_forbidden.set()
+
+    def _reviewed(
+        self, needed: Mapping[Permission, Collection[str]]
+    ) -> Mapping[Permission, Collection[str]]:
+        """Return those that count as missing if they are not granted."""
+        return {
+            each: purposes
+            for each, purposes in needed.items()
+            if each != POD_PROXY_PERMISSION or self._mode is not ScrapeMode.AUTO
+        }
+
+    def record_forbidden(self, permission: str) -> None:
+        """
+        Record a request that lacked a permission, as "list deployments.apps".
+
+        One that is not known to be granted is reviewed again soon in any case.
+        """
+        pending = self.states.pending
+        is_news = any(
+            each.request_text == permission and each not in pending for each in self.states.needed
+        )
+        if is_news:
+            self._forbidden.add(permission)
+            self._was_forbidden.set()
+
+    def report(self) -> PermissionReport:
+        """Return what is known of them, for the metrics page."""
+        return PermissionReport(self.states.missing_by_resource(), len(self.states.unknown))
+
+    async def run(self) -> NoReturn:
+        if self._reviews_proxy:
+            await self._review_proxy()
+        while True:
+            self._forbidden.clear()
+            self._needs_review = False
+            await self._review(self.states.needed)
+            await self._wait_until_due()
+
+    async def _wait_until_due(self) -> None:
+        """Return when all are to be reviewed. Until then review those that are not granted."""
+        timing = self._timing
+        due_at = self._seconds() + self._jittered(timing.interval)
+        retry_at = self._seconds() + self._jittered(timing.retry_interval)
+        while self._seconds() < due_at and not self._needs_review:
+            if self._forbidden and self._seconds() >= self._next_after_forbidden:
+                within = timing.forbidden_interval.total_seconds()
+                self._next_after_forbidden = self._seconds() + within
+                return
+            wakes = [due_at, retry_at] if self.states.pending else [due_at]
+            if self._forbidden:
+                wakes.append(self._next_after_forbidden)
+            await self._sleep_until(min(wakes))
+            if self.states.pending and self._seconds() >= retry_at:
+                await self._review(self.states.pending)
+                retry_at = self._seconds() + self._jittered(timing.retry_interval)
+
+    async def _sleep_until(self, at: float) -> None:
+        """Sleep until a moment of the event loop's clock, or until a request is forbidden."""
+        self._was_forbidden.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(at):
+                await self._was_forbidden.wait()
+
+    async def _review(self, permissions: Iterable[Permission]) -> None:
+        results = await review_permissions(self._context.api, permissions)
+        before = self.states
+        self.states = before.with_review(results, now=self._context.clock.now())
+        pending = {each.request_text for each in self.states.pending}
+        self._forbidden -= pending
+        self._log(before)
+
+    async def _review_proxy(self) -> None:
+        ((_, status),) = await review_permissions(self._context.api, [POD_PROXY_PERMISSION])
+        if status is PermissionStatus.MISSING:
+            logger.info(
+                "%s is not granted; it is needed only where pods cannot be reached directly",
+                POD_PROXY_PERMISSION,
+            )
+
+    def _log(self, before: PermissionStates) -> None:
+        """Log what has changed: one table of what is missing, or that nothing is."""
+        states = self.states
+        shown = (states.missing, bool(states.unknown))
+        if shown == self._logged:
+            return
+        self._logged = shown
+        for permission in states.needed:
+            if permission in before.missing - states.missing:
+                logger.info("%s is granted again", permission)
+        lines = format_missing_permissions(states.statuses, states.needed).splitlines()
+        if not lines:
+            logger.info("all %d permissions that are needed are granted", len(states.needed))
+        elif states.missing:
+            logger.error(
+                "RBAC permissions are missing; what needs them stays Unknown or lacks detail:"
+            )
+            for line in lines:
+                logger.error("  %s", line)
+        else:
+            for line in lines:
+                logger.warning("%s", line)
+
+    def _jittered(self, interval: timedelta) -> float:
+        context = self._context
+        return context.timing.jittered(interval, context.random).total_seconds()
+
+    @staticmethod
+    def _seconds() -> float:
+        return asyncio.get_running_loop().time()

@@ -1,0 +1,340 @@
+"""The permissions that the enabled reasons need."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
+from reporter.controller.coverage import describe_purpose, subject_kinds
+from reporter.controller.scrape_config import reading_reasons, scraping_reasons
+from reporter.controller.store_kind import find_store_kind
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.kinds.health_events import HealthEvent
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.access_review import Permission, PermissionStatus
+from reporter.kube.event_format import EVENT_NAMESPACE
+from reporter.kube.subject_access_review import SUBJECT_ACCESS_REVIEWS
+from reporter.kube.token_review import TOKEN_REVIEWS
+from reporter.model.enums import DetailSource, Reason
+from reporter.settings import ScrapeMode, Settings, StatusAuthorization
+
+
+# --------------------------------------------------------------------
+# The permissions that are needed, with what the reviews of them have found. Reads no clock.
+
+
+EVERYWHERE = " in all namespaces"
+
+
+class PermissionStates(Struct, frozen=True):
+    """
+    The permissions at one moment.
+
+    *needed*: with what needs each, the most important first. *missing*: those that the last answer
+    denied. *unknown*: those whose last review had no answer; at first all.
+
+    A review without an answer changes nothing of what is missing: the last answer stays.
+    *reviewed_at*: when an API server last answered a review.
+    """
+
+    needed: Mapping[Permission, Collection[str]]
+    missing: frozenset[Permission] = frozenset()
+    unknown: frozenset[Permission] = frozenset()
+    reviewed_at: datetime | None = None
+
+    @classmethod
+    def before_reviews(cls, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
+        return cls(needed, unknown=frozenset(needed))
+
+    def with_needed(self, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
+        """
+        Return the states of other permissions; of those that were not needed before nothing is known.
+        """
+        new = needed.keys() - self.needed.keys()
+        return replace(
+            self,
+            needed=needed,
+            missing=self.missing & needed.keys(),
+            unknown=(self.unknown | new) & needed.keys(),
+        )
+
+    def with_review(
+        self, results: Iterable[tuple[Permission, PermissionStatus]], *, now: datetime
+    ) -> "PermissionStates":
+        """Return the states after a review of some permissions; others may be needed meanwhile."""
+        found = {each: status for each, status in results if each in self.needed}
+        unknown = {each for each, status in found.items() if status is PermissionStatus.UNKNOWN}
+        answered = found.keys() - unknown
+        denied = {each for each in answered if found[each] is PermissionStatus.MISSING}
+        return replace(
+            self,
+            missing=self.missing - answered | denied,
+            unknown=self.unknown - answered | unknown,
+            reviewed_at=now if answered else self.reviewed_at,
+        )
+
+    @property
+    def pending(self) -> tuple[Permission, ...]:
+        """Return those that are not known to be granted."""
+        return tuple(each for each in self.needed if each in self.missing | self.unknown)
+
+    @property
+    def statuses(self) -> tuple[tuple[Permission, PermissionStatus], ...]:
+        return tuple((each, self._status(each)) for each in self.needed)
+
+    def _status(self, permission: Permission) -> PermissionStatus:
+        if permission in self.missing:
+            return PermissionStatus.MISSING
+        if permission in self.unknown:
+            return PermissionStatus.UNKNOWN
+        return PermissionStatus.GRANTED
+
+    def missing_by_resource(self) -> Mapping[tuple[str, str], bool]:
+        """
+        Return by verb and resource whether the permission is missing, in some namespace or at all.
+
+        What is needed in one namespace, and for something else in all, is two permissions: without
+        the second one, Events are announced and not mirrored.
+        """
+        in_one = {each.request_text for each in self.needed if each.namespace}
+        found: dict[tuple[str, str], bool] = {}
+        for each in self.needed:
+            is_wider = not each.namespace and each.request_text in in_one
+            key = (each.verb, each.group_resource + (EVERYWHERE if is_wider else ""))
+            found[key] = found.get(key, False) or each in self.missing
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        reviewed_at = self.reviewed_at
+        return {
+            "reviewedAt": reviewed_at.isoformat() if reviewed_at is not None else None,
+            "missing": {
+                str(each): sorted(purposes)
+                for each, purposes in self.needed.items()
+                if each in self.missing
+            },
+            "unknown": [str(each) for each in self.needed if each in self.unknown],
+        }
+
+
+READ_VERBS = ("list", "watch")
+EVENT_VERBS = ("create", "patch", "get", "list")
+MIRROR_VERBS = ("create", "patch", "get")
+NO_SOURCES: frozenset[DetailSource] = frozenset()
+LEASE_GROUP = "coordination.k8s.io"
+POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
+_ALL_KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
+_KIND_ORDER = {kind.resource: place for place, kind in enumerate(_ALL_KINDS)}
+
+
+def kinds_to_watch(
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource] = NO_SOURCES,
+) -> tuple[ResourceKind, ...]:
+    """Return the kinds that the evaluated reasons read, in the order in which to list them."""
+    wanted = {
+        kind.table: kind
+        for entry in catalogue.entries.values()
+        if entry.is_evaluated
+        for kind in _kinds_of(entry, catalogue, specs, sources)
+    }
+    known = tuple(kind for kind in _ALL_KINDS if kind.table in wanted)
+    return (*known, *(wanted[name] for name in sorted(wanted) if wanted[name].is_declared))
+
+
+def _kinds_of(
+    entry: CatalogueEntry,
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource],
+) -> Iterator[ResourceKind]:
+    """
+    Yield the kinds that a reason reads, and the one that makes its subjects, with its namespaces.
+    """
+    spec = specs[entry.probe].bound(entry.parameters)
+    yield from spec.watched_kinds(sources)
+    made_by = catalogue.subject_definitions.find(entry.layer, entry.subject_kind)
+    if made_by is not None and spec.is_called(sources):
+        yield from (NAMESPACES, made_by.kind)
+
+
+def crds_to_track(
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    sources: Collection[DetailSource] = NO_SOURCES,
+) -> frozenset[str]:
+    """
+    Return the CRDs whose presence matters: those that reasons are about, and those that are read.
+    """
+    observed = {
+        crd
+        for entry in catalogue.entries.values()
+        if entry.is_evaluated
+        for crd in specs[entry.probe].observed_crds(entry.parameters)
+    }
+    read = kinds_to_watch(catalogue, specs, sources)
+    return frozenset(observed | {kind.group_resource for kind in read if not kind.is_built_in})
+
+
+def permissions_for(
+    settings: Settings, catalogue: Catalogue, *, mode: ScrapeMode
+) -> Mapping[Permission, Collection[str]]:
+    """
+    Return the permissions that a process with these settings needs; see *required_permissions*.
+    """
+    where, name = settings.lease_namespace, settings.leader_election_id
+    lease = Permission("get", LEASE_GROUP, "leases", where, name)
+    return required_permissions(
+        catalogue,
+        SPECS,
+        lease=lease if settings.leader_elect else None,
+        writes_events=not settings.dry_run,
+        sources=settings.sources,
+        mode=mode,
+        scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
+        status_objects=settings.status_objects,
+        mirror_events=settings.mirror_events,
+        store=find_store_kind(settings),
+        reviews=settings.status_authorization is StatusAuthorization.KUBERNETES,
+    )
+
+
+def required_permissions(  # noqa: PLR0913
+    catalogue: Catalogue,
+    specs: Mapping[str, ProbeSpec],
+    *,
+    lease: Permission | None,
+    writes_events: bool = True,
+    sources: Collection[DetailSource] = NO_SOURCES,
+    mode: ScrapeMode = ScrapeMode.DIRECT,
+    scraping: Collection[Reason] | None = None,
+    status_objects: bool = False,
+    mirror_events: bool = False,
+    store: ResourceKind | None = None,
+    reviews: bool = False,
+) -> Mapping[Permission, Collection[str]]:
+    """
+    Return every permission needed, with the reasons, or details of them, that it serves.
+
+    The most important come first: those for Events, without which nothing is announced, the Lease,
+    and the kinds in the order in which they are listed.
+
+    *lease* names the Lease and its namespace, None without election. *writes_events*: not if they are
+    printed. *sources* are those switched
+    on. *mode* is how pods are scraped, for the reasons *scraping*; None: all that may.
+    *status_objects*: their status is written. *mirror_events*: Events are written beside InferenceSets.
+    *store*: the kind, of one namespace, in which episodes are kept. *reviews*: whoever reads the status
+    is authorized.
+    """
+    needed: defaultdict[Permission, set[str]] = defaultdict(set)
+    reads = sorted(_read_permissions(catalogue, specs, sources), key=_reading_order)
+    announcing = _announcing_permissions(lease) if writes_events else ()
+    for permission, purpose in (*announcing, *reads):
+        needed[permission].add(purpose)
+    if mode is not ScrapeMode.DIRECT:
+        for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
+            needed[POD_PROXY_PERMISSION].add(reason)
+    optional = _optional_permissions(
+        status_objects=status_objects, mirror_events=mirror_events, store=store, reviews=reviews
+    )
+    for permission, purpose in optional:
+        needed[permission].add(purpose)
+    return needed
+
+
+def _announcing_permissions(lease: Permission | None) -> Iterator[tuple[Permission, str]]:
+    """Yield each permission without which nothing is announced."""
+    for verb in EVENT_VERBS:
+        yield (
+            Permission(verb, "", "events", EVENT_NAMESPACE),
+            "every reason: no Event can be written",
+        )
+    for permission in election_permissions(lease) if lease is not None else ():
+        yield permission, "every reason: this process cannot lead"
+
+
+def _optional_permissions(
+    *, status_objects: bool, mirror_events: bool, store: ResourceKind | None, reviews: bool
+) -> Iterator[tuple[Permission, str]]:
+    """Yield each permission that no reason needs, with what is not done without it."""
+    for permission in _status_object_permissions() if status_objects else ():
+        yield permission, "none: status objects are not written"
+    for verb in MIRROR_VERBS if mirror_events else ():
+        yield Permission(verb, "", "events"), "none: Events are not written beside InferenceSets"
+    for permission in _store_permissions(store) if store is not None else ():
+        yield permission, "none: episodes are not kept as HealthEvents"
+    for permission in reader_review_permissions() if reviews else ():
+        yield permission, "none: the status is shown to nobody"
+
+
+def _read_permissions(
+    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
+) -> Iterator[tuple[Permission, str]]:
+    """Yield each permission to read a kind with what needs it."""
+    watched = kinds_to_watch(catalogue, specs, sources)
+    for entry in catalogue.entries.values():
+        if entry.is_evaluated and specs[entry.probe].is_called(sources):
+            spec = specs[entry.probe].bound(entry.parameters)
+            about = [kind for kind in subject_kinds(entry, catalogue) if kind in watched]
+            for kind, purpose in _kinds_read(entry, spec, sources, about):
+                for verb in READ_VERBS:
+                    where, name = kind.namespace, kind.object_name
+                    yield Permission(verb, kind.group, kind.resource, where, name), purpose
+
+
+def _reading_order(read: tuple[Permission, str]) -> int:
+    """Return the place in the order in which kinds are listed; declared ones are the last."""
+    return _KIND_ORDER.get(read[0].resource, len(_KIND_ORDER))
+
+
+def _status_object_permissions() -> Iterator[Permission]:
+    kind = PRODUCTION_STACK_STATUSES
+    for verb in READ_VERBS:
+        yield Permission(verb, kind.group, kind.resource)
+    yield Permission("patch", kind.group, f"{kind.resource}/status")
+
+
+def _store_permissions(kind: ResourceKind) -> Iterator[Permission]:
+    for verb in (*READ_VERBS, "create", "delete"):
+        yield Permission(verb, kind.group, kind.resource, kind.namespace)
+    if kind.type is HealthEvent:  # the status of other kinds is other controllers'
+        yield Permission("patch", kind.group, f"{kind.resource}/status", kind.namespace)
+
+
+def reader_review_permissions() -> Iterator[Permission]:
+    """Yield the permissions to review whoever reads the status."""
+    for group, resource in (TOKEN_REVIEWS, SUBJECT_ACCESS_REVIEWS):
+        yield Permission("create", group, resource)
+
+
+def election_permissions(lease: Permission) -> Iterator[Permission]:
+    # No resourceName: RBAC cannot restrict create by the name of the object.
+    yield Permission("create", LEASE_GROUP, "leases", lease.namespace)
+    for verb in ("get", "update"):
+        yield Permission(verb, LEASE_GROUP, "leases", lease.namespace, lease.name)
+
+
+def _kinds_read(
+    entry: CatalogueEntry,
+    spec: ProbeSpec,
+    sources: Collection[DetailSource],
+    about: Collection[ResourceKind],
+) -> Iterator[tuple[ResourceKind, str]]:
+    """
+    Return each kind with what needs it: a reason, a part of it, or only detail.
+
+    *about*: the watched kinds without which the subjects of the reason are not all known.
+    """
+    kinds = {*spec.required_kinds, *spec.consulted_kinds, *spec.optional_kinds, *about}
+    yield from ((kind, describe_purpose(kind, entry, spec, about)) for kind in kinds)
+    for source, kinds_of_source in spec.kinds_by_source.items():
+        if source in sources:
+            yield from ((k, f"{entry.reason} (detail of {source})") for k in kinds_of_source)

@@ -1,0 +1,44 @@
+"""The first lines of the log: what this process is, and what its settings leave out."""
+
+import logging
+from importlib.metadata import version
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.entries import Catalogue
+from reporter.controller.coverage import find_idle_reasons
+from reporter.evaluation.registry import SPECS
+from reporter.settings import Settings
+
+
+logger = logging.getLogger("reporter")
+
+
+def log_target(settings: Settings, target: str, *, in_cluster: bool) -> None:
+    """
+    Say to which cluster a process outside of a pod writes: nobody may find that out by its Events.
+    """
+    if in_cluster:
+        return
+    lease = f"{settings.lease_namespace}/{settings.leader_election_id}"
+    if settings.dry_run:
+        does = "reads %s; prints Events and writes nothing"
+    elif settings.leader_elect:
+        does = f"writes Events to %s, once it is elected by the Lease {lease}"
+    else:
+        does = "writes Events to %s, beside any other reporter there: --leader-elect=false"
+    logger.info(does, target)
+
+
+def log_start(settings: Settings, catalogue: Catalogue) -> None:
+    logger.info(
+        "%s %s: %d of %d reasons are on, %d switched off",
+        PROGRAM_NAME,
+        version(PROGRAM_NAME),
+        len(catalogue.enabled_reasons),
+        len(catalogue.entries),
+        len(catalogue.disabled_reasons),
+    )
+    for reason, what_to_set in find_idle_reasons(catalogue, SPECS, settings.flag_texts).items():
+        logger.info("%s checks nothing: %s", reason, what_to_set)
+    for note in settings.notes:
+        logger.warning("%s", note)

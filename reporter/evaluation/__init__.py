@@ -1,0 +1,12 @@
+"""
+From verdicts to ranked findings, in this order.
+
+- ``registry``: the list of all probes. ``probe_run``: runs them for each subject.
+- ``gate`` with ``holds`` and ``clocks``: holds trouble back until it has lasted, and keeps it until
+  it has settled.
+- ``suppression``: suppresses what follows from an upstream that is out.
+- ``silencing``: holds back what is silenced.
+- ``rank``: chooses the primary finding of a subject.
+- ``pipeline``: one pass through all of them, whole or in parts.
+- ``evaluation``: the result of a pass; ``states``: the state of each key in one word.
+"""

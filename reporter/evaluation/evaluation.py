@@ -1,0 +1,86 @@
+"""The result of one pass, from which every decision about announcing is made."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+
+from reporter.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
+from reporter.evaluation.rank import Ranking, RankingInput
+from reporter.evaluation.remembered import NOTHING_REMEMBERED, Remembered
+from reporter.evaluation.suppression import NO_SUPPRESSIONS, Suppressions
+from reporter.model.enums import Emission, Reason, SuppressionMode
+from reporter.model.silences import NO_SILENCES, Silence, Silences
+from reporter.model.subjects import FindingKey, Subject
+from reporter.snapshot.subjects import Subjects
+
+
+class EvaluationSettings(Struct, frozen=True):
+    """
+    The settings of evaluating and announcing.
+
+    *rewrite_interval*: the least time between two rewrites of one Event whose content changed.
+    *suppression*: off evaluates every finding as if nothing depended on anything.
+    *unchecked*: reasons that check nothing with the flags of this process.
+    """
+
+    delays: Delays = field(default_factory=Delays)
+    emission: Emission = Emission.PRIMARY
+    suppression: SuppressionMode = SuppressionMode.ON
+    heartbeat: timedelta = timedelta(seconds=300)
+    rewrite_interval: timedelta = timedelta(seconds=60)
+    unchecked: frozenset[Reason] = frozenset()
+
+
+class Evaluation(Struct, frozen=True):
+    """
+    Every key that is not clear, what suppresses it, and its rank.
+
+    *paused*: subjects that are scaled to zero on purpose.
+    *not_ready*: paused subjects, and those with a ranked reason that has not settled or is Unknown for
+    another reason than a metrics page.
+    *evaluated_at*: the moment of the pass; None before the first one.
+    *notes*: advice to the operator that is no trouble, such as a flag to set, by reason and subject.
+    *silences*: those that are written, and the keys that they silence.
+    *remembered*: what Events that were read back say of subjects that no pass has looked at since.
+    *unread_events*: why the Events of earlier processes are not known yet; empty once they are.
+    """
+
+    gate: Gate = EMPTY_GATE
+    suppressions: Suppressions = NO_SUPPRESSIONS
+    rankings: Mapping[Subject, Ranking] = field(default_factory=dict)
+    known_subjects: Subjects = field(default_factory=Subjects)
+    paused: frozenset[Subject] = frozenset()
+    not_ready: frozenset[Subject] = frozenset()
+    evaluated_at: datetime | None = None
+    notes: Mapping[FindingKey, tuple[str, ...]] = field(default_factory=dict)
+    silences: Silences = NO_SILENCES
+    remembered: Remembered = NOTHING_REMEMBERED
+    unread_events: str = ""
+
+    @property
+    def subjects(self) -> frozenset[Subject]:
+        return self.known_subjects.all
+
+    @property
+    def ranking_input(self) -> RankingInput:
+        return RankingInput(
+            self.gate.finding_states,
+            self.suppressions.suppressed_by,
+            self.silences.silenced,
+            self.evaluated_at,
+        )
+
+    def finding_state_of(self, key: FindingKey) -> FindingState | None:
+        """Return the state of a key with its clocks as of *evaluated_at*; None if it is clear."""
+        state = self.gate.finding_states.get(key)
+        if state is None or self.evaluated_at is None:
+            return state
+        return state.advanced(now=self.evaluated_at)
+
+    def silence_of(self, key: FindingKey) -> Silence | None:
+        """Return the silence for whose sake a key is not announced; None if there is none."""
+        return self.silences.silenced.get(key)
+
+    def ranking_of(self, subject: Subject) -> Ranking:
+        return self.rankings.get(subject, Ranking((), ()))

@@ -1,0 +1,306 @@
+"""
+The whole order of one pass: probes, gate, suppression, silences, rank.
+
+All layers are evaluated before anything is announced. A pass can be cut short after any batch: it
+then counts as a pass over the subjects that it has evaluated, and the caller plans another one for
+the rest. Subjects of upstream layers come first, so no finding precedes what would suppress it.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.clocks import Gate
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.gate import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    forget_keys,
+    next_gate_deadline,
+)
+from reporter.evaluation.pass_progress import Batch, PassProgress
+from reporter.evaluation.probe_run import (
+    FaultFunc,
+    ProbeRun,
+    prepare_probe_run,
+    raise_fault,
+    unsettled_subjects,
+    update_notes,
+)
+from reporter.evaluation.rank import Ranking, next_rank_deadline, rank
+from reporter.evaluation.remembered import (
+    Remembered,
+    continue_findings,
+    count_announced,
+    found_after_outages,
+)
+from reporter.evaluation.silencing import silence_findings
+from reporter.evaluation.suppression import (
+    Suppressions,
+    next_suppression_deadline,
+    split_into_batches,
+    suppress,
+    suppressible_reasons,
+    upstream_first,
+)
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import Paused
+from reporter.probes.probe import Probe
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
+
+
+SUBJECTS_PER_BATCH = 100
+"""Subjects whose probes run without a pause: some ten milliseconds."""
+
+
+class PassPlan(Struct, frozen=True):
+    """
+    The probes to run about *subjects*, upstream layers first, on one snapshot at one moment.
+
+    *known_subjects* are all subjects of that snapshot, evaluated in this pass or not. *can_be_cut*
+    is False while some reason is evaluated for the first time: its clocks start at transition
+    times, for all subjects or for none.
+    """
+
+    probe_run: ProbeRun
+    known_subjects: Subjects
+    subjects: Sequence[Subject]
+    now: datetime
+    can_be_cut: bool
+
+    def run_in_batches(self) -> Iterator[Batch]:
+        for batch in split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
+            yield Batch(batch, self.probe_run.run(batch))
+
+    def still_waiting(
+        self, progress: "PassProgress", before: frozenset[Subject] = frozenset()
+    ) -> frozenset[Subject]:
+        """
+        Return the subjects not evaluated yet: of this plan, and of those that waited *before* it.
+        """
+        done = progress.evaluated
+        return before.difference(self.subjects[:done]).union(self.subjects[done:])
+
+
+class Evaluator(Struct, frozen=True):
+    """
+    Everything that evaluation depends on and that does not change while the process runs.
+
+    *flags* holds the flags by name, for catalogue parameters that refer to one. *on_fault* is called
+    with the exceptions of probes.
+    """
+
+    catalogue: Catalogue
+    probes: Mapping[str, Probe]
+    flags: Mapping[str, str]
+    settings: EvaluationSettings
+    on_fault: FaultFunc = raise_fault
+
+    def evaluate(
+        self,
+        before: Evaluation,
+        snapshot: Snapshot,
+        dirty: frozenset[Subject],
+        *,
+        now: datetime,
+        announced: frozenset[FindingKey] = frozenset(),
+    ) -> Evaluation:
+        """
+        Run one pass over the dirty subjects; the holds of *announced* keys are never extended.
+        """
+        plan = self.plan(before, snapshot, dirty, now=now)
+        progress = self.begin(before, plan)
+        for batch in plan.run_in_batches():
+            progress = self.add(progress, batch, now=now)
+        return _run_to_end(self.finish(before, plan, progress, announced=announced))
+
+    def plan(
+        self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
+    ) -> PassPlan:
+        """Prepare a pass over the dirty subjects that exist, and over those that are new."""
+        known = refresh_subjects(snapshot, before.known_subjects, now=now)
+        if known is not before.known_subjects:
+            dirty |= known.all - before.subjects
+        dirty = expand_placeholders(dirty, known.all)
+        gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
+        gate = self._continue(gate, before.remembered.of_subjects(dirty), now=now)
+        probe_run = prepare_probe_run(
+            snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
+        )
+        probe_run = msgspec.structs.replace(
+            probe_run, unknown=known.unknown, on_fault=self.on_fault
+        )
+        can_be_cut = before.evaluated_at is not None and not (
+            probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
+        )
+        return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
+
+    def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
+        """Return the state before the first batch."""
+        subjects = plan.known_subjects.all
+        return PassProgress(
+            before.gate,
+            before.gate.evaluated_reasons,
+            before.paused & subjects,
+            {key: notes for key, notes in before.notes.items() if key.subject in subjects},
+            remembered=before.remembered,
+        )
+
+    def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
+        """Apply the verdicts of one batch."""
+        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        continued = progress.remembered.of_subjects(batch.subjects)
+        gate = self._continue(progress.gate, continued, now=now)
+        gate = apply_verdicts(gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays)
+        paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
+        return PassProgress(
+            replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
+            progress.evaluated_reasons | gate.evaluated_reasons,
+            progress.paused.difference(batch.subjects) | paused,
+            update_notes(progress.notes, batch.verdicts),
+            progress.evaluated + len(batch.subjects),
+            progress.remembered.without(continued),
+            progress.continued.merged(continued),
+        )
+
+    def _continue(self, gate: Gate, remembered: Remembered, *, now: datetime) -> Gate:
+        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        return continue_findings(gate, remembered, now=now, entry_of=entry_of, delays=delays)
+
+    def finish(
+        self,
+        before: Evaluation,
+        plan: PassPlan,
+        progress: PassProgress,
+        *,
+        announced: frozenset[FindingKey] = frozenset(),
+    ) -> Generator[None, None, Evaluation]:
+        """Return the Evaluation after the batches so far. Yields where other tasks may run."""
+        now = plan.now
+        gate = self._advance_gate(before, plan, progress)
+        yield
+        continued, remembered = progress.continued.with_groups_of(
+            progress.remembered, plan.known_subjects
+        )
+        gate = found_after_outages(gate, continued)
+        suppressions = self._suppress(before, gate, continued, now=now)
+        gate = count_announced(gate, continued, suppressions)
+        lifted = suppressions.lifted(before.suppressions) - announced
+        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
+        gate = self._hold_again(gate, lifted, seen_first - lifted, now=now)
+        yield
+        silences = silence_findings(
+            before.silences,
+            plan.probe_run.snapshot,
+            gate,
+            self.catalogue,
+            plan.known_subjects,
+            idle=self.settings.unchecked,
+            now=now,
+        )
+        after = Evaluation(
+            gate,
+            suppressions,
+            before.rankings,
+            plan.known_subjects,
+            paused=progress.paused,
+            not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
+            evaluated_at=now,
+            notes=progress.notes,
+            silences=silences,
+            remembered=remembered,
+            unread_events=before.unread_events,
+        )
+        return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
+
+    def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
+        """
+        Return the keys that an upstream may have suppressed until a moment ago, unseen by this process.
+        """
+        if before.evaluated_at is not None:
+            return frozenset()
+        reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
+        return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
+
+    def _hold_again(
+        self,
+        gate: Gate,
+        lifted: frozenset[FindingKey],
+        seen_first: frozenset[FindingKey],
+        *,
+        now: datetime,
+    ) -> Gate:
+        delays, entry_of = self.settings.delays, self.catalogue.__getitem__
+        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        return extend_holds(
+            *(gate, seen_first), now=now, entry_of=entry_of, delays=delays, stays_found=True
+        )
+
+    def _suppress(
+        self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime
+    ) -> Suppressions:
+        return suppress(
+            before.suppressions.with_outages(continued.outages(now=now)),
+            gate,
+            self.catalogue,
+            now=now,
+            settle=self.settings.delays.settle,
+            mode=self.settings.suppression,
+        )
+
+    def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
+        # The gate after the batches, without deleted subjects.
+        subjects = plan.known_subjects.all
+        gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
+        if plan.known_subjects is not before.known_subjects:
+            gate = forget_keys(gate, lambda key: key.subject not in subjects)
+        return advance_clocks(
+            gate,
+            now=plan.now,
+            entry_of=self.catalogue.__getitem__,
+            delays=self.settings.delays,
+        )
+
+    def _rank_findings(self, before: Evaluation, after: Evaluation) -> Mapping[Subject, Ranking]:
+        """
+        Rank the findings anew for the subjects whose findings may rank otherwise than before.
+        """
+        given, settle = after.ranking_input, self.settings.delays.settle
+        return rank(
+            given,
+            self.catalogue,
+            settle=settle,
+            before=before.rankings,
+            changed=given.changed_keys(before.ranking_input, settle=settle),
+        )
+
+    def next_deadline(
+        self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime
+    ) -> datetime | None:
+        """Return the next moment at which time alone changes the Evaluation."""
+        delays = self.settings.delays
+        moments = [
+            next_gate_deadline(
+                evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
+            ),
+            next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
+            next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
+            evaluation.silences.next_end,
+            *(moment for moment in snapshot.unknown_moments() if moment > now),
+        ]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            evaluation: Evaluation = end.value
+            return evaluation

@@ -1,0 +1,92 @@
+"""The state of a key in one word, for logs, metrics and the status page."""
+
+from collections.abc import Iterator
+from enum import StrEnum, unique
+
+from reporter.evaluation.diff import changed_keys
+from reporter.evaluation.evaluation import Evaluation
+from reporter.model.subjects import FindingKey
+
+
+@unique
+class ReasonState(StrEnum):
+    """The state of a key. A key without a state is clear."""
+
+    HELD = "held"  # trouble that has not outlived its hold
+    ANNOUNCED = "announced"  # the primary finding of its subject, or an orthogonal one
+    DUE = "due"  # the same on a replica that does not lead: the leader announces it
+    SILENCED = "silenced"  # it would be, but for a silence: not announced until that ends
+    OUTRANKED = "outranked"  # a finding that the primary one names in its suffix
+    SUPPRESSED = "suppressed"  # trouble that follows from an upstream that is out
+    SETTLING = "settling"  # the trouble is absent, but has not settled
+    UNKNOWN = "unknown"  # cannot be evaluated now; the last known state is kept
+
+
+def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
+    """Return the state of a key that has a finding state."""
+    state = evaluation.gate.finding_states[key]
+    if state.why_unknown:
+        return ReasonState.UNKNOWN
+    if not state.troubles:
+        return ReasonState.SETTLING
+    if key in evaluation.suppressions.suppressed_by:
+        return ReasonState.SUPPRESSED
+    if not state.announceable:
+        # The trouble that outlived its hold is absent; another one of the same key is still held.
+        return ReasonState.SETTLING if state.past_hold else ReasonState.HELD
+    if evaluation.ranking_of(key.subject).is_outranked(key):
+        return ReasonState.OUTRANKED
+    is_silenced = evaluation.silence_of(key) is not None
+    return ReasonState.SILENCED if is_silenced else ReasonState.ANNOUNCED
+
+
+def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> ReasonState | None:
+    """Return the state of a key, None if it is clear: only a leader calls a finding announced."""
+    if key in evaluation.gate.unknown_states:
+        return ReasonState.UNKNOWN
+    if key not in evaluation.gate.finding_states:
+        return None
+    state = reason_state(evaluation, key)
+    return ReasonState.DUE if state is ReasonState.ANNOUNCED and not leading else state
+
+
+class StateTracker:
+    """
+    Finds the keys whose state may have changed since the last pass: in an outage most have not.
+    """
+
+    def __init__(self) -> None:
+        self._evaluation, self._was_leading = Evaluation(), False
+
+    def update(
+        self, after: Evaluation, *, leading: bool
+    ) -> Iterator[tuple[FindingKey, ReasonState | None]]:
+        """Yield each key whose state may have changed, with its state now, None if it is clear."""
+        before, was_leading = self._evaluation, self._was_leading
+        self._evaluation, self._was_leading = after, leading
+        keys = (
+            _affected_keys(before, after)
+            if was_leading == leading
+            else _all_keys(before) | _all_keys(after)
+        )
+        for key in sorted(keys):
+            yield key, self.state(key)
+
+    def state(self, key: FindingKey) -> ReasonState | None:
+        return shown_state(self._evaluation, key, leading=self._was_leading)
+
+
+def _all_keys(evaluation: Evaluation) -> set[FindingKey]:
+    return evaluation.gate.finding_states.keys() | evaluation.gate.unknown_states.keys()
+
+
+def _affected_keys(before: Evaluation, after: Evaluation) -> set[FindingKey]:
+    subjects = changed_keys(before.rankings, after.rankings)
+    rankings = [each.ranking_of(subject) for subject in subjects for each in (before, after)]
+    return (
+        changed_keys(before.gate.finding_states, after.gate.finding_states)
+        | changed_keys(before.gate.unknown_states, after.gate.unknown_states)
+        | (before.suppressions.suppressed_by.keys() ^ after.suppressions.suppressed_by.keys())
+        | (before.silences.silenced.keys() ^ after.silences.silenced.keys())
+        | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
+    )

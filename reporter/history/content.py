@@ -1,0 +1,135 @@
+"""
+The content of objects: the spec of a new one, and causes and suffixes in the status of one that is there.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from reporter import PROGRAM_NAME
+from reporter.announcing.compose import EventComposer
+from reporter.announcing.message import MessageInput, ReportedTrouble, fill_remedy
+from reporter.announcing.schedule import PublishContext
+from reporter.catalogue.entries import CatalogueEntry
+from reporter.history.wanted import WantedEpisode, episode_number
+from reporter.history.writes import Json, Patch
+from reporter.kinds.health_events import (
+    MAX_CAUSES,
+    MAX_OBJECT,
+    MAX_REASON,
+    MAX_REASONS,
+    MAX_REMEDY,
+    MAX_TEXT,
+    Entity,
+    HealthEvent,
+    HealthEventSpec,
+    ProcessingStrategy,
+    RecommendedAction,
+    subject_text,
+)
+from reporter.kinds.productionstack import MAX_NAME
+from reporter.model.enums import Layer
+from reporter.model.sanitize import truncate_bytes
+from reporter.model.states import Actionability
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import Trouble
+
+
+CEL_PROBE = "cel"
+"""The probe that calls each object that is not as wanted out, without knowing what it is for."""
+
+
+def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> HealthEventSpec:
+    """Return the spec of a new object: the episode as its Event announces it now."""
+    key, record = episode.key, episode.record
+    entry, subject = context.catalogue[key.reason], key.subject
+    message_input = _message_input(key, context)
+    reported = [each for each in message_input.troubles if each.trouble.node == node]
+    troubles = [each.trouble for each in reported]
+    return HealthEventSpec(
+        agent=PROGRAM_NAME,
+        component_class=subject.layer,
+        check_name=key.reason[:MAX_REASON],
+        is_fatal=_is_fatal(entry, troubles),
+        is_healthy=False,
+        message=truncate_bytes(record.message, MAX_TEXT),
+        error_code=tuple(sorted({each.cause.code[:MAX_REASON] for each in troubles})[:MAX_CAUSES]),
+        entities_impacted=(*_subject_entities(subject), *_cause_entities(troubles)),
+        recommended_action=RecommendedAction.NONE,
+        processing_strategy=ProcessingStrategy.STORE_ONLY,
+        generated_timestamp=record.episode_start,
+        node_name=node[:MAX_NAME],
+        layer=subject.layer,
+        subject=subject_text(subject),
+        item=key.item[:MAX_NAME],
+        episode=episode_number(record),
+        owner=entry.owner,
+        actionability=Actionability.of_owner(entry.owner),
+        remedy=_remedy(message_input, reported),
+        content_digest=record.content_digest,
+    )
+
+
+def _is_fatal(entry: CatalogueEntry, troubles: Iterable[Trouble]) -> bool:
+    """
+    Return whether the model does not serve. What an entry in CEL says of its objects does not tell.
+    """
+    is_about_model = entry.layer is Layer.MODELDEPLOYMENT and entry.probe != CEL_PROBE
+    return is_about_model and any(each.is_out for each in troubles)
+
+
+def make_status_patch(patch: Patch, context: PublishContext) -> Json:
+    """Return the merge patch of an object, for this very version of it."""
+    found, episode = patch.found, patch.episode
+    status = dict(patch.status)
+    if episode is not None:
+        status |= _content(found, episode, context)
+    return {"metadata": {"resourceVersion": found.metadata.resource_version}, "status": status}
+
+
+def _content(found: HealthEvent, episode: WantedEpisode, context: PublishContext) -> Json:
+    """
+    Return what the Event announces now. The reasons in its suffixes are known while it is up to date.
+    """
+    record, message_input = episode.record, _message_input(episode.key, context)
+    is_current = message_input.content_digest == record.content_digest
+    also = message_input.other_reasons if is_current else ()
+    suppressing = message_input.suppressed_reasons if is_current else ()
+    message = truncate_bytes(record.message, MAX_TEXT)
+    return {
+        "message": None if message == found.spec.message else message,
+        "also": list(also[:MAX_REASONS]) or None,
+        "suppressing": list(suppressing[:MAX_REASONS]) or None,
+        "contentDigest": record.content_digest or None,
+    }
+
+
+def _message_input(key: FindingKey, context: PublishContext) -> MessageInput:
+    return EventComposer(
+        context.announcement_state,
+        context.evaluation,
+        context.catalogue,
+        context.settings,
+        context.involved_for,
+    ).message_input(key)
+
+
+def _subject_entities(subject: Subject) -> Iterator[Entity]:
+    if subject.layer is not Layer.CLUSTER:
+        yield Entity(entity_type="Namespace", entity_value=subject.namespace)
+    if subject.object_name:
+        value = f"{subject.namespace}/{subject.object_name}"
+        yield Entity(entity_type=subject.kind or "InferenceSet", entity_value=value)
+
+
+def _cause_entities(troubles: Iterable[Trouble]) -> tuple[Entity, ...]:
+    refs = sorted({each.cause.object for each in troubles})[:MAX_CAUSES]
+    return tuple(
+        Entity(
+            entity_type=ref.resource[:MAX_NAME],
+            entity_value="/".join(filter(None, (ref.namespace, ref.name)))[:MAX_OBJECT],
+        )
+        for ref in refs
+    )
+
+
+def _remedy(message_input: MessageInput, reported: list[ReportedTrouble]) -> str:
+    return truncate_bytes(fill_remedy(message_input, reported[0]), MAX_REMEDY) if reported else ""

@@ -1,0 +1,160 @@
+"""The writes to the objects that are there: each is kept, resolved or deleted."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from reporter.history.capacity import StorePlace
+from reporter.history.wanted import WantedEpisode
+from reporter.history.writes import SILENCED, Json, Patch, PlanMemory
+from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimits
+from reporter.model.silences import Silence
+from reporter.model.status_document import silenced_by
+from reporter.model.times import format_time, parse_zoned_time
+
+
+PATCH_INTERVAL = timedelta(minutes=1)
+"""The least time between two patches of one object because of other causes or suffixes."""
+
+DELETION_GRACE = timedelta(minutes=1)
+"""
+Time that an object that is being deleted counts as a place that will be free. A finalizer may keep it
+for longer.
+"""
+
+_REOPENED: Json = {"phase": Phase.ACTIVE.value, "resolution": None, "resolvedTime": None}
+
+
+class HeldDraft:
+    """
+    The part of a plan about the objects that are there.
+
+    *leaving*: those that are being deleted or will be. *resolved*: those that may be deleted for others,
+    with the end of their episodes. *deadlines*: when time alone changes the plan.
+    *has_course*: objects show other causes and suffixes of their episodes. *dropped*: as in PlanInput.
+    """
+
+    def __init__(
+        self,
+        limits: StoreLimits,
+        settle: timedelta,
+        memory: PlanMemory,
+        now: datetime,
+        *,
+        has_course: bool = True,
+        dropped: Mapping[str, Json],
+    ) -> None:
+        self.patches: list[Patch] = []
+        self.expired: list[HealthEvent] = []
+        self.leaving: list[StorePlace] = []
+        self.resolved: list[tuple[datetime, StorePlace]] = []
+        self.deadlines: list[datetime] = []
+        self._limits, self._settle, self._memory, self._now = limits, settle, memory, now
+        self._has_course, self._dropped = has_course, dropped
+        self._clear_since: dict[str, datetime] = {}
+        self._patched_at: dict[str, datetime] = {}
+
+    def leave(self, found: HealthEvent) -> None:
+        """Count an object that is being deleted as a place that will be free soon."""
+        since = found.metadata.deletion_timestamp
+        if since is not None and self._now < since + DELETION_GRACE:
+            self.leaving.append(place_of(found))
+            self.deadlines.append(since + DELETION_GRACE)
+
+    def keep(self, found: HealthEvent, episode: WantedEpisode) -> None:
+        """Write other causes, suffixes or silences of a running episode, at most once a minute."""
+        name = found.metadata.name
+        digest = episode.record.content_digest if self._has_course else ""
+        last = self._memory.patched_at.get(name)
+        if last is not None:
+            self._patched_at[name] = min(last, self._now)
+        # Without trouble now, nobody knows on which nodes it will be.
+        is_resolved = found.phase is Phase.RESOLVED and episode.names is not None
+        is_changed = bool(digest) and digest != _digest(found)
+        is_first = bool(digest) and episode.has_suffix and not _status(found).get("contentDigest")
+        has_news = is_resolved or is_changed or is_first
+        silenced = _silence_patch(found, episode.silence if self._has_course else None)
+        if name in self._dropped and silenced == {SILENCED: self._dropped[name]}:
+            silenced = {}
+        if not (has_news or silenced):
+            return
+        due_at = self._now if last is None else min(last, self._now) + PATCH_INTERVAL
+        if due_at > self._now:
+            self.deadlines.append(due_at)
+            return
+        self._patched_at[name] = self._now
+        again = {"occurrences": _occurrences(found) + 1} if is_resolved or is_changed else {}
+        reopened = _REOPENED if is_resolved else {}
+        status = {**reopened, **again, **silenced}
+        self.patches.append(Patch(found, status, episode if has_news else None))
+
+    def resolve(self, found: HealthEvent, end: Resolution | None, *, is_running: bool) -> None:
+        """
+        Resolve an object whose episode is over; None: that is not known.
+
+        An end that this process did not see must last for the settle, and that of one node of a
+        running episode.
+        """
+        if end is None:
+            return
+        name = found.metadata.name
+        if end is Resolution.CLEARED and (is_running or name not in self._memory.wanted):
+            since = min(self._memory.clear_since.get(name, self._now), self._now)
+            self._clear_since[name] = since
+            if self._now < since + self._settle:
+                self.deadlines.append(since + self._settle)
+                return
+        ended: Json = {"phase": Phase.RESOLVED.value, "resolution": end.value}
+        ended |= {**_silence_patch(found, None), "resolvedTime": format_time(self._now)}
+        self.patches.append(Patch(found, ended))
+
+    def remove(self, found: HealthEvent) -> None:
+        """Delete an object."""
+        self.expired.append(found)
+        self.leaving.append(place_of(found))
+
+    def expire(self, found: HealthEvent) -> None:
+        """Delete an object whose episode has been over for the retention."""
+        resolved_at = parse_zoned_time(_status(found).get("resolvedTime"))
+        if resolved_at is None:
+            # Somebody else has resolved it.
+            self.patches.append(Patch(found, {"resolvedTime": format_time(self._now)}))
+            resolved_at = self._now
+        due_at = resolved_at + self._limits.retention
+        if due_at <= self._now:
+            self.remove(found)
+        else:
+            self.deadlines.append(due_at)
+            self.resolved.append((resolved_at, place_of(found)))
+
+    def remember(self, wanted: frozenset[str]) -> PlanMemory:
+        return PlanMemory(wanted, self._clear_since, self._patched_at)
+
+
+def place_of(found: HealthEvent) -> StorePlace:
+    return StorePlace(found.metadata.name, found.spec.node_name)
+
+
+def _status(found: HealthEvent) -> Json:
+    return found.status or {}
+
+
+def _silence_patch(found: HealthEvent, silence: Silence | None) -> Json:
+    """Return what has to change so that the status shows this silence; empty if it does."""
+    shown = _status(found).get(SILENCED)
+    wanted = msgspec.to_builtins(silenced_by(silence)) if silence is not None else None
+    if shown == wanted:
+        return {}
+    # A merge patch keeps what it does not name (RFC 7386).
+    gone = dict.fromkeys(shown or {}) if wanted is not None else {}
+    return {SILENCED: {**gone, **wanted} if wanted is not None else None}
+
+
+def _digest(found: HealthEvent) -> str:
+    return str(_status(found).get("contentDigest") or found.spec.content_digest)
+
+
+def _occurrences(found: HealthEvent) -> int:
+    number = _status(found).get("occurrences")
+    return number if isinstance(number, int) else 1

@@ -1,0 +1,187 @@
+"""Episodes in NVSentinel's kind: the objects as the plan sees them, and what a write becomes."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from reporter.announcing.announcements import Announcements
+from reporter.history.content import make_spec
+from reporter.history.node_events import (
+    NodeEpisodes,
+    find_recovery,
+    make_fault,
+    pair_objects,
+)
+from reporter.history.writer import Write, is_about_lost_reason
+from reporter.history.writes import Create, Patch
+from reporter.kinds.health_events import HealthEvent, StoreWriteResult
+from reporter.kinds.nvsentinel import (
+    NodeHealthEvent,
+    NodeHealthEventSpec,
+    find_altered_field,
+)
+from reporter.kinds.objects import NamespacedName
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.errors import Conflict, Invalid, NotFound
+from reporter.kube.event_format import episode_annotations, event_labels, recovery_name
+from reporter.kube.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
+from reporter.model.observations import WatchState
+from reporter.store.written_objects import WrittenObjectStore
+
+
+ALTERED = (
+    "the CRD {} does not keep {} as it was written, so an object could have its node cordoned; nothing"
+    " more is created until it does and the reporter is restarted"
+)
+
+_UNKNOWN_FIELD = re.compile(r'unknown field "([^"]+)"')
+"""
+A part of the API server's message about a field that a CRD does not have (apimachinery,
+pkg/runtime/error.go, strictDecodingError; sigs.k8s.io/json).
+"""
+
+
+class NodeEpisodeStore:
+    """The objects in pairs, each a HealthEvent under the name of its fault."""
+
+    def __init__(self, events: WrittenObjectStore[NodeHealthEvent]) -> None:
+        self.events = events
+        self._paired: tuple[int, NodeEpisodes] = (-1, pair_objects(()))
+
+    @property
+    def watch_state(self) -> WatchState:
+        return self.events.watch_state
+
+    def served_version(self, kind: ResourceKind, /) -> str | None:
+        return self.events.served_version(kind)
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self.events.subscribe(on_change)
+
+    @property
+    def unfit(self) -> frozenset[str]:
+        return self._episodes.unfit
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]:
+        return {
+            (each.found.metadata.namespace, name): each.found
+            for name, each in self._episodes.by_name.items()
+        }
+
+    @property
+    def undecodable(self) -> frozenset[NamespacedName]:
+        return self.events.undecodable | {("", name) for name in self._episodes.unread}
+
+    def objects_of(self, found: HealthEvent) -> tuple[NodeHealthEvent, ...]:
+        """Return the fault of an episode and its recovery, as far as they are there."""
+        episode = self._episodes.by_name.get(found.metadata.name)
+        return episode.objects if episode is not None else ()
+
+    @property
+    def _episodes(self) -> NodeEpisodes:
+        if self._paired[0] != self.events.revision:
+            pairs = pair_objects(self.events.objects.values())
+            self._paired = (self.events.revision, pairs)
+        return self._paired[1]
+
+
+class NodeEventWriter:
+    """Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery."""
+
+    def __init__(
+        self,
+        sink: HealthEventClient[NodeHealthEvent],
+        store: NodeEpisodeStore,
+        announcements: Announcements,
+        kind: ResourceKind,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._sink, self._store, self._announcements = sink, store, announcements
+        self._kind, self._now = kind, now
+        self._altered_field = ""
+
+    async def write(self, write: Write, version: str) -> StoreWriteResult:
+        """
+        Send one write; returns its result. Raises the KubeErrors that are failures.
+
+        Nothing is sent about a reason that the catalogue has lost since the write was planned.
+        """
+        if is_about_lost_reason(write, self._announcements):
+            return StoreWriteResult.GONE
+        match write:
+            case Create():
+                context, record = self._announcements.publish_context(), write.episode.record
+                fault = make_fault(make_spec(write.episode, write.node, context))
+                return await self._create(
+                    *(write.name, event_labels(record), fault, version),
+                    annotations=episode_annotations(record),
+                )
+            case Patch():
+                return await self._end(write, version)
+            case HealthEvent():
+                return await self._delete(write, version)
+
+    async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
+        """Create the recovery, or delete the objects of what goes on."""
+        found, held = patch.found, self._store.objects.values()
+        context = self._announcements.publish_context()
+        recovery = find_recovery(patch, held, context, now=self._now())
+        if recovery is None:
+            return await self._delete(found, version)
+        labels = found.metadata.labels or {}
+        return await self._create(recovery_name(found.metadata.name), labels, recovery, version)
+
+    async def _create(
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: NodeHealthEventSpec,
+        version: str,
+        *,
+        annotations: Mapping[str, str] = NO_ANNOTATIONS,
+    ) -> StoreWriteResult:
+        """
+        Create an object, and read back what was stored of it.
+
+        One that is not as it was meant could trigger remediation: it is deleted, and nothing is created
+        any more. Nobody knows what the next one would trigger before it is deleted.
+        """
+        operation = f"create {self._kind.group_resource} {name}"
+        if self._altered_field:
+            raise Invalid(operation, message=self._why_refused())
+        try:
+            created = await self._sink.create(
+                name, labels, spec, version=version, query=STRICT, annotations=annotations
+            )
+        except Conflict:
+            # Deterministic names: this very object is there, and the watch will show it.
+            return StoreWriteResult.FOUND
+        except Invalid as err:
+            unknown = _UNKNOWN_FIELD.search(err.message)
+            if unknown is None:
+                raise
+            self._altered_field = unknown[1]
+            raise Invalid(operation, status=err.status, message=self._why_refused()) from err
+        self._altered_field = find_altered_field(spec, created.spec)
+        if self._altered_field:
+            await self._sink.delete(created, version=version)
+            raise Invalid(operation, message=self._why_refused())
+        self._store.events.created(created)
+        return StoreWriteResult.CREATED
+
+    def _why_refused(self) -> str:
+        return ALTERED.format(self._kind.group_resource, self._altered_field)
+
+    async def _delete(self, found: HealthEvent, version: str) -> StoreWriteResult:
+        """Delete the fault first: without its recovery it would be Active again."""
+        result = StoreWriteResult.DELETED
+        for each in self._store.objects_of(found):
+            meta = each.metadata
+            try:
+                await self._sink.delete(each, version=version)
+            except NotFound:
+                # The watch shows it in a moment; if it has missed it, nothing else would.
+                self._store.events.delete(self._kind, meta.namespace, meta.name)
+                result = StoreWriteResult.GONE
+        return result

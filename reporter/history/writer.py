@@ -1,0 +1,145 @@
+"""One write to one HealthEvent."""
+
+import logging
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
+
+from reporter.announcing.announcements import Announcements
+from reporter.history.content import make_spec, make_status_patch
+from reporter.history.writes import SILENCED, Create, Json, Patch
+from reporter.kinds.health_events import HealthEvent, HealthEventSpec, StoreWriteResult
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.errors import (
+    Conflict,
+    NotFound,
+)
+from reporter.kube.event_format import episode_annotations, event_labels
+from reporter.store.written_objects import WrittenObjectStore
+
+
+CRD_TOO_OLD = (
+    "the CRD %s has no field for the silence of an episode, so HealthEvents do not show it; the CRD is"
+    " of an earlier release: apply that of the chart"
+)
+
+logger = logging.getLogger(__name__)
+
+Write: TypeAlias = Create | Patch | HealthEvent
+"""The step to take for one object; a bare one is deleted."""
+
+
+class StoreWriter(Protocol):
+    """The form in which one backend keeps episodes."""
+
+    async def write(self, write: Write, version: str) -> StoreWriteResult: ...
+
+
+class HealthEventSink(Protocol):
+    """The HealthEvents in the cluster; raises KubeErrors."""
+
+    async def create(
+        self,
+        name: str,
+        labels: Mapping[str, str],
+        spec: HealthEventSpec,
+        *,
+        version: str,
+        annotations: Mapping[str, str],
+    ) -> HealthEvent: ...
+
+    async def patch(self, found: HealthEvent, patch: Json, *, version: str) -> HealthEvent: ...
+
+    async def delete(self, found: HealthEvent, *, version: str) -> None: ...
+
+
+class HealthEventWriter:
+    """
+    Makes the content of a write at the moment of sending, and updates the store with its result.
+
+    *dropped*: the silence of each object that its CRD has no field for.
+    """
+
+    def __init__(
+        self,
+        sink: HealthEventSink,
+        objects: WrittenObjectStore[HealthEvent],
+        announcements: Announcements,
+        kind: ResourceKind,
+    ) -> None:
+        self._sink, self._objects, self._announcements = sink, objects, announcements
+        self._kind = kind
+        self.dropped: dict[str, Json] = {}
+
+    async def write(self, write: Write, version: str) -> StoreWriteResult:
+        """
+        Send one write; returns its result. Raises the KubeErrors that are failures.
+
+        Nothing is sent about a reason that the catalogue has lost since the write was planned.
+        """
+        if is_about_lost_reason(write, self._announcements):
+            return StoreWriteResult.GONE
+        try:
+            match write:
+                case Create():
+                    return await self._create(write, version)
+                case Patch():
+                    return await self._patch(write, version)
+                case HealthEvent():
+                    await self._sink.delete(write, version=version)
+                    return StoreWriteResult.DELETED
+        except NotFound:
+            if isinstance(write, Create):
+                raise
+            # The watch shows it in a moment; if it has missed it, nothing else would.
+            meta = (write.found if isinstance(write, Patch) else write).metadata
+            self._objects.delete(self._kind, meta.namespace, meta.name)
+            return StoreWriteResult.GONE
+
+    async def _create(self, create: Create, version: str) -> StoreWriteResult:
+        record = create.episode.record
+        spec = make_spec(create.episode, create.node, self._announcements.publish_context())
+        try:
+            created = await self._sink.create(
+                create.name,
+                event_labels(record),
+                spec,
+                version=version,
+                annotations=episode_annotations(record),
+            )
+        except Conflict:
+            # Deterministic names: this very episode is there, and the watch will show it.
+            return StoreWriteResult.FOUND
+        self._objects.created(created)
+        return StoreWriteResult.CREATED
+
+    async def _patch(self, patch: Patch, version: str) -> StoreWriteResult:
+        body = make_status_patch(patch, self._announcements.publish_context())
+        patched = await self._sink.patch(patch.found, body, version=version)
+        self._note_dropped(patch, patched)
+        self._objects.written(patch.found, patched)
+        return StoreWriteResult.PATCHED
+
+    def _note_dropped(self, patch: Patch, patched: HealthEvent) -> None:
+        """
+        Note a silence that the API server did not keep: a CRD of an earlier release has no such field.
+        """
+        name, wanted = patch.found.metadata.name, patch.status.get(SILENCED)
+        if not wanted:
+            return
+        if SILENCED in (patched.status or {}):
+            self.dropped.pop(name, None)
+            return
+        if not self.dropped:
+            logger.error(CRD_TOO_OLD, self._kind.group_resource)
+        there = {each for _, each in self._objects.objects}
+        self.dropped = {n: each for n, each in self.dropped.items() if n in there}
+        self.dropped[name] = wanted
+
+
+def is_about_lost_reason(write: Write, announcements: Announcements) -> bool:
+    """Return whether the catalogue has lost the reason of a write since this was planned."""
+    episode = write.episode if isinstance(write, Create | Patch) else None
+    if episode is None:
+        return False
+    entry = announcements.publish_context().catalogue.entries.get(episode.key.reason)
+    return entry is None or not entry.is_evaluated

@@ -1,0 +1,1 @@
+"""The kinds that are read: their structs, which objects are watched, and whom a change affects."""

@@ -1,0 +1,98 @@
+"""Deployments."""
+
+from reporter.kinds.objects import (
+    ALL_HARNESSES,
+    ENDPOINT_PICKER_SUFFIX,
+    GATEWAY_NAME_LABEL,
+    ApiObject,
+    ApiStruct,
+    Condition,
+    find_condition,
+    gateway_key,
+    inference_set_keys,
+    label_key,
+    name_key,
+    owning_inference_set,
+    picker_key,
+    possible_models_of,
+    workload_subject,
+)
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+
+
+COMPONENT_LABELS = ("app", "app.kubernetes.io/name", "app.kubernetes.io/component")
+"""
+The labels by which charts name a component; a Deployment is looked up by these in any namespace.
+"""
+
+
+class DeploymentSpec(ApiStruct, frozen=True):
+    replicas: int | None = 1
+    paused: bool = False
+
+
+class DeploymentStatus(ApiStruct, frozen=True):
+    observed_generation: int = 0
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    conditions: tuple[Condition, ...] | None = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        return find_condition(self.conditions, kind)
+
+
+class Deployment(ApiObject, frozen=True):
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+    @property
+    def desired_replicas(self) -> int:
+        """The replicas of the spec; the API's default is 1."""
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+def deployment_keys(deployment: Deployment) -> tuple[str, ...]:
+    meta, labels = deployment.metadata, deployment.metadata.labels or {}
+    gateway = labels.get(GATEWAY_NAME_LABEL)
+    return (
+        name_key(meta.name),
+        *(label_key(key, labels[key]) for key in COMPONENT_LABELS if key in labels),
+        *((gateway_key(meta.namespace, gateway),) if gateway else ()),
+        *inference_set_keys(deployment),
+    )
+
+
+def deployment_affects(deployment: Deployment) -> tuple[Subject, ...]:
+    """
+    Return the cluster or a Gateway's harness, or the models that may have it as endpoint picker.
+    """
+    if owning_inference_set(deployment):
+        return possible_models_of(deployment, ENDPOINT_PICKER_SUFFIX)
+    return (workload_subject(deployment),)
+
+
+def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
+    """
+    Return every harness: their filters and policies refer to components of the control plane.
+    """
+    return (ALL_HARNESSES,) if workload_subject(deployment) is CLUSTER_SUBJECT else ()
+
+
+def _picker_key_of_deployment(deployment: Deployment) -> str:
+    return picker_key(deployment.metadata.namespace, deployment.metadata.name)
+
+
+DEPLOYMENTS = ResourceKind(
+    resource="deployments",
+    group="apps",
+    versions=("v1",),
+    kind="Deployment",
+    type=Deployment,
+    index_keys=deployment_keys,
+    affects=deployment_affects,
+    affects_by_identity=affects_by_identity,
+    referrers=(("inferencepools", _picker_key_of_deployment),),
+)

@@ -1,0 +1,323 @@
+"""The core kinds: Namespaces, Nodes, Pods, and Services, of which only the existence is read."""
+
+from datetime import timedelta
+from sys import intern
+from typing import ClassVar
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from reporter.kinds.objects import (
+    ALL_HARNESSES,
+    ALL_MODELS,
+    CREATED_BY_LABEL,
+    ApiObject,
+    ApiStruct,
+    Condition,
+    InterningApiStruct,
+    Metadata,
+    Timestamp,
+    find_condition,
+    inference_set_key,
+    no_index_keys,
+    picker_key,
+    workload_key,
+    workload_subject,
+)
+from reporter.kinds.resource_kind import SILENCE_PREFIX, ResourceKind, silence_keys
+from reporter.model.enums import Layer
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+
+
+class NamespaceStatusFields(ApiStruct, frozen=True):
+    phase: str | None = ""
+
+
+class NamespaceMetadata(Metadata, frozen=True):
+    """Keeps only the annotations of a silence: the others change often."""
+
+    annotations: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.annotations:
+            kept = {k: v for k, v in self.annotations.items() if k.startswith(SILENCE_PREFIX)}
+            force_setattr(self, "annotations", kept or None)
+
+
+class Namespace(ApiObject, frozen=True):
+    metadata: NamespaceMetadata
+    status: NamespaceStatusFields = NamespaceStatusFields()
+
+
+def namespace_affects(namespace: Namespace) -> tuple[Subject, ...]:
+    """
+    Return the cluster, every harness and the models of the namespace.
+
+    A harness may refer to any namespace: that of its authorizer, or those that a policy lets in.
+    """
+    return (
+        CLUSTER_SUBJECT,
+        ALL_HARNESSES,
+        Subject(Layer.MODELDEPLOYMENT, namespace.metadata.name),
+    )
+
+
+NAMESPACES = ResourceKind(
+    resource="namespaces",
+    group="",
+    versions=("v1",),
+    kind="Namespace",
+    type=Namespace,
+    index_keys=silence_keys,
+    affects=namespace_affects,
+)
+
+
+FIRST_READY_WITHIN = timedelta(seconds=2)
+"""
+Time after its creation within which the first Ready condition of a Node is written.
+
+The kubelet registers a Node with all its conditions (kubernetes, pkg/kubelet/kubelet_node_status.go);
+times are whole seconds.
+"""
+
+
+class NodeMetadata(Metadata, frozen=True):
+    """Keeps no labels: a Node has dozens of them, which nobody reads here."""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "labels", None)
+        super().__post_init__()
+
+
+class NodeStatus(ApiStruct, frozen=True):
+    """Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change."""
+
+    conditions: tuple[Condition, ...] | None = ()
+
+    def __post_init__(self) -> None:
+        ready = find_condition(self.conditions, "Ready")
+        force_setattr(self, "conditions", (ready,) if ready is not None else ())
+
+
+class Node(ApiObject, frozen=True):
+    metadata: NodeMetadata
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def lost_by(self) -> Condition | None:
+        """
+        The condition Ready of a Node that was Ready and is not; None for any other.
+
+        The kubelet writes False, and the node lifecycle controller Unknown once the kubelet is silent
+        (kubernetes, pkg/controller/nodelifecycle/node_lifecycle_controller.go). A Node that is being
+        deleted goes on purpose.
+        """
+        ready, created = find_condition(self.status.conditions, "Ready"), self.metadata
+        if ready is None or ready.status == "True" or created.deletion_timestamp is not None:
+            return None
+        changed, since = ready.last_transition_time, created.creation_timestamp
+        if changed is None or since is None or changed <= since + FIRST_READY_WITHIN:
+            return None
+        return ready
+
+
+LOST_KEY = "lost"
+
+
+def node_keys(node: Node) -> tuple[str, ...]:
+    return (LOST_KEY,) if node.lost_by is not None else ()
+
+
+def node_affects(_: Node) -> tuple[Subject, ...]:
+    """Return all subjects: the pods of any of them may run on the Node."""
+    return (CLUSTER_SUBJECT, ALL_HARNESSES, ALL_MODELS)
+
+
+NODES = ResourceKind(
+    resource="nodes",
+    group="",
+    versions=("v1",),
+    kind="Node",
+    type=Node,
+    index_keys=node_keys,
+    affects=node_affects,
+    tracks_deletions=False,
+)
+
+
+class ContainerStateWaiting(ApiStruct, frozen=True):
+    reason: str | None = ""
+    message: str | None = ""
+
+
+class ContainerStateRunning(ApiStruct, frozen=True):
+    started_at: Timestamp | None = None
+
+
+class ContainerStateTerminated(ApiStruct, frozen=True):
+    reason: str | None = ""
+    message: str | None = ""
+    exit_code: int = 0
+    started_at: Timestamp | None = None
+    finished_at: Timestamp | None = None
+
+
+class ContainerState(ApiStruct, frozen=True):
+    """At most one of the three is set."""
+
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
+
+
+class ContainerStatus(InterningApiStruct, frozen=True):
+    interned_fields: ClassVar[tuple[str, ...]] = ("name",)
+
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+KEPT_CONDITION_TYPES = frozenset({"DisruptionTarget", "PodScheduled", "Ready"})
+"""
+The conditions that probes read; all others are dropped, a sixth of the memory of a large stack.
+"""
+
+
+class PodStatus(InterningApiStruct, frozen=True):
+    """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES."""
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
+
+    phase: str | None = ""
+    reason: str | None = ""
+    message: str | None = ""
+    start_time: Timestamp | None = None
+    pod_ip: str | None = msgspec.field(default="", name="podIP")
+    conditions: tuple[Condition, ...] | None = ()
+    container_statuses: tuple[ContainerStatus, ...] | None = ()
+    init_container_statuses: tuple[ContainerStatus, ...] | None = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kept = tuple([each for each in self.conditions or () if each.type in KEPT_CONDITION_TYPES])
+        msgspec.structs.force_setattr(self, "conditions", kept)
+
+    def condition(self, kind: str) -> Condition | None:
+        return find_condition(self.conditions, kind)
+
+
+class PodSpec(ApiStruct, frozen=True):
+    node_name: str = ""
+    host_network: bool = False
+
+
+class Pod(ApiObject, frozen=True):
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def is_ready(self) -> bool:
+        # Inlined `find_condition`: a full pass asks this several times of each pod.
+        for each in self.status.conditions or ():
+            if each.type == "Ready":
+                return each.status == "True"
+        return False
+
+
+FIRST_STATUS_WITHIN = timedelta(seconds=2)
+"""
+Time after startTime within which kubelet writes the first Ready=False; its times are whole seconds.
+
+A Ready condition that changed later than this has been True before.
+"""
+
+
+def was_ready(pod: Pod) -> bool:
+    """Return whether a pod's Ready condition has changed since its first status."""
+    ready, started = pod.status.condition("Ready"), pod.status.start_time
+    changed = ready.last_transition_time if ready is not None else None
+    return changed is not None and started is not None and changed > started + FIRST_STATUS_WITHIN
+
+
+def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
+    """Return the statuses of all containers, init containers first."""
+    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+
+
+def workload_name(pod: ApiObject) -> str:
+    """
+    Return the name of the Deployment (or other controller) that a pod belongs to.
+
+    A ReplicaSet is named ``<deployment>-<pod-template-hash>`` and labels its pods with that hash
+    (kubernetes, pkg/controller/deployment/sync.go), so no right to read ReplicaSets is needed.
+    """
+    for owner in pod.metadata.owner_references or ():
+        if owner.controller:
+            suffix = "-" + pod.metadata.label("pod-template-hash")
+            return owner.name.removesuffix(suffix) if owner.kind == "ReplicaSet" else owner.name
+    return ""
+
+
+def pod_keys(pod: Pod) -> tuple[str, ...]:
+    meta, owner = pod.metadata, workload_name(pod)
+    inference_set = meta.label(CREATED_BY_LABEL)
+    return (
+        *((workload_key(meta.namespace, owner),) if owner else ()),
+        *((intern(inference_set_key(meta.namespace, inference_set)),) if inference_set else ()),
+    )
+
+
+def pod_affects(pod: Pod) -> tuple[Subject, ...]:
+    return (workload_subject(pod),)
+
+
+def _picker_key_of_pod(pod: Pod) -> str:
+    return picker_key(pod.metadata.namespace, workload_name(pod))
+
+
+PODS = ResourceKind(
+    resource="pods",
+    group="",
+    versions=("v1",),
+    kind="Pod",
+    type=Pod,
+    index_keys=pod_keys,
+    affects=pod_affects,
+    referrers=(("inferencepools", _picker_key_of_pod),),
+    tracks_deletions=False,
+)
+
+
+class Service(ApiObject, frozen=True):
+    """A Service, without labels and owners: a cluster has several of them for each model."""
+
+
+def service_affects(_: Service) -> tuple[Subject, ...]:
+    """Return nothing: a Service matters to the models whose InferencePool names it."""
+    return ()
+
+
+def _bounded(service: Service) -> Service:
+    return Service(metadata=replace(service.metadata, labels=None, owner_references=None))
+
+
+def _picker_key_of_service(service: Service) -> str:
+    return picker_key(service.metadata.namespace, service.metadata.name)
+
+
+SERVICES = ResourceKind(
+    resource="services",
+    group="",
+    versions=("v1",),
+    kind="Service",
+    type=Service,
+    index_keys=no_index_keys,
+    affects=service_affects,
+    referrers=(("inferencepools", _picker_key_of_service),),
+    bounded=_bounded,
+)

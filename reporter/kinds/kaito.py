@@ -1,0 +1,145 @@
+"""KAITO: InferenceSets, Workspaces (one replica, with its nodes and pods), and APIKeys of its gateway auth."""
+
+from typing import ClassVar
+
+from reporter.kinds.objects import (
+    AnnotatedMetadata,
+    ApiObject,
+    ApiStruct,
+    Condition,
+    InterningApiStruct,
+    harness_of,
+    inference_set_key,
+    inference_set_keys,
+    model_of,
+    namespace_keys,
+    owning_model_of,
+)
+from reporter.kinds.resource_kind import ResourceKind, silence_keys
+from reporter.model.subjects import Subject
+
+
+class SecretReference(ApiStruct, frozen=True):
+    name: str = ""
+
+
+class APIKeyStatus(ApiStruct, frozen=True):
+    phase: str | None = ""
+    conditions: tuple[Condition, ...] | None = ()
+    secret_ref: SecretReference | None = None
+
+
+class APIKey(ApiObject, frozen=True):
+    status: APIKeyStatus = APIKeyStatus()
+
+
+def api_key_affects(api_key: APIKey) -> tuple[Subject, ...]:
+    return (harness_of(api_key),)
+
+
+API_KEYS = ResourceKind(
+    resource="apikeys",
+    group="kaito.sh",
+    versions=("v1alpha1",),
+    kind="APIKey",
+    type=APIKey,
+    index_keys=namespace_keys,
+    affects=api_key_affects,
+)
+
+
+class InferenceSetSpec(ApiStruct, frozen=True):
+    """*node_count_limit*: of all its replicas together; 0 is none."""
+
+    replicas: int | None = 1
+    node_count_limit: int | None = 0
+
+
+class AutoUpgradeStatus(ApiStruct, frozen=True):
+    """
+    *num_drifted_workspaces*: replicas that are not of the newest version of KAITO's base image.
+    """
+
+    num_drifted_workspaces: int | None = 0
+
+
+class InferenceSetStatusFields(ApiStruct, frozen=True):
+    """*auto_upgrade*: None where KAITO does not report versions of replicas."""
+
+    replicas: int = 0
+    ready_replicas: int = 0
+    auto_upgrade: AutoUpgradeStatus | None = None
+    conditions: tuple[Condition, ...] | None = ()
+
+
+class InferenceSet(ApiObject, frozen=True):
+    """A model. Its annotations hold the scaling configuration, and perhaps a silence."""
+
+    metadata: AnnotatedMetadata
+    spec: InferenceSetSpec = InferenceSetSpec()
+    status: InferenceSetStatusFields = InferenceSetStatusFields()
+
+    @property
+    def desired_replicas(self) -> int:
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+def inference_set_affects(inference_set: InferenceSet) -> tuple[Subject, ...]:
+    return (model_of(inference_set, inference_set.metadata.name),)
+
+
+INFERENCE_SETS = ResourceKind(
+    resource="inferencesets",
+    group="kaito.sh",
+    versions=("v1beta1", "v1alpha1"),
+    kind="InferenceSet",
+    type=InferenceSet,
+    index_keys=silence_keys,
+    affects=inference_set_affects,
+    referrers=(
+        ("jobs", lambda each: inference_set_key(each.metadata.namespace, each.metadata.name)),
+    ),
+    tracks_deletions=False,
+)
+
+
+class WorkspaceResource(InterningApiStruct, frozen=True):
+    """*preferred_nodes*: nodes that the user brings; then there is no NodeClaim."""
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
+
+    instance_type: str | None = ""
+    preferred_nodes: tuple[str, ...] | None = ()
+
+
+class WorkspaceStatus(ApiStruct, frozen=True):
+    state: str | None = ""
+    target_node_count: int = 0
+    worker_nodes: tuple[str, ...] | None = ()
+    conditions: tuple[Condition, ...] | None = ()
+
+
+class Workspace(ApiObject, frozen=True):
+    """
+    A Workspace has ``resource`` at the top level and no spec. Annotations mark an upgrade in place.
+    """
+
+    metadata: AnnotatedMetadata
+    resource: WorkspaceResource = WorkspaceResource()
+    status: WorkspaceStatus = WorkspaceStatus()
+
+
+def workspace_affects(workspace: Workspace) -> tuple[Subject, ...]:
+    return (owning_model_of(workspace),)
+
+
+WORKSPACES = ResourceKind(
+    resource="workspaces",
+    group="kaito.sh",
+    versions=("v1beta1", "v1alpha1"),
+    kind="Workspace",
+    type=Workspace,
+    index_keys=inference_set_keys,
+    affects=workspace_affects,
+    tracks_deletions=False,
+)

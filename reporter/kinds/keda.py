@@ -1,0 +1,112 @@
+"""KEDA: ScaledObjects, and the HorizontalPodAutoscalers that it makes of them."""
+
+from reporter.kinds.objects import (
+    AnnotatedMetadata,
+    ApiObject,
+    ApiStruct,
+    Condition,
+    inference_set_key,
+    model_of,
+    no_index_keys,
+)
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+INFERENCE_SET_KIND = "InferenceSet"
+
+
+class ScaleTarget(ApiStruct, frozen=True):
+    kind: str | None = ""
+    name: str = ""
+
+
+class ScalingSpec(ApiStruct, frozen=True):
+    scale_target_ref: ScaleTarget | None = None
+
+    @property
+    def inference_set(self) -> str:
+        """The name of the scaled InferenceSet, "" if the target is of another kind."""
+        target = self.scale_target_ref
+        return target.name if target is not None and target.kind == INFERENCE_SET_KIND else ""
+
+
+class HorizontalPodAutoscalerSpec(ScalingSpec, frozen=True):
+    max_replicas: int | None = None
+
+
+class HorizontalPodAutoscalerStatus(ApiStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = ()
+
+
+class HorizontalPodAutoscaler(ApiObject, frozen=True):
+    spec: HorizontalPodAutoscalerSpec = HorizontalPodAutoscalerSpec()
+    status: HorizontalPodAutoscalerStatus = HorizontalPodAutoscalerStatus()
+
+
+def autoscaler_affects(autoscaler: HorizontalPodAutoscaler) -> tuple[Subject, ...]:
+    name = autoscaler.spec.inference_set
+    return (model_of(autoscaler, name),) if name else ()
+
+
+HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
+    resource="horizontalpodautoscalers",
+    group="autoscaling",
+    versions=("v2",),
+    kind="HorizontalPodAutoscaler",
+    type=HorizontalPodAutoscaler,
+    index_keys=no_index_keys,
+    affects=autoscaler_affects,
+)
+
+
+class ScaledObjectSpec(ScalingSpec, frozen=True):
+    """*polling_interval*: the seconds between two questions to the scaler."""
+
+    polling_interval: int | None = None
+
+
+class ScaledObjectStatus(ApiStruct, frozen=True):
+    """The status; its conditions have neither a transition time nor an observed generation."""
+
+    hpa_name: str | None = ""
+    conditions: tuple[Condition, ...] | None = ()
+
+
+class ScaledObject(ApiObject, frozen=True):
+    """A ScaledObject; annotations can pause it."""
+
+    metadata: AnnotatedMetadata
+    spec: ScaledObjectSpec = ScaledObjectSpec()
+    status: ScaledObjectStatus = ScaledObjectStatus()
+
+
+def scaled_object_keys(scaled_object: ScaledObject) -> tuple[str, ...]:
+    """Index a ScaledObject by the InferenceSet that it scales, and by the one that owns it."""
+    namespace = scaled_object.metadata.namespace
+    return tuple([inference_set_key(namespace, name) for name in _models_of(scaled_object)])
+
+
+def scaled_object_affects(scaled_object: ScaledObject) -> tuple[Subject, ...]:
+    return tuple([model_of(scaled_object, name) for name in _models_of(scaled_object)])
+
+
+def _models_of(scaled_object: ScaledObject) -> list[str]:
+    """
+    Return the InferenceSets that it scales or belongs to, which are the same but for a mistake.
+    """
+    owners = scaled_object.metadata.owner_references or ()
+    owned_by = {each.name for each in owners if each.kind == INFERENCE_SET_KIND}
+    return sorted({*owned_by, scaled_object.spec.inference_set} - {""})
+
+
+SCALED_OBJECTS = ResourceKind(
+    resource="scaledobjects",
+    group="keda.sh",
+    versions=("v1alpha1",),
+    kind="ScaledObject",
+    type=ScaledObject,
+    index_keys=scaled_object_keys,
+    spec_key_prefixes=(lambda namespace: inference_set_key(namespace, ""),),
+    affects=scaled_object_affects,
+)

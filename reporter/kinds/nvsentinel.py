@@ -1,0 +1,111 @@
+"""
+NVSentinel's HealthEvents: faults of nodes and their ends, as objects of another project's kind.
+
+The fields and their names in JSON are those of its protobuf (NVIDIA/NVSentinel,
+data-models/protobufs/health_event.proto). Name and version of the resource are not settled there.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, field
+from msgspec.structs import fields
+
+from reporter import PROGRAM_NAME
+from reporter.kinds.health_events import (
+    MANAGED_BY_LABEL,
+    Entity,
+    HealthEventMetadata,
+    ProcessingStrategy,
+    RecommendedAction,
+)
+from reporter.kinds.objects import ApiObject, ApiStruct, Timestamp, no_index_keys
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+KINDS = {"healtheventresources": "HealthEventResource", "healthevents": "HealthEvent"}
+"""The kinds by their resources: that of its chart, and that of its design (ADR-027)."""
+
+DEFAULT_RESOURCE = "healtheventresources.healthevents.dgxc.nvidia.com"
+VERSIONS = ("v1", "v1beta1", "v1alpha1")
+
+INERT_STRATEGIES = frozenset({ProcessingStrategy.STORE_ONLY.value, 2, "STORE_AND_ANALYSE", 3})
+"""
+The strategies that trigger nothing, by name and by number. Unspecified means EXECUTE_REMEDIATION.
+"""
+
+_NUMBERS = {RecommendedAction.NONE.value: 0, ProcessingStrategy.STORE_ONLY.value: 2}
+
+
+class NodeHealthEventSpec(ApiStruct, frozen=True, kw_only=True):
+    """
+    A fault of a node, or its end.
+
+    An absent field has the zero value of the protobuf, as NVSentinel reads it: an object that lost
+    its strategy to a CRD without one triggers remediation.
+    *is_healthy* is never left out: without it, the end of a fault reads as another one.
+    *metadata*: what other fields have no place for; here the subject, the episode and its owner.
+    *recommended_action*, *processing_strategy*: numbers in objects that NVSentinel has rewritten.
+    """
+
+    agent: str = ""
+    component_class: str = ""
+    check_name: str
+    is_fatal: bool = False
+    is_healthy: bool = False
+    message: str = ""
+    generated_timestamp: Timestamp
+    node_name: Annotated[str, Meta(min_length=1)]
+    metadata: dict[str, str] = field(default_factory=dict)
+    error_code: tuple[str, ...] = ()
+    entities_impacted: tuple[Entity, ...] = ()
+    recommended_action: str | int = 0
+    processing_strategy: str | int = 0
+    version: int = 0
+
+    @property
+    def triggers_nothing(self) -> bool:
+        return self.processing_strategy in INERT_STRATEGIES
+
+
+def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) -> str:
+    """
+    Return the first field, as its CRD names it, that was not stored as it was meant; "" if all were.
+    """
+    for each in fields(meant):
+        values = (getattr(spec, each.name) for spec in (meant, stored))
+        before, after = (_NUMBERS.get(v, v) if isinstance(v, str) else v for v in values)
+        if before != after:
+            return f"spec.{each.encode_name}"
+    return ""
+
+
+class NodeHealthEvent(ApiObject, frozen=True):
+    metadata: HealthEventMetadata
+    spec: NodeHealthEventSpec
+
+    @property
+    def is_deleting(self) -> bool:
+        return self.metadata.deletion_timestamp is not None
+
+
+def affects_nothing(_: NodeHealthEvent) -> tuple[Subject, ...]:
+    """Return none: no verdict depends on what is only written."""
+    return ()
+
+
+def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
+    """Return the kind that a resource, by the name of its CRD, has in one namespace."""
+    resource, _, group = group_resource.partition(".")
+    return ResourceKind(
+        resource=resource,
+        group=group,
+        versions=VERSIONS,
+        kind=KINDS[resource],
+        type=NodeHealthEvent,
+        index_keys=no_index_keys,
+        affects=affects_nothing,
+        namespace=namespace,
+        label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
+        tracks_deletions=False,
+    )

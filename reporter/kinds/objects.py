@@ -1,0 +1,312 @@
+"""
+The parts that all kinds share: the base of partial structs, metadata, conditions, owners and index keys.
+
+A struct has only the fields that a decision or a message reads, with the API's names in snake case. Go
+writes empty lists and maps as null, so these may be None. Index keys are plain strings: they are hashed
+for each changed object. Kinds build their index from the functions here, and probes look up with them.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from sys import intern
+from typing import Annotated, ClassVar, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec.structs import force_setattr
+
+from reporter.model.enums import Layer
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+
+
+Timestamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A time with its offset from UTC; a naive one could not be compared with any other."""
+
+
+class ApiStruct(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
+    """A part of an API object; decoding skips unknown fields."""
+
+
+class InterningApiStruct(ApiStruct, frozen=True):
+    """
+    A part of an API object that keeps values in memory once although many objects have them.
+
+    It is a class of its own because msgspec calls ``__post_init__`` for each struct that it decodes.
+
+    *interned_fields*: fields whose texts or times many objects share.
+    """
+
+    interned_fields: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for field in self.interned_fields:
+            value = getattr(self, field)
+            # Called for every struct of a list: cheaper than isinstance.
+            kind = value.__class__
+            if kind is str:
+                force_setattr(self, field, intern(value))
+            elif kind is datetime:
+                force_setattr(self, field, _shared_time(value))
+            elif value:
+                force_setattr(self, field, _interned_dict(value))
+
+
+_LAST_TIMES: list[datetime | None] = [None] * 3600
+"""
+The last time of each second of the hour. Found by that and not by hash, which takes longer for an
+aware time than decoding it.
+"""
+
+
+def _shared_time(time: datetime) -> datetime:
+    """
+    Return the same object for equal times, as far as is known.
+
+    The times of Kubernetes are whole seconds: conditions of one object, and objects that were
+    created together, share many of them. Without this they are a tenth of a large store.
+    """
+    second = time.minute * 60 + time.second
+    last = _LAST_TIMES[second]
+    if last is not None and last == time:
+        return last
+    _LAST_TIMES[second] = time
+    return time
+
+
+def _interned_dict(texts: dict[str, str]) -> dict[str, str]:
+    return {intern(name): intern(text) for name, text in texts.items()}
+
+
+def json_field(value: object, name: str) -> object:
+    """Return a field of a struct or of a mapping; None if there is none."""
+    if isinstance(value, Struct):
+        names = value.__struct_encode_fields__
+        if name not in names:
+            return None
+        found = getattr(value, value.__struct_fields__[names.index(name)])
+        return None if found is UNSET else found
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def json_items(value: object, name: str) -> tuple[object, ...]:
+    """Return the items of a field that is a list; none if it is none."""
+    found = json_field(value, name)
+    return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+class Condition(InterningApiStruct, frozen=True):
+    """One condition; *status* is True, False or Unknown as text."""
+
+    interned_fields: ClassVar[tuple[str, ...]] = (
+        "type",
+        "status",
+        "reason",
+        "message",
+        "last_transition_time",
+    )
+
+    type: str
+    status: str
+    reason: str | None = ""
+    message: str | None = ""
+    last_transition_time: Timestamp | None = None
+    observed_generation: int = 0
+
+
+def find_condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
+    """Return the first condition of this type, or None."""
+    for each in conditions or ():
+        if each.type == kind:
+            return each
+    return None
+
+
+NamespacedName: TypeAlias = tuple[str, str]
+"""Namespace, "" for cluster-scoped objects, and name."""
+
+
+class OwnerReference(InterningApiStruct, frozen=True):
+    """The object that owns this one; *controller* is true for at most one owner."""
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("kind", "name")
+
+    kind: str
+    name: str
+    controller: bool | None = None
+
+
+class Metadata(InterningApiStruct, frozen=True):
+    """The read part of metav1.ObjectMeta."""
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    creation_timestamp: Timestamp | None = None
+    deletion_timestamp: Timestamp | None = None
+    labels: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+    def label(self, name: str) -> str:
+        """Return the value of a label, "" if it is not set."""
+        return (self.labels or {}).get(name, "")
+
+
+class AnnotatedMetadata(Metadata, frozen=True):
+    """Metadata of the few kinds whose annotations are read."""
+
+    annotations: dict[str, str] | None = None
+
+    def annotation(self, name: str) -> str | None:
+        """Return the value of an annotation, or None."""
+        return (self.annotations or {}).get(name)
+
+
+class ApiObject(ApiStruct, frozen=True):
+    """The base of every watched object."""
+
+    metadata: Metadata
+
+
+CREATED_BY_LABEL = "inferenceset.kaito.sh/created-by"
+INFERENCE_SET_LABEL = "kaito.sh/inferenceset"
+GATEWAY_NAME_LABEL = "gateway.networking.k8s.io/gateway-name"
+POOL_NAME_LABEL = "inferencepool"
+ROUTE_SUFFIX = "-route"
+POOL_SUFFIX = "-inferencepool"
+ENDPOINT_PICKER_SUFFIX = "-inferencepool-epp"
+"""
+Names that the modeldeployment chart gives the InferencePool and the endpoint picker of a model.
+"""
+
+ALL_HARNESSES = Subject(Layer.MODELHARNESS)
+ALL_MODELS = Subject(Layer.MODELDEPLOYMENT)
+
+
+def harness_of(each: ApiObject) -> Subject:
+    """Return the harness of the object's namespace."""
+    return Subject(Layer.MODELHARNESS, each.metadata.namespace)
+
+
+def model_of(each: ApiObject, inference_set: str) -> Subject:
+    """Return this InferenceSet of the object's namespace; "" stands for all of them."""
+    return Subject(Layer.MODELDEPLOYMENT, each.metadata.namespace, inference_set)
+
+
+def owning_model_of(each: ApiObject) -> Subject:
+    """
+    Return the InferenceSet that the object is part of; all of its namespace if it names none.
+    """
+    return model_of(each, owning_inference_set(each))
+
+
+def owning_inference_set(each: ApiObject) -> str:
+    """
+    Return the name of the InferenceSet that an object is part of, by label or by its chart's naming.
+    """
+    meta = each.metadata
+    # The first label decides for most objects; a full list asks this of each of them.
+    by_label = meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+    return by_label or _inference_set_of_picker(meta)
+
+
+def _inference_set_of_picker(meta: Metadata) -> str:
+    by_pool = meta.label(POOL_NAME_LABEL).removesuffix(ENDPOINT_PICKER_SUFFIX)
+    if by_pool or not meta.name.endswith(ENDPOINT_PICKER_SUFFIX):
+        return by_pool
+    return meta.name.removesuffix(ENDPOINT_PICKER_SUFFIX)
+
+
+def possible_models_of(each: ApiObject, suffix: str) -> tuple[Subject, ...]:
+    """
+    Return the InferenceSets that may look the object up: by its labels, or by its name.
+
+    *suffix*: what charts add to an InferenceSet's name. All of the namespace if none is named.
+    """
+    owner, name = owning_inference_set(each), each.metadata.name
+    by_name = name.removesuffix(suffix) if name.endswith(suffix) else ""
+    if not owner or not by_name or by_name == owner:
+        return (model_of(each, owner or by_name),)
+    return (model_of(each, owner), model_of(each, by_name))
+
+
+def workload_subject(each: ApiObject) -> Subject:
+    """
+    Return the subject of a Deployment or pod: a model, a Gateway's harness, or else the cluster.
+
+    Components of the control plane may run in any namespace.
+    """
+    inference_set = owning_inference_set(each)
+    if inference_set:
+        return model_of(each, inference_set)
+    if each.metadata.label(GATEWAY_NAME_LABEL):
+        return harness_of(each)
+    return CLUSTER_SUBJECT
+
+
+def name_key(name: str) -> str:
+    """Return the key of the objects of this name in any namespace."""
+    return f"name={name}"
+
+
+def label_key(label: str, value: str) -> str:
+    return f"{label}={value}"
+
+
+def workload_key(namespace: str, workload: str) -> str:
+    """Return the key of the pods of a Deployment or other controller."""
+    return f"{namespace}/{workload}"
+
+
+def gateway_key(namespace: str, gateway: str) -> str:
+    """Return the key of the Deployments of a Gateway."""
+    return f"{namespace}/{gateway}"
+
+
+def namespace_key(namespace: str) -> str:
+    return f"{namespace}/"
+
+
+def inference_set_key(namespace: str, inference_set: str) -> str:
+    return f"model={namespace}/{inference_set}"
+
+
+def workspace_key(namespace: str, workspace: str) -> str:
+    return f"workspace={namespace}/{workspace}"
+
+
+def backend_pool_key(namespace: str, pool: str) -> str:
+    """Return the key of the routes that lead to an InferencePool."""
+    return f"backend={namespace}/{pool}"
+
+
+def namespace_keys(each: ApiObject) -> tuple[str, ...]:
+    """Index an object by its namespace."""
+    return (namespace_key(each.metadata.namespace),)
+
+
+def inference_set_keys(each: ApiObject) -> tuple[str, ...]:
+    """
+    Index an object by the InferenceSet in the label of KAITO or of the modeldeployment chart.
+    """
+    meta = each.metadata
+    name = meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+    # Interned, as the indexes of several kinds have the same keys.
+    return (intern(inference_set_key(meta.namespace, name)),) if name else ()
+
+
+def parent_gateway_key(namespace: str, gateway: str) -> str:
+    """Return the key of the routes that name a Gateway as parent."""
+    return f"parent={namespace}/{gateway}"
+
+
+def picker_key(namespace: str, picker: str) -> str:
+    """Return the key of the InferencePools that name an endpoint picker."""
+    return f"picker={namespace}/{picker}"
+
+
+def no_index_keys(_: ApiObject) -> tuple[str, ...]:
+    """Index nothing: these objects are only read by name, or all of them."""
+    return ()

@@ -1,0 +1,150 @@
+"""
+The status objects: users write the spec, and the program writes the status.
+
+ProductionStackStatuses say what their users ask about, and the reporter writes the answer. People name
+in ProductionStackClusters the clusters that a hub answers for, and the hub writes the answer.
+"""
+
+from enum import StrEnum, unique
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta, field
+
+from reporter.kinds.objects import ApiObject, ApiStruct, Metadata, no_index_keys
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.subjects import Subject
+
+
+GROUP = "reporter.productionstack.kaito.sh"
+VERSIONS = ("v1alpha1",)
+
+
+class VersionedMetadata(Metadata, frozen=True):
+    """Metadata of a kind whose objects are written: a write names the version that it is about."""
+
+    resource_version: str = ""
+
+
+class StatusObject(ApiObject, frozen=True):
+    """*status*: as it is in the cluster, also if an earlier or later release wrote it."""
+
+    metadata: VersionedMetadata
+    status: dict[str, Any] | None = None
+
+    @property
+    def observed_generation(self) -> int:
+        found = (self.status or {}).get("observedGeneration")
+        return found if isinstance(found, int) else -1
+
+
+def affects_none(_: StatusObject) -> tuple[Subject, ...]:
+    """Return none: no verdict depends on what is only written."""
+    return ()
+
+
+MAX_SETS = 256
+MAX_NAME = 253
+"""The longest name of an object (API conventions, "Names")."""
+
+
+ObjectName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
+
+
+@unique
+class StatusScope(StrEnum):
+    """The subject of an object: the namespace that it is in, or the control plane."""
+
+    NAMESPACE = "Namespace"
+    CLUSTER = "Cluster"
+
+
+class PackageSpec(ApiStruct, frozen=True):
+    name: Annotated[str, Meta(max_length=MAX_NAME, description="Name of the package.")] = ""
+    revision: Annotated[
+        str, Meta(max_length=MAX_NAME, description="Revision of the package, such as a version.")
+    ] = ""
+
+
+class ProductionStackStatusSpec(ApiStruct, frozen=True):
+    """The subject of the status, as its user asks for it."""
+
+    scope: Annotated[
+        StatusScope,
+        Meta(
+            description="Namespace: the harness and InferenceSets of the object's namespace. "
+            "Cluster: the control plane; only in the namespace of the release."
+        ),
+    ] = StatusScope.NAMESPACE
+    inference_sets: Annotated[
+        tuple[ObjectName, ...],
+        Meta(
+            max_length=MAX_SETS,
+            description="Names of the InferenceSets that the package consists of, beside the "
+            "harness. None: all of the namespace.",
+        ),
+    ] = ()
+    package: Annotated[
+        PackageSpec | None,
+        Meta(description="The package that the namespace is made from, for the status."),
+    ] = None
+
+
+class ProductionStackStatus(StatusObject, frozen=True):
+    spec: ProductionStackStatusSpec = ProductionStackStatusSpec()
+
+
+PRODUCTION_STACK_STATUSES = ResourceKind(
+    resource="productionstackstatuses",
+    group=GROUP,
+    versions=VERSIONS,
+    kind="ProductionStackStatus",
+    type=ProductionStackStatus,
+    index_keys=no_index_keys,
+    affects=affects_none,
+    tracks_deletions=False,
+)
+
+
+MAX_LABEL = 253
+MAX_UID = 63
+
+
+class ProductionStackClusterSpec(ApiStruct, frozen=True):
+    """The cluster that the object is about."""
+
+    cluster_label: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_LABEL,
+            description="Value of the cluster label that the cluster's series have in the metrics"
+            " engine.",
+        ),
+    ]
+    cluster_uid: Annotated[
+        str,
+        Meta(
+            max_length=MAX_UID,
+            description="UID of the namespace kube-system of the cluster. Series with another one are"
+            " those of another cluster. Empty: any.",
+        ),
+    ] = field(default="", name="clusterUID")
+    paused: Annotated[
+        bool, Meta(description="The hub does not answer for the cluster: it is Unknown.")
+    ] = False
+
+
+class ProductionStackCluster(StatusObject, frozen=True, kw_only=True):
+    spec: ProductionStackClusterSpec
+
+
+PRODUCTION_STACK_CLUSTERS = ResourceKind(
+    resource="productionstackclusters",
+    group=GROUP,
+    versions=VERSIONS,
+    kind="ProductionStackCluster",
+    type=ProductionStackCluster,
+    index_keys=no_index_keys,
+    affects=affects_none,
+    tracks_deletions=False,
+)

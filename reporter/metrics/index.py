@@ -1,0 +1,134 @@
+"""
+The states of all keys that are not clear, kept up to date by what changed since the last scrape.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import TypeAlias
+
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.states import ReasonState, StateTracker
+from reporter.model.enums import Layer, Reason
+from reporter.model.subjects import FindingKey, Subject
+
+
+Row: TypeAlias = tuple[Layer, Reason, str]
+"""Layer, reason and namespace."""
+
+Names: TypeAlias = tuple[str, ...]
+
+ACTIVE, CLEAR = "active", "clear"
+IMPORTANCE = (
+    ReasonState.ANNOUNCED,
+    ReasonState.OUTRANKED,
+    ReasonState.SUPPRESSED,
+    ReasonState.SILENCED,
+    ReasonState.UNKNOWN,
+    ReasonState.HELD,
+    ReasonState.SETTLING,
+)
+"""
+The states of a key, the most important first. Due is not among them: it is announced elsewhere.
+"""
+
+STATE_NAMES: Names = (ACTIVE, *(each.value for each in IMPORTANCE))
+"""
+A finding is active beside its state, whatever that is, and silenced while a silence is about it.
+"""
+
+
+class StateIndex:
+    """
+    Counts keys by state. The states do not depend on whether this replica leads.
+
+    *rows*: keys by state, for each reason and namespace. *subjects*: the same for each subject.
+    """
+
+    def __init__(self) -> None:
+        self.rows: defaultdict[Row, Counter[str]] = defaultdict(Counter)
+        self.subjects: defaultdict[Subject, Counter[str]] = defaultdict(Counter)
+        self._tracker = StateTracker()
+        self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
+
+    def update(self, evaluation: Evaluation) -> set[FindingKey]:
+        """Return the keys that may have changed, without their items."""
+        changed = set()
+        for key, state in self._tracker.update(evaluation, leading=True):
+            names, pair = _names(evaluation, key, state), without_item(key)
+            self._count(pair, self._items[pair].get(key.item, ()), -1)
+            self._count(pair, names, 1)
+            self._keep(pair, key.item, names)
+            changed.add(pair)
+        return changed
+
+    def names_of(self, pair: FindingKey) -> Names:
+        """Return the states of a reason about one subject; several if its items differ."""
+        found = {name for names in self._items.get(pair, {}).values() for name in names}
+        return tuple(name for name in STATE_NAMES if name in found)
+
+    def _count(self, pair: FindingKey, names: Names, number: int) -> None:
+        subject = pair.subject
+        for counted, by in (
+            (self.rows, (subject.layer, pair.reason, subject.namespace)),
+            (self.subjects, subject),
+        ):
+            _add(counted, by, names, number)
+
+    def _keep(self, pair: FindingKey, item: str, names: Names) -> None:
+        items = self._items[pair]
+        if names:
+            items[item] = names
+        else:
+            items.pop(item, None)
+        if not items:
+            del self._items[pair]
+
+
+def _names(evaluation: Evaluation, key: FindingKey, state: ReasonState | None) -> Names:
+    finding = evaluation.gate.finding_states.get(key)
+    names = () if state is None else (state.value,)
+    if finding is None or not finding.past_hold:
+        return names
+    silenced = evaluation.silence_of(key) is not None and state is not ReasonState.SILENCED
+    return (ACTIVE, *names, ReasonState.SILENCED.value) if silenced else (ACTIVE, *names)
+
+
+def _add(counted: defaultdict, by: object, names: Names, number: int) -> None:  # type: ignore[type-arg]
+    if not names:
+        return
+    counter = counted[by]
+    for name in names:
+        counter[name] += number
+        if not counter[name]:
+            del counter[name]
+    if not counter:
+        del counted[by]
+
+
+def without_item(key: FindingKey) -> FindingKey:
+    return key if not key.item else FindingKey(key.subject, key.reason)
+
+
+def most_important(names: Iterable[str]) -> str:
+    """Return the most important of some states."""
+    return min(names, key=STATE_NAMES[1:].index)
+
+
+def count_subjects(
+    evaluation: Evaluation, states: Mapping[Subject, Mapping[str, int]]
+) -> Mapping[tuple[str, str], int]:
+    """
+    Count subjects by layer and their most important state.
+
+    A layer whose subjects cannot be listed has no zeros: there may be some in any state.
+    """
+    unlisted = {each.layer for each in evaluation.known_subjects.unknown}
+    listed = (layer for layer in Layer if layer not in unlisted)
+    counts: Counter[tuple[str, str]] = Counter()
+    counts.update(dict.fromkeys(product(listed, (*STATE_NAMES[1:], CLEAR)), 0))
+    for each in evaluation.subjects:
+        names = states.get(each)
+        state = most_important(n for n in names if n != ACTIVE) if names else CLEAR
+        counts[each.layer, state] += 1
+    return counts

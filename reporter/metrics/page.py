@@ -1,0 +1,141 @@
+"""
+The metrics page, in the text format of Prometheus.
+
+Every series of the catalogue is there from the start, and trouble that has ended reads zero.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from functools import partial
+
+from prometheus_client.core import Metric
+
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.evaluation import Evaluation
+from reporter.kinds.health_events import HealthEvent
+from reporter.kube.event_record import WriteResult
+from reporter.metrics.collector import StateCollector
+from reporter.metrics.collectors import (
+    ScrapeCollector,
+    WatchReport,
+)
+from reporter.metrics.declarations import (
+    EPISODE_DURATION,
+    EPISODES,
+    EVENT_WRITES,
+    LAST_PASS,
+    LEADER,
+    MIRROR_WRITES,
+    PASS_DURATION,
+    SCRAPES,
+    STATUS_OBJECT_WRITES,
+    STATUS_OBJECTS_FAILING,
+)
+from reporter.metrics.process import ProcessMetrics, ReloadMetrics
+from reporter.metrics.rollups import RollUpCollector
+from reporter.metrics.silences import SilenceCollector
+from reporter.metrics.since import Episodes
+from reporter.metrics.store import StoreMetrics
+from reporter.model.object_status import WriteObjectResult
+from reporter.model.subjects import FindingKey
+from reporter.rollup.records import RollUp
+from reporter.scrape.samples import ScrapeResult
+from reporter.settings import RollUpScope
+
+
+class Metrics(ProcessMetrics):
+    """Count passes and writes when they happen; ask for everything else at each scrape."""
+
+    def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        super().__init__(watches)
+        self._states, self._evaluation = StateCollector(catalogue), Evaluation()
+        self._episode_starts: Callable[[], Episodes] = dict
+        self.registry.register(SilenceCollector(lambda: self._evaluation))
+        self.reloads = ReloadMetrics(self.registry)
+        self._scrape_pages = ScrapeCollector()
+        self.registry.register(self._scrape_pages)
+        self._passes = self._histogram(PASS_DURATION)
+        self._last_pass = self._gauge(LAST_PASS)
+        self._writes = self._counter(EVENT_WRITES, WriteResult)
+        self._scrapes = self._counter(SCRAPES, ScrapeResult)
+        self._mirror_writes = self._counter(MIRROR_WRITES, WriteResult)
+        self._leader = self._gauge(LEADER)
+        self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
+        self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
+        announced = (e.reason for e in catalogue.entries.values() if e.is_evaluated)
+        self._episodes = self._counter(EPISODES, announced)
+        self._episode_duration = self._histogram(EPISODE_DURATION)
+
+    def add_reasons(self, catalogue: Catalogue) -> None:
+        """
+        Show the reasons of another catalogue too. Those that are gone read zero until a restart.
+        """
+        self._states.add_reasons(catalogue)
+        for entry in catalogue.entries.values():
+            if entry.is_evaluated:
+                self._episodes.labels(entry.reason)
+
+    def show_rollup(
+        self,
+        rollup: Callable[[], RollUp],
+        scope: RollUpScope,
+        *,
+        holds_lease: Callable[[], bool],
+        version: str,
+    ) -> None:
+        """
+        Add the series of the status. Only the leader has them, so no two replicas contradict.
+
+        *holds_lease*: False also in a leader that was paused, once others may have taken over.
+        """
+        if scope is not RollUpScope.OFF:
+            self.registry.register(
+                RollUpCollector(rollup, scope, holds_lease=holds_lease, version=version)
+            )
+
+    def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
+        """Add the series of the HealthEvent store."""
+        return StoreMetrics(self.registry, objects)
+
+    def set_failing_objects_function(self, count: Callable[[], int]) -> None:
+        self._status_failing.set_function(lambda: float(count()))
+
+    def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
+        self._leader.set_function(lambda: float(is_leader()))
+
+    def set_episodes_function(self, episodes: Callable[[], Episodes]) -> None:
+        self._episode_starts = episodes
+
+    def _prepare(self) -> Callable[[], Iterable[Metric]]:
+        return partial(self._states.collect, self._evaluation, self._episode_starts())
+
+    def set_scrape_functions(
+        self,
+        count_pages: Callable[[], Mapping[str, int]],
+        page_ages: Callable[[], Mapping[str, timedelta]],
+    ) -> None:
+        self._scrape_pages.count_pages = count_pages
+        self._scrape_pages.page_ages = page_ages
+
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        self._evaluation = after
+        self._passes.observe(took.total_seconds())
+        self._last_pass.set_to_current_time()
+
+    def count_write(self, result: str) -> None:
+        self._writes.labels(result).inc()
+
+    def count_mirror_write(self, result: str) -> None:
+        self._mirror_writes.labels(result).inc()
+
+    def on_episode_begin(self, key: FindingKey) -> None:
+        self._episodes.labels(key.reason).inc()
+
+    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None:
+        self._episode_duration.labels(key.reason).observe(max(lasted.total_seconds(), 0.0))
+
+    def count_scrape(self, result: ScrapeResult) -> None:
+        self._scrapes.labels(result).inc()
+
+    def count_status_write(self, result: WriteObjectResult) -> None:
+        self._status_writes.labels(result).inc()

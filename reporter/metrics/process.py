@@ -1,0 +1,182 @@
+"""The series that the metrics pages of all commands have, and those of the catalogue's overlay."""
+
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum, unique
+from http import HTTPStatus
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.core import Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from reporter import PROGRAM_NAME
+from reporter.metrics.collectors import (
+    PermissionCollector,
+    PermissionReport,
+    WatchCollector,
+    WatchReport,
+)
+from reporter.metrics.declarations import (
+    API_REQUESTS,
+    BUILD_INFO,
+    CLOCK_SKEW,
+    CLOCK_SPREAD,
+    CLOSED_CONNECTIONS,
+    EVENT_LOOP_LAG,
+    OVERLAY_REFUSED,
+    OVERLAY_RELOADS,
+    MetricDeclaration,
+)
+from reporter.model.enums import ClosedConnection
+
+
+_STATUS_CODES = frozenset(int(each) for each in HTTPStatus)
+
+
+class Exposition(NamedTuple):
+    """The samples of one moment. *encode* formats them, which may be done by another thread."""
+
+    content_type: str
+    encode: Callable[[], bytes]
+
+
+class _Collected(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = tuple(families)
+
+    def collect(self) -> Iterator[Metric]:
+        return iter(self._families)
+
+
+class ProcessMetrics:
+    """The series of a process that watches an API server and serves HTTP."""
+
+    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
+        # The `_created` series of counters and histograms would only add to the page.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.registry.register(WatchCollector(watches))
+        self._permissions = PermissionCollector()
+        self.registry.register(self._permissions)
+        info = Gauge(
+            BUILD_INFO.full_name, BUILD_INFO.help, BUILD_INFO.labels, registry=self.registry
+        )
+        info.labels(_program_version(), platform.python_version()).set(1)
+        self._api_requests = self._counter(API_REQUESTS, ())
+        self._loop_lag = self._histogram(EVENT_LOOP_LAG)
+        self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
+        self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
+
+    def _histogram(self, declaration: MetricDeclaration) -> Histogram:
+        return Histogram(
+            declaration.full_name,
+            declaration.help,
+            declaration.labels,
+            registry=self.registry,
+            buckets=declaration.buckets,
+        )
+
+    def _gauge(self, declaration: MetricDeclaration) -> Gauge:
+        return Gauge(declaration.full_name, declaration.help, registry=self.registry)
+
+    def _counter(self, declaration: MetricDeclaration, results: Iterable[str]) -> Counter:
+        """Return a counter with a zero for every result, so that the first increase is seen."""
+        counter = Counter(
+            declaration.full_name, declaration.help, declaration.labels, registry=self.registry
+        )
+        for result in results:
+            counter.labels(result)
+        return counter
+
+    def set_clock_functions(
+        self, *, skew: Callable[[], float], spread: Callable[[], float]
+    ) -> None:
+        self._clock_skew.set_function(skew)
+        self._clock_spread.set_function(spread)
+
+    def set_permissions_function(self, report: Callable[[], PermissionReport]) -> None:
+        self._permissions.report = report
+
+    def observe_loop_lag(self, seconds: float) -> None:
+        self._loop_lag.observe(seconds)
+
+    def count_closed_connection(self, cause: ClosedConnection) -> None:
+        self._closed_connections.labels(cause).inc()
+
+    def count_api_request(self, verb: str, status: int | None) -> None:
+        """Count a request to the API server. *status*: of the response, None without one."""
+        # A pod behind the API server's proxy may answer with any number.
+        known = str(status) if status in _STATUS_CODES else "other"
+        self._api_requests.labels(verb, "error" if status is None else known).inc()
+
+    def render(self) -> bytes:
+        """Return the page in plain text."""
+        return self.expose("").encode()
+
+    def expose(self, accept: str) -> Exposition:
+        """
+        Return the page in the format that an Accept header asks for: OpenMetrics, or plain text.
+        """
+        try:
+            encode, content_type = choose_encoder(accept)
+        except TypeError:  # prometheus_client compares a version of letters with numbers
+            encode, content_type = choose_encoder("")
+        collected, collect_rest = tuple(self.registry.collect()), self._prepare()
+
+        def encode_all() -> bytes:
+            return encode(_Collected((*collected, *collect_rest())))
+
+        return Exposition(content_type, encode_all)
+
+    def _prepare(self) -> Callable[[], Iterable[Metric]]:
+        """
+        Return a function that collects further samples as of now, when the page is formatted.
+        """
+        return tuple
+
+
+def _program_version() -> str:
+    try:
+        return version(PROGRAM_NAME)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@unique
+class ReloadResult(StrEnum):
+    """The result of loading a changed overlay. The values are those of a label."""
+
+    APPLIED = "applied"
+    REFUSED = "refused"
+
+
+class ReloadMetrics:
+    """The series of reloads; they are zero without an overlay."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._reloads = Counter(
+            OVERLAY_RELOADS.full_name,
+            OVERLAY_RELOADS.help,
+            OVERLAY_RELOADS.labels,
+            registry=registry,
+        )
+        for result in ReloadResult:
+            self._reloads.labels(result)
+        self._refused = Gauge(OVERLAY_REFUSED.full_name, OVERLAY_REFUSED.help, registry=registry)
+
+    def count(self, result: ReloadResult) -> None:
+        self._reloads.labels(result).inc()
+
+    def set_refused_function(self, is_refused: Callable[[], bool]) -> None:
+        self._refused.set_function(lambda: float(is_refused()))

@@ -1,0 +1,169 @@
+"""
+The series of the status: of the cluster, and of each workload namespace if that is asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from reporter.metrics.collectors import make_family
+from reporter.metrics.declarations import (
+    ROLLUP_BLOCKING_INFO,
+    ROLLUP_CLUSTER_INFO,
+    ROLLUP_EVALUATED,
+    ROLLUP_INFERENCE_SETS,
+    ROLLUP_PACKAGE_INFO,
+    ROLLUP_REPLICAS,
+    ROLLUP_SILENCED_UNTIL,
+    ROLLUP_STATE,
+)
+from reporter.model.enums import Layer
+from reporter.model.states import COUNTED_STATES, State
+from reporter.model.status_document import Replicas
+from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, Standing
+from reporter.settings import RollUpScope
+
+
+Samples: TypeAlias = Iterable[tuple[tuple[str, ...], float]]
+
+CLUSTER, NAMESPACE = "cluster", "namespace"
+"""The values of the label ``scope``."""
+
+
+class Shown(NamedTuple):
+    """The cluster, whose name is empty, or a workload namespace."""
+
+    scope: str
+    name: str
+    standing: Standing
+    counts: Mapping[State, int]
+    replicas: Replicas | None
+
+
+class RollUpCollector(Collector):
+    """
+    Collects the series of the status; none before the first pass and while this replica does not lead.
+    """
+
+    def __init__(
+        self,
+        rollup: Callable[[], RollUp],
+        scope: RollUpScope,
+        *,
+        holds_lease: Callable[[], bool],
+        version: str,
+    ) -> None:
+        self._rollup, self._holds_lease, self._version = rollup, holds_lease, version
+        self._with_namespaces = scope is RollUpScope.NAMESPACE
+
+    def collect(self) -> Iterator[Metric]:
+        rollup = self._rollup()
+        cluster = rollup.cluster if self._holds_lease() else None
+        found = rollup.namespaces if self._with_namespaces and cluster is not None else {}
+        namespaces = sorted(found.items())
+        shown = list(_find_shown(rollup, cluster, namespaces))
+        yield make_family(ROLLUP_STATE, _states(shown))
+        yield make_family(ROLLUP_INFERENCE_SETS, _counts(shown))
+        yield make_family(ROLLUP_REPLICAS, _replicas(shown))
+        if self._with_namespaces:
+            yield make_family(ROLLUP_PACKAGE_INFO, _packages(namespaces))
+        yield make_family(ROLLUP_BLOCKING_INFO, _blockers(shown))
+        yield make_family(ROLLUP_SILENCED_UNTIL, _silenced(shown))
+        yield make_family(ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else [])
+        yield make_family(ROLLUP_EVALUATED, _evaluated(rollup, cluster))
+
+
+Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
+
+
+def _with_unlisted(rollup: RollUp, cluster: ClusterRecord) -> Mapping[State, int]:
+    """
+    Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
+    """
+    counts = rollup.known_set_counts
+    if cluster.has_all(Layer.MODELDEPLOYMENT):
+        return counts
+    return {**counts, State.UNKNOWN: max(counts.get(State.UNKNOWN, 0), 1)}
+
+
+def _find_shown(
+    rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces
+) -> Iterator[Shown]:
+    if cluster is not None:
+        every = [each.replicas for each in rollup.namespaces.values()]
+        counts = _with_unlisted(rollup, cluster)
+        yield Shown(CLUSTER, "", cluster.standing, counts, _sum(every))
+    for name, each in namespaces:
+        yield Shown(NAMESPACE, name, each.standing, each.counts, each.replicas)
+
+
+def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
+    """Return the sums over all namespaces; None where one of them does not report."""
+    known = [each for each in every if each is not None]
+    if len(known) < len(every):
+        return None
+    updated = [each.updated for each in known if each.updated is not None]
+    ready = [each.ready for each in known if each.ready is not None]
+    return Replicas(
+        desired=sum(each.desired for each in known),
+        updated=sum(updated) if len(updated) == len(every) else None,
+        ready=sum(ready) if len(ready) == len(every) else None,
+    )
+
+
+def _states(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        for state in COUNTED_STATES:
+            yield (each.scope, each.name, state.key), float(state is each.standing.state)
+
+
+def _counts(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        for state, number in each.counts.items():
+            yield (each.name, state.key), number
+
+
+def _replicas(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        numbers = each.replicas
+        if numbers is None:
+            continue
+        for count, number in (
+            ("desired", numbers.desired),
+            ("updated", numbers.updated),
+            ("ready", numbers.ready),
+        ):
+            if number is not None:
+                yield (each.name, count), number
+
+
+def _packages(namespaces: Namespaces) -> Samples:
+    for name, each in namespaces:
+        package = each.package
+        if package is not None:
+            state = each.standing.state.key
+            yield (name, package.name, package.revision, state), 1
+
+
+def _blockers(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        found = each.standing.blocker
+        if found is not None:
+            stalled = "true" if found.stalled else "false"
+            labels = found.reason, found.code, found.actionability, stalled
+            yield (each.scope, each.name, *labels), 1
+
+
+def _silenced(shown: Iterable[Shown]) -> Samples:
+    for each in shown:
+        found = each.standing.blocker
+        silence = found.silence if found is not None else None
+        if silence is not None and silence.until is not None:
+            yield (each.scope, each.name), silence.until.timestamp()
+
+
+def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+    if cluster is not None and rollup.evaluated_at is not None:
+        yield (cluster.uid,), rollup.evaluated_at.timestamp()

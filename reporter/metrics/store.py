@@ -1,0 +1,60 @@
+"""The series of the HealthEvent store, which are there while it is switched on."""
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreWriteResult
+from reporter.metrics.collectors import make_family
+from reporter.metrics.declarations import (
+    STORE_OBJECTS,
+    STORE_REJECTED,
+    STORE_UP,
+    STORE_WRITES,
+    MetricDeclaration,
+)
+
+
+class StoreMetrics(Collector):
+    """
+    Collects the series of the HealthEvent store.
+
+    *objects* returns those of this program. *is_up*: returns whether they are kept.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        objects: Callable[[], Iterable[HealthEvent]],
+    ) -> None:
+        self._objects = objects
+        self.is_up: Callable[[], bool] = lambda: False
+        self._writes = _counter(registry, STORE_WRITES, StoreWriteResult)
+        self._rejected = _counter(registry, STORE_REJECTED, StoreLimit)
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        phases = Tally(each.phase for each in self._objects())
+        yield make_family(STORE_UP, [((), float(self.is_up()))])
+        yield make_family(STORE_OBJECTS, [((phase.value,), phases[phase]) for phase in Phase])
+
+    def count_store_write(self, result: StoreWriteResult) -> None:
+        self._writes.labels(result).inc()
+
+    def count_rejected(self, limit: StoreLimit) -> None:
+        self._rejected.labels(limit).inc()
+
+
+def _counter(
+    registry: CollectorRegistry, declaration: MetricDeclaration, values: Iterable[str]
+) -> Counter:
+    """Return a counter with a zero for every value, so that the first increase is seen."""
+    counter = Counter(
+        declaration.full_name, declaration.help, declaration.labels, registry=registry
+    )
+    for each in values:
+        counter.labels(each)
+    return counter

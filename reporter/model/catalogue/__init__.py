@@ -1,1 +1,0 @@
-"""The catalogue as values: entries, their holds, and the rules that make subjects."""

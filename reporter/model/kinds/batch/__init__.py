@@ -1,5 +1,0 @@
-"""
-Kinds of the batch API group.
-
-Each module says which fields are read.
-"""

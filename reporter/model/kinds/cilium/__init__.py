@@ -1,5 +1,0 @@
-"""
-Kinds of Cilium.
-
-Each module says which fields are read.
-"""

@@ -1,5 +1,0 @@
-"""
-Kinds of Istio.
-
-Each module says which fields are read.
-"""

@@ -1,5 +1,0 @@
-"""
-Kinds of KAITO.
-
-Each module says which fields are read.
-"""

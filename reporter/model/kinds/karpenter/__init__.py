@@ -1,5 +1,0 @@
-"""
-Kinds of Karpenter.
-
-Each module says which fields are read.
-"""

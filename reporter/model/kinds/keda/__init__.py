@@ -1,5 +1,0 @@
-"""
-Kinds with which KEDA scales.
-
-Each module says which fields are read.
-"""

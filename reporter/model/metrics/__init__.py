@@ -1,1 +1,0 @@
-"""Metrics read from pods, as values."""

@@ -1,1 +1,0 @@
-"""Records that are written to the API server and read back, as values."""

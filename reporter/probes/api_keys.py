@@ -1,0 +1,175 @@
+"""
+Probe for API keys of a workload namespace that gateway auth's operator has not reconciled.
+
+The operator does not document its condition types. So every condition with status False counts,
+except types whose name describes something bad or transient. Messages of the operator may quote a
+key, which must not get into an Event.
+"""
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
+from reporter.kinds.kaito import API_KEYS, APIKey
+from reporter.kinds.objects import Condition, namespace_key
+from reporter.model.enums import TroubleKind
+from reporter.model.redact import REMOVED
+from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
+from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources.check_result import (
+    CheckResult,
+    check_decoded,
+    check_served,
+    limit_to,
+    to_verdict,
+)
+from reporter.resources.conditions import (
+    check_observed_generation,
+    check_observed_generations,
+    exclude_deleting,
+    reason_text,
+    with_condition,
+)
+from reporter.resources.gateways import is_owned_by_harness
+from reporter.snapshot.snapshot import Snapshot
+
+
+class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """*well_when_false*: words in a condition's type by which False is its good status."""
+
+    well_when_false: tuple[str, ...] = ()
+
+
+EXPIRED = "Expired"
+KEY_PATTERN = re.compile(
+    r"(?<![\w+/=.-])(?=[\w+/=.-]*[a-z])(?=[\w+/=.-]*[A-Z])(?=[\w+/=.-]*\d)[\w+/=.-]{16,}"
+    r"|[0-9a-f]{24,}"
+)
+"""
+Text that may be key material: a long word of mixed case with digits, or a long hexadecimal number.
+
+Names of Kubernetes objects have no capital letters and do not match.
+"""
+
+
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    # Without the CRD, gateway auth is not installed: no trouble of this namespace.
+    results = [] if check_served(snapshot, API_KEYS) else _check_keys(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results)
+
+
+def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    namespace = request.subject.namespace
+    keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
+    if not any(map(is_owned_by_harness, keys)):
+        yield _deleted_key_trouble(snapshot, namespace)
+    for key in exclude_deleting(keys):
+        ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
+        yield limit_to(
+            check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+            or _evaluate_key(key, request.parameters.well_when_false),
+            ref,
+        )
+
+
+def _deleted_key_trouble(snapshot: Snapshot, namespace: str) -> Trouble | None:
+    """
+    Return the trouble of a key that was deleted while a filter goes on to ask for it.
+
+    The chart makes and removes both together.
+    """
+    deleted = sorted(
+        ref
+        for ref in snapshot.deleted_uids
+        if ref.resource == API_KEYS.group_resource and ref.namespace == namespace
+    )
+    if not deleted:
+        return None
+    filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    asking = [
+        each.metadata.name
+        for each in exclude_deleting(filters)
+        if each.spec.authorizes and is_owned_by_harness(each)
+    ]
+    if not asking:
+        return None
+    state = f"was deleted, so that nobody is let in by EnvoyFilter {asking[0]}"
+    return Trouble(
+        cause=Cause(deleted[0], "Deleted"),
+        kind=TroubleKind.LOST,
+        is_out=True,
+        message_fields={"object": f"APIKey {deleted[0].name}", "state": state},
+    )
+
+
+def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | None:
+    if key.status.phase == EXPIRED:
+        # The harness's key is rotated before it expires. A key of a user's own may expire on purpose.
+        if not is_owned_by_harness(key):
+            return None
+        return _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
+    conditions = [
+        c for c in key.status.conditions or () if not _has_negative_polarity(c, well_when_false)
+    ]
+    meta = key.metadata
+    stale = check_observed_generations(conditions, meta, "APIKey")
+    current = (c for c in conditions if not check_observed_generation(c, meta, "APIKey"))
+    false_conditions = sorted((c for c in current if c.status == "False"), key=_condition_type)
+    if false_conditions:
+        return _condition_trouble(key, false_conditions[0])
+    if stale is not None:
+        return stale
+    if key.status.phase == "Pending" or not (key.status.phase or conditions):
+        return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
+    return None
+
+
+def _has_negative_polarity(condition: Condition, well_when_false: Iterable[str]) -> bool:
+    return any(word in condition.type for word in well_when_false)
+
+
+def _condition_type(condition: Condition) -> str:
+    return condition.type
+
+
+def _redact_keys(text: str) -> str:
+    return KEY_PATTERN.sub(REMOVED, text)
+
+
+def _condition_trouble(key: APIKey, condition: Condition) -> Trouble:
+    state = f"is not reconciled ({_redact_keys(reason_text(condition))})"
+    trouble = with_condition(
+        _new_trouble(key, "NotReconciled", TroubleKind.FAILED, state), condition, key.metadata
+    )
+    return replace(trouble, foreign_text=_redact_keys(trouble.foreign_text))
+
+
+def _new_trouble(key: APIKey, code: str, kind: TroubleKind, state: str) -> Trouble:
+    meta = key.metadata
+    return Trouble(
+        cause=Cause(ObjectRef(API_KEYS.group_resource, meta.namespace, meta.name), code),
+        kind=kind,
+        is_out=True,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"object": f"APIKey {meta.name}", "state": state},
+    )
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="api-keys",
+        parameters_type=APIKeysParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset({"NotReconciled", "Pending", "Deleted", EXPIRED}),
+        required_kinds=(API_KEYS,),
+        consulted_kinds=(ENVOY_FILTERS,),
+        optional_kinds=(NAMESPACES,),
+        required_crds=lambda _: frozenset({API_KEYS.group_resource}),
+    ),
+    evaluate,
+)

@@ -1,0 +1,154 @@
+"""
+Probe for a Gateway's external authorization that is missing or names a backend that does not exist.
+
+Envoy refuses every request whose authorization backend it cannot reach. Services are not watched, so
+only backends that cannot exist are reported: in a namespace that does not exist, or in one where
+gateway auth runs under another name. A missing gateway auth is reported by the cluster layer.
+
+With the source ``istio`` the probe also compares AuthorizationPolicies with MeshConfig's providers.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.istio import (
+    AUTHORIZATION_POLICIES,
+    ENVOY_FILTERS,
+    MESH_CONFIG_MAPS,
+    EnvoyFilter,
+)
+from reporter.kinds.kaito import API_KEYS, APIKey
+from reporter.kinds.objects import namespace_key
+from reporter.model.enums import DetailSource
+from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
+from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources.authorization import (
+    PROVIDER_NOT_FOUND,
+    auth_backend_trouble,
+    find_provider_policies,
+    find_provider_troubles,
+)
+from reporter.resources.check_result import (
+    CheckResult,
+    Inconclusive,
+    check_served,
+    to_verdict,
+)
+from reporter.resources.components import (
+    ComponentSpec,
+    LocatedDeployment,
+    locate_component,
+)
+from reporter.resources.conditions import absence_of, exclude_deleting, with_detail
+from reporter.resources.gateways import is_owned_by_harness
+from reporter.snapshot.snapshot import Snapshot
+
+
+class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    *filters*: the names of the EnvoyFilter; a harness with auth has one of them.
+
+    *backends*: the components of gateway auth, whose Services have the names of their Deployments.
+    """
+
+    filters: tuple[str, ...]
+    backends: tuple[ComponentSpec, ...] = ()
+
+
+ISTIO_NAMESPACE_FLAG = "istio-namespace"
+"""The flag with the namespace of istiod and its MeshConfig."""
+
+
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    detail = find_provider_troubles(
+        snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
+    )
+    unwatched = next(iter(request.unwatched.values()), "")
+    results = with_detail(_check_filters(snapshot, request), detail, unwatched=unwatched)
+    yield to_verdict(snapshot, request.key(), results)
+
+
+def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    namespace, parameters = request.subject.namespace, request.parameters
+    not_served = check_served(snapshot, ENVOY_FILTERS)
+    if not_served is not None:
+        return [not_served] if _api_key_names(snapshot, namespace) else []
+    filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    expected = [each for each in filters if each.metadata.name in parameters.filters]
+    if not expected and not any(each.spec.authorizes for each in filters):
+        return [_missing_filter_trouble(snapshot, namespace, parameters)]
+    backends = _locate_backends(snapshot, request)
+    return [auth_backend_trouble(snapshot, each, backends) for each in exclude_deleting(expected)]
+
+
+def _locate_backends(snapshot: Snapshot, request: ProbeRequest) -> Sequence[LocatedDeployment]:
+    """Return the locations of gateway auth's components, also of those that do not exist."""
+    located = (
+        locate_component(snapshot, each, request.flags) for each in request.parameters.backends
+    )
+    return [each for each in located if each is not None]
+
+
+# ---------------------------------------------------------------- no filter
+
+
+def _missing_filter_trouble(
+    snapshot: Snapshot, namespace: str, parameters: ExtAuthzParameters
+) -> CheckResult | None:
+    """
+    Return the trouble of a missing filter if the harness has auth, which its API key shows.
+
+    The chart creates the key and the filter together. An AuthorizationPolicy with a provider is the
+    other way to configure external authorization and needs no filter.
+    """
+    not_listed = snapshot.why_not_synced(API_KEYS)
+    if not_listed:
+        return Inconclusive(not_listed)
+    keys = _api_key_names(snapshot, namespace)
+    if not keys or find_provider_policies(snapshot, namespace):
+        return None
+    refs = [
+        ObjectRef(ENVOY_FILTERS.group_resource, namespace, name) for name in parameters.filters
+    ]
+    ref = next((each for each in refs if absence_of(snapshot, each).was_deleted), refs[0])
+    absence = absence_of(snapshot, ref)
+    state = f"{absence.describe()}, so that nothing asks for API keys although APIKey {keys[0]} is there"
+    return Trouble(
+        cause=Cause(ref, "FilterNotFound"),
+        kind=absence.trouble_kind,
+        is_out=True,
+        message_fields={"object": f"EnvoyFilter {ref.name}", "state": state},
+    )
+
+
+def _api_key_names(snapshot: Snapshot, namespace: str) -> Sequence[str]:
+    if check_served(snapshot, API_KEYS):
+        return []
+    keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
+    return [key.metadata.name for key in exclude_deleting(keys) if is_owned_by_harness(key)]
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="ext-authz",
+        parameters_type=ExtAuthzParameters,
+        message_fields=frozenset({"object", "state"}),
+        cause_codes=frozenset(
+            {
+                "NamespaceNotFound",
+                "ServiceNotFound",
+                "FilterNotFound",
+                PROVIDER_NOT_FOUND,
+            }
+        ),
+        required_kinds=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
+        consulted_kinds=(API_KEYS,),
+        required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource}),
+        kinds_by_source={DetailSource.ISTIO: (AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS)},
+    ),
+    evaluate,
+)

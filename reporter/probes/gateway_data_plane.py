@@ -1,0 +1,187 @@
+"""
+Probe for a Gateway whose proxies do not run.
+
+Istio derives Programmed from the Gateway's Service, not from the pods behind it. The Deployments are
+found by label, because their name can be overridden and a Gateway may have several.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.apps import DEPLOYMENTS, Deployment
+from reporter.kinds.core import NAMESPACES, NODES, PODS
+from reporter.kinds.gateway_api import (
+    GATEWAY_CLASSES,
+    GATEWAYS,
+    HTTP_ROUTES,
+    Gateway,
+    GatewayClass,
+)
+from reporter.kinds.objects import gateway_key
+from reporter.model.enums import TroubleKind
+from reporter.model.verdicts import Cause, Trouble, Verdict
+from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources.check_result import CheckResult, Inconclusive, limit_to, to_verdict
+from reporter.resources.conditions import (
+    absence_of,
+    check_observed_generation,
+    exclude_deleting,
+    transition_time,
+)
+from reporter.resources.deployments import (
+    DEGRADED,
+    DEPLOYMENT_CODES,
+    UNAVAILABLE,
+    check_deployment,
+    deployment_ref,
+    missing_deployment_trouble,
+)
+from reporter.resources.gateways import accepted_condition, find_gateways
+from reporter.snapshot.snapshot import Snapshot
+
+
+class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """
+    *controllers*: the controllerNames that create a Deployment for each Gateway.
+
+    *builtin_classes*: their classes that work without a GatewayClass object.
+    """
+
+    controllers: tuple[str, ...]
+    builtin_classes: tuple[str, ...] = ()
+
+
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    results = _check_gateways(snapshot, request)
+    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
+
+
+def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
+        for result in _check_proxies(snapshot, gateway, request.parameters):
+            yield _with_gateway_name(result, gateway)
+
+
+def _with_gateway_name(result: CheckResult, gateway: Gateway) -> CheckResult:
+    if not isinstance(result, Trouble):
+        return result
+    fields = {**result.message_fields, "gateway": gateway.metadata.name}
+    return replace(result, message_fields=fields)
+
+
+def _check_proxies(
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
+) -> Sequence[CheckResult]:
+    """
+    Check the proxy Deployments of a Gateway; while one of them serves, the others are no outage.
+    """
+    meta = gateway.metadata
+    proxies = snapshot.by_index(DEPLOYMENTS, Deployment, gateway_key(meta.namespace, meta.name))
+    if not proxies:
+        missing = _missing_proxy_trouble(snapshot, gateway, parameters)
+        return [missing] if missing is not None else []
+    refs = [deployment_ref(each.metadata.namespace, each.metadata.name) for each in proxies]
+    results = [
+        # While one of them cannot be evaluated, nothing is known to be over for the others.
+        limit_to(check_deployment(snapshot, each), *refs)
+        for each in exclude_deleting(proxies)
+    ]
+    used = [each for each in results if each is None or not _is_unused(each)] or results
+    is_serving = any(
+        each is None or (isinstance(each, Trouble) and not each.is_out) for each in used
+    )
+    found = [each for each in used if each is not None]
+    # What could not be evaluated may serve.
+    is_uncertain = any(isinstance(each, Inconclusive) for each in found)
+    return [_as_degraded(each) for each in found] if is_serving or is_uncertain else found
+
+
+def _is_unused(result: CheckResult) -> bool:
+    """
+    Return whether a proxy is scaled to zero: beside another one it is left from an old revision.
+    """
+    return isinstance(result, Trouble) and result.cause.code == "ScaledToZero"
+
+
+def _as_degraded(result: CheckResult) -> CheckResult:
+    """Return the trouble of one Deployment as that of a data plane which still serves."""
+    if not isinstance(result, Trouble) or not result.is_out:
+        return result
+    fields = result.message_fields
+    code = result.cause.code.replace(UNAVAILABLE, DEGRADED)
+    return replace(
+        result,
+        cause=Cause(result.cause.object, code),
+        is_out=False,
+        message_fields={**fields, "object": f"is degraded: {fields['object']}"},
+    )
+
+
+# ---------------------------------------------------------------- no Deployment
+
+
+def _missing_proxy_trouble(
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
+) -> CheckResult | None:
+    """
+    Return the trouble of a Gateway without proxies, if its controller ought to create them.
+
+    A controller creates proxies only for a Gateway that it has accepted.
+    """
+    meta = gateway.metadata
+    # Istio's default name (pilot/pkg/config/kube/gateway/deploymentcontroller.go).
+    name = f"{meta.name}-{gateway.spec.gateway_class_name}"
+    was_deleted = absence_of(snapshot, deployment_ref(meta.namespace, name)).was_deleted
+    accepted = accepted_condition(gateway)
+    if accepted is None or not (was_deleted or _is_managed(snapshot, gateway, parameters)):
+        return None
+    missing = missing_deployment_trouble(meta.namespace, name, was_deleted=was_deleted)
+    if was_deleted:
+        # They were there, so no newer word of the controller is needed.
+        return replace(missing, since=transition_time(accepted, meta))
+    stale = check_observed_generation(accepted, meta, "Gateway")
+    return stale or replace(
+        missing,
+        kind=TroubleKind.STARTING,
+        is_out=True,
+        since=transition_time(accepted, meta),
+    )
+
+
+def _is_managed(
+    snapshot: Snapshot, gateway: Gateway, parameters: GatewayDataPlaneParameters
+) -> bool:
+    """
+    Return whether the controller of a Gateway creates its proxies.
+
+    A Gateway with spec.addresses stands for a Service that somebody deployed by hand (Istio, manual
+    deployment of a Gateway).
+    """
+    name = gateway.spec.gateway_class_name
+    if gateway.spec.addresses:
+        return False
+    is_builtin = name in parameters.builtin_classes
+    if is_builtin and snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is None:
+        return True
+    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    return gateway_class is not None and (
+        gateway_class.spec.controller_name in parameters.controllers
+    )
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="gateway-data-plane",
+        parameters_type=GatewayDataPlaneParameters,
+        message_fields=frozenset({"gateway", "object", "state", "pods"}),
+        cause_codes=DEPLOYMENT_CODES,
+        required_kinds=(GATEWAYS, DEPLOYMENTS),
+        consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
+        optional_kinds=(PODS, NODES, NAMESPACES),
+        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
+    ),
+    evaluate,
+)

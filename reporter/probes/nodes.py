@@ -1,0 +1,94 @@
+"""
+Probe for several Nodes of the stack that were Ready and are not: one cause of many troubles.
+
+A single Node is the trouble of the models on it. Nodes on which nothing of the stack runs are none of
+its business: a cluster may have some that are switched off for good.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.core import NAMESPACES, NODES, PODS, Pod
+from reporter.kinds.kaito import WORKSPACES, Workspace
+from reporter.kinds.objects import Condition, workload_subject
+from reporter.model.enums import TroubleKind
+from reporter.model.sanitize import abbreviate_list
+from reporter.model.subjects import CLUSTER_SUBJECT
+from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.resources.check_result import involved_namespace
+from reporter.resources.conditions import reason_text
+from reporter.resources.lost_nodes import describe_lost, find_lost_nodes
+from reporter.snapshot.snapshot import Snapshot
+
+
+SEVERAL = 2
+NAMESPACE_FLAG = "release-namespace"
+
+
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    lost = find_lost_nodes(snapshot)
+    # Most passes end here: only then all pods are looked through.
+    users = _find_users(snapshot, lost) if len(lost) >= SEVERAL else {}
+    if len(users) < SEVERAL:
+        return [Clear(request.key())]
+    involved = involved_namespace(snapshot, request.flags[NAMESPACE_FLAG])
+    return [Active(request.key(), (_trouble(users, lost),), involved)]
+
+
+def _find_users(snapshot: Snapshot, lost: Mapping[str, Condition]) -> Mapping[str, frozenset[str]]:
+    """
+    Return the models on each of these Nodes, as namespace/name; none for one with proxies alone.
+
+    KAITO names the Nodes of a model whose pods are evicted.
+    """
+    users: defaultdict[str, set[str]] = defaultdict(set)
+    for pod in snapshot.all(PODS):
+        if isinstance(pod, Pod) and pod.spec.node_name in lost:
+            subject = workload_subject(pod)
+            if subject != CLUSTER_SUBJECT:
+                models = {f"{subject.namespace}/{subject.name}"} if subject.name else set()
+                users[pod.spec.node_name] |= models
+    for each in snapshot.all(WORKSPACES) if snapshot.has_synced(WORKSPACES) else ():
+        if isinstance(each, Workspace):
+            for name in lost.keys() & set(each.status.worker_nodes or ()):
+                users[name].add(f"{each.metadata.namespace}/{workload_subject(each).name}")
+    return {name: frozenset(models) for name, models in users.items()}
+
+
+def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition]) -> Trouble:
+    models = frozenset[str]().union(*users.values())
+    on_them = f"; on them {_count(models)}: {abbreviate_list(list(models))}" if models else ""
+    first = min(users)
+    times = [lost[name].last_transition_time for name in users]
+    return Trouble(
+        cause=Cause(ObjectRef(NODES.group_resource, "", ""), "NotReady"),
+        kind=TroubleKind.LOST,
+        is_out=True,
+        since=min(filter(None, times), default=None),
+        message_fields={
+            "nodes": f"{len(users)} {describe_lost(users)}",
+            "why": reason_text(lost[first]),
+            "models": on_them,
+        },
+        foreign_text=lost[first].message or "",
+        nodes=frozenset(users),
+    )
+
+
+def _count(models: Collection[str]) -> str:
+    return f"{len(models)} model{'s' if len(models) > 1 else ''}"
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="nodes",
+        parameters_type=NoParameters,
+        message_fields=frozenset({"nodes", "why", "models"}),
+        cause_codes=frozenset({"NotReady"}),
+        required_kinds=(NODES, PODS),
+        optional_kinds=(WORKSPACES, NAMESPACES),
+    ),
+    evaluate,
+)

@@ -1,0 +1,222 @@
+"""
+Probe for model pods that are Ready, but whose containers restart again and again.
+
+A pod that is not Ready is the subject of another reason. Between two crashes it serves for a while, so
+that one ends, and nobody sees that requests are lost with each crash.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.core import (
+    NAMESPACES,
+    PODS,
+    ContainerStateTerminated,
+    ContainerStatus,
+    Pod,
+    container_statuses,
+    workload_name,
+)
+from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
+from reporter.model.enums import TroubleKind
+from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
+from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
+from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.resources.inference_sets import (
+    WORKSPACE_LABEL,
+    find_model_pods,
+    find_workspaces,
+    get_inference_set,
+    pods_of_workspace,
+    without_leftover_pods,
+)
+from reporter.resources.pods import created_at, is_leftover_pod
+from reporter.resources.replicas import is_rolling_out, upgrade_started_at
+from reporter.resources.restarts import RestartCount, count_restarts
+from reporter.snapshot.pod_runs import MAX_RESTARTS
+from reporter.snapshot.snapshot import Snapshot
+
+
+OUT_OF_MEMORY, KILLED, ENDED, CRASH = "OutOfMemory", "Killed", "Ended", "Crash"
+OTHER_CONTAINER = "OtherContainer"
+KILL_EXIT_CODES = frozenset({137, 143})
+"""128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails."""
+
+MAX_REASON_BYTES = 100
+
+
+class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The number of restarts within so many seconds from which on it is trouble."""
+
+    restarts: Annotated[int, Meta(ge=2, le=MAX_RESTARTS)]
+    window_seconds: Annotated[int, Meta(ge=60, le=86400)]
+
+
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    yield to_verdict(snapshot, request.key(), _check_pods(snapshot, request))
+
+
+def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject = request.subject
+    if get_inference_set(snapshot, subject) is None:
+        return []
+    pods = find_model_pods(snapshot, subject)
+    results: list[CheckResult | None] = []
+    for pod in pods:
+        restarted = _find_restarted(pod, request.parameters.restarts)
+        # Of nearly all pods none has, so that is checked first.
+        if restarted and pod.is_ready and not is_leftover_pod(pod):
+            results += _check_containers(snapshot, request, pod, restarted)
+    if not any(isinstance(each, Trouble) for each in results):
+        return results
+    changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
+    return [_soften(each, changing) if isinstance(each, Trouble) else each for each in results]
+
+
+def _soften(trouble: Trouble, changing: Collection[str]) -> Trouble:
+    is_changing = trouble.cause.object.name in changing
+    return replace(trouble, kind=TroubleKind.STARTING) if is_changing else trouble
+
+
+def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) -> set[str]:
+    """Return the names of the pods of replicas that are being rolled out, or upgraded in place."""
+    found = set()
+    for workspace in workspaces:
+        of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
+        upgrade = upgrade_started_at(workspace)
+        found |= {
+            pod.metadata.name
+            for pod in of_replica
+            if is_rolling_out(of_replica) or (upgrade is not None and created_at(pod) < upgrade)
+        }
+    return found
+
+
+def _find_restarted(pod: Pod, limit: int) -> list[ContainerStatus]:
+    """
+    Return the containers that run and have restarted at least *limit* times in all.
+
+    An init container that has ended restarts no more; one that runs is a sidecar.
+    """
+    return [
+        status
+        for status in container_statuses(pod)
+        if status.restart_count >= limit and status.state.running is not None
+    ]
+
+
+def _check_containers(
+    snapshot: Snapshot, request: ProbeRequest, pod: Pod, restarted: Iterable[ContainerStatus]
+) -> Iterator[CheckResult]:
+    """Yield the trouble of the container that restarted most often, and what is not known."""
+    troubles: list[tuple[int, Trouble]] = []
+    limit = request.parameters.restarts
+    for status in restarted:
+        count = _count(snapshot, request, pod, status)
+        if count.least >= limit:
+            troubles.append((count.least, _new_trouble(pod, status, count)))
+        elif count.most >= limit:
+            yield Inconclusive(
+                f"pod {pod.metadata.name}: container {status.name} restarted"
+                f" {status.restart_count} times, and when it did is not known of each"
+            )
+    yield from (trouble for _, trouble in sorted(troubles, key=lambda each: -each[0])[:1])
+
+
+def _count(
+    snapshot: Snapshot, request: ProbeRequest, pod: Pod, status: ContainerStatus
+) -> RestartCount:
+    """
+    Count the restarts of a window that ends now, or with the last restart if there are enough now.
+
+    So the number in a message does not shrink while nothing happens.
+    """
+    meta, parameters = pod.metadata, request.parameters
+    history = snapshot.pod_restarts.get((meta.namespace, meta.name))
+    restarts = history.by_container.get(status.name) if history is not None else None
+    if restarts is None:
+        return RestartCount(0, 0)
+
+    def count_until(end: datetime) -> RestartCount:
+        return count_restarts(
+            restarts,
+            since=end - timedelta(seconds=parameters.window_seconds),
+            now=request.now,
+            pod_started_at=pod.status.start_time,
+        )
+
+    found = count_until(request.now)
+    if found.least < parameters.restarts or not restarts.times:
+        return found
+    return count_until(min(restarts.times[-1], request.now))
+
+
+def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trouble:
+    meta, ended = pod.metadata, status.last_state.terminated
+    running = status.state.running
+    at_least = "at least " if count.most > count.least else ""
+    return Trouble(
+        cause=Cause(
+            ObjectRef(PODS.group_resource, meta.namespace, meta.name), _cause_code(pod, status)
+        ),
+        kind=TroubleKind.FAILED,
+        is_crash=True,
+        since=running.started_at if running is not None else None,
+        object_created_at=meta.creation_timestamp,
+        message_fields={
+            "pod": meta.name,
+            "container": status.name,
+            "restarts": f"{at_least}{count.least} times in {human_duration(count.span)}",
+            "last": _describe_end(ended),
+        },
+        foreign_text=(ended.message or "") if ended is not None else "",
+    )
+
+
+def _cause_code(pod: Pod, status: ContainerStatus) -> str:
+    """
+    Return the code of the last end; that of a container beside the model's has two parts.
+
+    The model's container has the Workspace's name, which is the StatefulSet's too.
+    """
+    code, ended = CRASH, status.last_state.terminated
+    if ended is not None and ended.reason == "OOMKilled":
+        code = OUT_OF_MEMORY
+    elif ended is not None and ended.exit_code in KILL_EXIT_CODES:
+        code = KILLED
+    elif ended is not None and ended.exit_code == 0:
+        code = ENDED
+    model = pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod)
+    names = {each.name for each in container_statuses(pod)}
+    is_other = model in names and status.name != model
+    return f"{OTHER_CONTAINER}.{code}" if is_other else code
+
+
+def _describe_end(ended: ContainerStateTerminated | None) -> str:
+    """Describe how the run before ended; empty if the kubelet does not tell."""
+    if ended is None:
+        return ""
+    reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
+    return f", last {reason} (exit code {ended.exit_code})"
+
+
+PROBE = Probe(
+    ProbeSpec(
+        name="pod-restarting",
+        parameters_type=PodRestartingParameters,
+        message_fields=frozenset({"pod", "container", "restarts", "last"}),
+        cause_codes=frozenset({OUT_OF_MEMORY, KILLED, ENDED, CRASH, OTHER_CONTAINER}),
+        required_kinds=(INFERENCE_SETS, PODS),
+        consulted_kinds=(WORKSPACES,),
+        optional_kinds=(NAMESPACES,),
+        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        pauses_at_zero_replicas=True,
+    ),
+    evaluate,
+)

@@ -1,0 +1,234 @@
+"""The roll-up of what one object asks about."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
+from reporter.model.enums import Layer
+from reporter.model.object_status import ObjectBlocking, SetCounts
+from reporter.model.states import Actionability, State, is_complete
+from reporter.model.status_document import ComponentStatus, Package, Replicas
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
+from reporter.rollup.document import StatusView
+from reporter.rollup.records import NamespaceRecord, SetRecord
+from reporter.rollup.rules import RollUpRules
+from reporter.rollup.totals import GroupsDraft, first_blocker, recount
+
+
+INVALID_SCOPE, NOT_FOUND = "InvalidScope", "NotFound"
+
+NAMED_SEVERITY: Mapping[State, int] = {
+    state: number
+    for number, state in enumerate(
+        (
+            State.CURRENT,
+            State.IN_PROGRESS,
+            State.TERMINATING,
+            State.UNKNOWN,
+            State.FAILED,
+            State.NOT_FOUND,
+        )
+    )
+}
+"""The order in which one state makes that of a package: a set that is named and goes is missed."""
+
+
+class ObjectAnswer(NamedTuple):
+    """
+    The state of what an object asks about, with what is known beside it.
+
+    *unreachable*: why none of its InferenceSets can be reached, if that is why it is not available.
+    *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
+    *problem*: InvalidScope or NotFound, if what it asks about cannot be.
+    """
+
+    state: State
+    available: bool | None = None
+    blocking: ObjectBlocking | None = None
+    replicas: Replicas | None = None
+    inference_sets: SetCounts | None = None
+    package: Package | None = None
+    not_judged: tuple[str, ...] = ()
+    unreachable: str = ""
+    problem: str = ""
+
+
+class AnswerRules(NamedTuple):
+    """
+    The rules for what an object may ask.
+
+    *release_namespace*: the only one from which the cluster may be asked about.
+    """
+
+    rollup: RollUpRules
+    release_namespace: str
+
+
+def find_answer(
+    found: ProductionStackStatus, view: StatusView, rules: AnswerRules
+) -> ObjectAnswer:
+    """Return the answer as of the view. What cannot be listed is Unknown, and not missing."""
+    namespace = found.metadata.namespace
+    answer = (
+        _of_cluster(namespace, view, rules)
+        if found.spec.scope is StatusScope.CLUSTER
+        else _of_namespace(namespace, found.spec.inference_sets, view, rules.rollup)
+    )
+    package = found.spec.package
+    if package is None or not (package.name or package.revision):
+        return answer
+    return answer._replace(package=Package(name=package.name, revision=package.revision))
+
+
+# ---------------------------------------------------------------- the cluster
+
+
+def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectAnswer:
+    if namespace != rules.release_namespace:
+        why = f"scope Cluster is for objects in namespace {rules.release_namespace} alone"
+        return _problem(State.FAILED, INVALID_SCOPE, Layer.CLUSTER, why)
+    cluster = view.cluster()
+    return ObjectAnswer(
+        cluster.state,
+        available=_is_control_plane_available(view, rules.rollup),
+        blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
+        inference_sets=_known_counts(view.rollup.known_set_counts),
+    )
+
+
+def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | None:
+    """
+    Return whether every component can do its work; None if that is Unknown of any.
+
+    One that is out counts at once: while it is held, no replica serves either.
+    """
+    cluster, gate = view.cluster(), view.rollup.evaluation.gate
+    if cluster.state is State.UNKNOWN:
+        return None
+
+    def is_ranked(key: FindingKey) -> bool:
+        return key.subject == CLUSTER_SUBJECT and not rules.entry(key).orthogonal
+
+    states = [each for key, each in gate.finding_states.items() if is_ranked(key)]
+    clocks = [clock for each in states if not each.why_unknown for clock in each.clocks]
+    is_out = any(c.active and not c.stopped and c.trouble.is_out for c in clocks)
+    if is_out or any(map(_serves_nothing, cluster.components)):
+        return False
+    is_unknown = any(each.why_unknown for each in states) or any(c.stopped for c in clocks)
+    return None if is_unknown or any(map(is_ranked, gate.unknown_states)) else True
+
+
+def _serves_nothing(component: ComponentStatus) -> bool:
+    """Return whether a component is missing, or has failed without a replica that serves."""
+    found = component.replicas
+    if found is None:
+        return component.state is not State.UNKNOWN
+    return component.state is State.FAILED and not found.ready
+
+
+# ---------------------------------------------------------------- a namespace
+
+
+def _of_namespace(
+    namespace: str, names: tuple[str, ...], view: StatusView, rules: RollUpRules
+) -> ObjectAnswer:
+    summary = view.namespace_summary(namespace)
+    if summary is None:
+        why = (
+            f"namespace {namespace} is no workload namespace: it has no label"
+            " productionstack.kaito.sh/managed-by=modelharness"
+        )
+        return _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELHARNESS, why)
+    record = view.rollup.namespaces.get(namespace)
+    if record is not None and names and summary.state is not State.TERMINATING:
+        return _of_named_sets(namespace, names, record, view, rules)
+    return ObjectAnswer(
+        summary.state,
+        available=summary.available,
+        blocking=ObjectBlocking.of(summary.blocking) if summary.blocking is not None else None,
+        replicas=summary.replicas,
+        inference_sets=_known_counts(record.counts) if record is not None else None,
+        package=summary.package,
+        not_judged=_not_judged(record.sets.values()) if record is not None else (),
+        unreachable=_why_unreachable(record.sets) if record is not None else "",
+    )
+
+
+def _of_named_sets(
+    namespace: str,
+    names: tuple[str, ...],
+    record: NamespaceRecord,
+    view: StatusView,
+    rules: RollUpRules,
+) -> ObjectAnswer:
+    sets = {name: record.sets[name] for name in names if name in record.sets}
+    absent = [name for name in names if name not in sets]
+    missing = [name for name in absent if view.inference_set(namespace, name) is None]
+    states = [each.standing.state for each in sets.values()]
+    states += [State.NOT_FOUND if name in missing else State.UNKNOWN for name in absent]
+    answer = ObjectAnswer(
+        max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
+        available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
+        replicas=recount(sets.values()).replicas if absent == missing else None,
+        inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
+        package=record.package,
+        not_judged=_not_judged(sets.values()),
+        unreachable=_why_unreachable(sets),
+    )
+    if missing:
+        shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
+        why = f"no InferenceSet {shown} in namespace {namespace}"
+        problem = _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELDEPLOYMENT, why)
+        return answer._replace(blocking=problem.blocking, problem=NOT_FOUND)
+    return answer._replace(blocking=_blocking(namespace, absent, record, sets, view, rules))
+
+
+def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
+    """Return the counts with their total; None if that is not known."""
+    return SetCounts.of(counts) if is_complete(counts) else None
+
+
+def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
+    return tuple(sorted({str(reason) for each in sets for reason in each.not_judged}))
+
+
+def _why_unreachable(sets: Mapping[str, SetRecord]) -> str:
+    """Return why the first InferenceSet that cannot be reached is not available."""
+    whys = (f"{name}: {why}" for name in sorted(sets) if (why := sets[name].why_unreachable))
+    return next(whys, "")
+
+
+def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:
+    answers = [each.available for each in sets]
+    if True in answers:
+        return True
+    return None if None in answers or may_be_more else False
+
+
+def _blocking(
+    namespace: str,
+    absent: list[str],
+    record: NamespaceRecord,
+    sets: Mapping[str, SetRecord],
+    view: StatusView,
+    rules: RollUpRules,
+) -> ObjectBlocking | None:
+    """Return what blocks the harness and these sets, chosen as that of a whole namespace is."""
+    groups = GroupsDraft({}, rules)
+    groups.replace("", None, record.harness)
+    for name, each in sets.items():
+        groups.replace(name, None, each.standing)
+    found = view.blocking(replace(record.harness, blocker=first_blocker(groups.finish())))
+    if found is None and absent:
+        unlisted = view.inference_set(namespace, absent[0])
+        found = unlisted.blocking if unlisted is not None else None
+    return ObjectBlocking.of(found) if found is not None else None
+
+
+def _problem(state: State, code: str, layer: Layer, why: str) -> ObjectAnswer:
+    blocking = ObjectBlocking(
+        reason=code, code=code, layer=layer, message=why, actionability=Actionability.USER
+    )
+    return ObjectAnswer(state, available=False, blocking=blocking, problem=code)

@@ -1,0 +1,262 @@
+"""Render the roll-up as published: texts, ages and sums, of as much of it as was asked for."""
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reporter.model.enums import Layer
+from reporter.model.states import COUNTED_STATES, Actionability, Mode, SinceFrom, State
+from reporter.model.status_document import (
+    MAX_CONTRIBUTING,
+    SCHEMA_VERSION,
+    Blocking,
+    ClusterCounts,
+    ClusterStatus,
+    Contributing,
+    Counts,
+    HarnessStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    StatusDocument,
+    silenced_by,
+)
+from reporter.model.subjects import Subject
+from reporter.rollup.records import (
+    Blocker,
+    NamespaceRecord,
+    RollUp,
+    SetRecord,
+    Standing,
+)
+from reporter.rollup.rules import RollUpRules
+from reporter.rollup.standings import NOT_EVALUATED
+from reporter.rollup.texts import describe_suppressed, render_texts
+from reporter.rollup.totals import RankedCause, rank_causes
+from reporter.rollup.unlisted import unlisted_blocking, unlisted_namespaces
+
+
+NOT_STARTED = "No pass was finished yet."
+
+ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
+
+
+class StatusView:
+    """The roll-up at one moment, with *now* for ages. Rendering it changes nothing."""
+
+    def __init__(
+        self, rollup: RollUp, rules: RollUpRules, *, now: datetime, mode: Mode = Mode.WATCHING
+    ) -> None:
+        self.rollup, self.rules, self._now, self._mode = rollup, rules, now, mode
+
+    def document(
+        self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
+    ) -> StatusDocument:
+        """Return a document with these parts."""
+        return StatusDocument(
+            schema=SCHEMA_VERSION,
+            mode=self._mode,
+            evaluated_at=self.rollup.evaluated_at,
+            page_max_age_seconds=self.rollup.page_age,
+            cluster=cluster,
+            namespaces=namespaces,
+        )
+
+    def cluster(self) -> ClusterStatus:
+        rollup = self.rollup
+        if rollup.cluster is None:
+            return ClusterStatus(
+                state=State.UNKNOWN,
+                blocking=Blocking(
+                    code=NOT_EVALUATED,
+                    layer=Layer.CLUSTER,
+                    message=NOT_STARTED,
+                    actionability=Actionability.TRANSIENT,
+                ),
+            )
+        standing = rollup.cluster.standing
+        return ClusterStatus(
+            state=standing.state,
+            uid=rollup.cluster.uid,
+            last_known=standing.last_known,
+            blocking=self.blocking(standing),
+            suppressed=describe_suppressed(standing.suppressed, self.rules),
+            components=rollup.cluster.components,
+            counts=ClusterCounts(
+                namespaces=Counts.as_known(rollup.known_namespace_counts),
+                inference_sets=Counts.as_known(rollup.known_set_counts),
+            ),
+            unlisted_layers=rollup.cluster.unlisted,
+        )
+
+    def namespaces(self, states: Collection[State] = ANY_STATE) -> Iterator[NamespaceStatus]:
+        """
+        Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
+        """
+        for name in self.namespace_names(states):
+            found = self.namespace(name, states)
+            if found is not None:
+                yield found
+
+    def namespace_names(self, states: Collection[State] = ANY_STATE) -> list[str]:
+        return [
+            name
+            for name, record in sorted(self.rollup.namespaces.items())
+            if record.standing.state in states
+            or any(number and state in states for state, number in record.totals.by_state.items())
+        ]
+
+    def namespace(
+        self, name: str, states: Collection[State] = ANY_STATE
+    ) -> NamespaceStatus | None:
+        """
+        Return one namespace with its InferenceSets in one of the states; None if it is not there.
+
+        While namespaces cannot be listed, one that is not known is Unknown.
+        """
+        summary = self.namespace_summary(name)
+        if summary is None:
+            return None
+        return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
+
+    def namespace_summary(self, name: str) -> NamespaceStatus | None:
+        """Return one namespace without its InferenceSets."""
+        record = self.rollup.namespaces.get(name)
+        if record is None:
+            return self._unlisted_namespace(name)
+        standing = record.standing
+        others = rank_causes(record.groups)[1:]
+        return NamespaceStatus(
+            name=name,
+            state=standing.state,
+            last_known=standing.last_known,
+            available=record.available,
+            package=record.package,
+            blocking=self.blocking(standing),
+            contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
+            contributing_count=len(others),
+            replicas=record.replicas,
+            counts=Counts.as_known(record.counts),
+            harness=self._harness(record),
+        )
+
+    def inference_sets(
+        self, namespace: str, states: Collection[State] = ANY_STATE
+    ) -> Iterator[InferenceSetStatus]:
+        """Yield the InferenceSets of a namespace in one of the states, by name."""
+        record = self.rollup.namespaces.get(namespace)
+        for name, each in sorted(record.sets.items()) if record is not None else ():
+            if each.standing.state in states:
+                yield self._inference_set(name, each)
+
+    def inference_set(self, namespace: str, name: str) -> InferenceSetStatus | None:
+        """Return one InferenceSet; None if it is not there, Unknown while that cannot be known."""
+        record = self.rollup.namespaces.get(namespace)
+        if record is not None and name in record.sets:
+            return self._inference_set(name, record.sets[name])
+        subject = self.rules.named_subject(namespace, name)
+        whole = Subject(subject.layer, "", subject.all_of_kind.name)
+        why = self._why_unlisted(whole)
+        if not why:
+            return None
+        blocking = self._unlisted_blocking(whole, why)
+        return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
+        whole = unlisted_namespaces(self.rollup.evaluation.known_subjects.unknown)
+        why = self._why_unlisted(whole)
+        if not why:
+            return None
+        blocking = self._unlisted_blocking(whole, why)
+        return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+
+    def _unlisted_blocking(self, whole: Subject, why: str) -> Blocking:
+        return unlisted_blocking(self.rollup, whole, why, now=self._now)
+
+    def _why_unlisted(self, whole: Subject) -> str:
+        """Return why subjects may exist that are not known; empty if all are known."""
+        if self.rollup.cluster is None:
+            return NOT_STARTED
+        return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
+
+    def _inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
+        standing, facts = record.standing, record.facts
+        return InferenceSetStatus(
+            name=name,
+            state=standing.state,
+            last_known=standing.last_known,
+            available=record.available,
+            unreachable=record.why_unreachable,
+            paused=facts.is_paused if facts is not None else False,
+            observed_generation=facts.observed_generation if facts is not None else None,
+            generation=facts.generation if facts is not None else None,
+            replicas=record.replicas,
+            not_judged=record.not_judged,
+            blocking=self.blocking(standing),
+            suppressed=describe_suppressed(standing.suppressed, self.rules),
+        )
+
+    def _harness(self, record: NamespaceRecord) -> HarnessStatus | None:
+        harness = record.harness
+        if record.is_bare:
+            return None
+        return HarnessStatus(
+            state=harness.state,
+            last_known=harness.last_known,
+            blocking=self.blocking(harness),
+            suppressed=describe_suppressed(harness.suppressed, self.rules),
+        )
+
+    # ------------------------------------------------------------ what blocks
+
+    def blocking(self, standing: Standing) -> Blocking | None:
+        blocker = standing.blocker
+        if blocker is None:
+            return None
+        message, remedy = self._texts(blocker)
+        # An earlier process may have seen it begin, as long as its Events are not read.
+        is_dated = not (
+            self.rollup.evaluation.unread_events and blocker.since_from is SinceFrom.PROCESS
+        )
+        return Blocking(
+            reason=blocker.reason,
+            code=blocker.code,
+            layer=blocker.layer,
+            object=str(blocker.object) if blocker.object is not None else "",
+            message=message,
+            remedy=remedy,
+            actionability=blocker.actionability,
+            pointer=blocker.is_pointer,
+            via=blocker.via,
+            held=blocker.held,
+            since=blocker.since if is_dated else None,
+            since_from=blocker.since_from if is_dated else None,
+            in_state_seconds=max(int((self._now - blocker.since).total_seconds()), 0),
+            window_seconds=int(blocker.window.total_seconds()),
+            stalled=blocker.stalled,
+            pattern=blocker.pattern,
+            silenced=silenced_by(blocker.silence),
+        )
+
+    def _texts(self, blocker: Blocker) -> tuple[str, str]:
+        """Return what is wrong and what to do, as in the Event, without its suffixes."""
+        if blocker.key is None or blocker.why:
+            return blocker.why, ""
+        if not blocker.troubles:
+            return "", ""
+        return render_texts(blocker.key, blocker.troubles, self.rules)
+
+
+def _contributing(cause: RankedCause) -> Contributing:
+    return Contributing(
+        reason=cause.key.reason,
+        code=cause.key.code,
+        state=_state_of_group(cause.key.milder_than_failed),
+        pointer=cause.key.is_pointer,
+        subjects=cause.subjects,
+    )
+
+
+def _state_of_group(milder_than_failed: int) -> State:
+    severity = State.FAILED.severity - milder_than_failed
+    return next(state for state in State if state.severity == severity)

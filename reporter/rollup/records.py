@@ -1,0 +1,293 @@
+"""
+The roll-up as the fold keeps it: records of each subject, without the texts that are only rendered.
+
+All are frozen; what did not change remains the same object from pass to pass.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from msgspec import Struct, field
+
+from reporter.evaluation.evaluation import Evaluation
+from reporter.kinds.core import Pod
+from reporter.kinds.kaito import InferenceSet, Workspace
+from reporter.model.enums import Layer, Reason
+from reporter.model.silences import Silence
+from reporter.model.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
+from reporter.model.status_document import ComponentStatus, Package, Replicas, UnlistedLayer
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef, Trouble
+
+
+class Blocker(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The cause that keeps a subject from being Current.
+
+    *key*: the cause's finding; None if there is progress without trouble, or nothing was evaluated.
+    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
+    *why*: a text of its own, where no trouble has one. *window*: how long it may take.
+    *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
+    *troubles*: what its text is rendered from, so that another text is another blocker.
+    *silence*: for whose sake the cause is not announced.
+    """
+
+    code: str
+    layer: Layer
+    since: datetime
+    since_from: SinceFrom
+    window: timedelta
+    actionability: Actionability
+    key: FindingKey | None = None
+    object: ObjectRef | None = None
+    why: str = ""
+    held: bool = False
+    stalled: bool = False
+    pattern: Pattern | None = None
+    via: tuple[Reason, ...] = ()
+    deadline: datetime | None = None
+    troubles: tuple[Trouble, ...] = ()
+    silence: Silence | None = None
+
+    @property
+    def reason(self) -> str:
+        return self.key.reason if self.key is not None else ""
+
+    @property
+    def is_pointer(self) -> bool:
+        return bool(self.via)
+
+
+class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    A finding that only follows from the reasons *by*, with the troubles that its text is rendered from.
+    """
+
+    key: FindingKey
+    by: tuple[Reason, ...]
+    troubles: tuple[Trouble, ...]
+    held: bool = False
+
+
+class Standing(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The state of one subject.
+
+    *since*: when this process saw the state begin. *last_known*: the state before an Unknown one.
+    *suppressed*: findings of its own, the most important first, whatever blocks it.
+    """
+
+    state: State
+    since: datetime
+    last_known: State | None = None
+    blocker: Blocker | None = None
+    suppressed: tuple[SuppressedFinding, ...] = ()
+
+
+class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The progress of an InferenceSet, with the objects that it was counted from.
+
+    *has_replicas*: False for a subject of another kind, of which nobody counts replicas.
+    """
+
+    inference_set: InferenceSet | None
+    workspaces: tuple[Workspace, ...] | None
+    pods: tuple[Pod, ...] | None
+    replicas: Replicas | None = None
+    observed_generation: int | None = None
+    generation: int | None = None
+    is_stale: bool = False
+    has_replicas: bool = True
+
+    @property
+    def is_paused(self) -> bool:
+        return self.replicas is not None and self.replicas.desired == 0
+
+
+class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    One InferenceSet, or another subject with a name.
+
+    *replicas*: those of *facts*, as far as their objects can be read now.
+    *is_evaluated*: False for a new one that the pass has not reached yet.
+    *is_cut_off*: what its route depends on is out.
+    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
+    *not_judged*: ranked reasons that need metrics pages of which none is known.
+    *revision*: that of the roll-up in which the record last changed.
+    """
+
+    standing: Standing
+    facts: SetFacts | None = None
+    replicas: Replicas | None = None
+    available: bool | None = None
+    is_evaluated: bool = True
+    is_cut_off: bool = False
+    unreachable: str = ""
+    not_judged: tuple[Reason, ...] = ()
+    revision: int = 0
+
+    @property
+    def why_unreachable(self) -> str:
+        """The reason for which it is not available; empty if it may be, or nothing is known."""
+        return self.unreachable if self.available is False else ""
+
+
+class GroupKey(Struct, frozen=True, order=True, gc=False):
+    """The properties that blockers of a namespace have in common, ordered by importance."""
+
+    milder_than_failed: int
+    is_settling: bool
+    is_silenced: bool
+    is_pointer: bool
+    layer: int
+    rank: int
+    reason: str
+    code: str
+
+
+class Totals(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    Sums over the InferenceSets of a namespace, kept by difference.
+
+    *available*, *maybe_available*: how many are, and of how many it is not known.
+    *unreported*: of how many sets the replicas wanted, those updated, and those ready, are not known.
+    """
+
+    counts: tuple[int, ...] = (0,) * len(COUNTED_STATES)
+    available: int = 0
+    maybe_available: int = 0
+    desired: int = 0
+    updated: int = 0
+    ready: int = 0
+    desired_unreported: int = 0
+    updated_unreported: int = 0
+    ready_unreported: int = 0
+
+    @property
+    def by_state(self) -> Mapping[State, int]:
+        return dict(zip(COUNTED_STATES, self.counts, strict=True))
+
+    @property
+    def replicas(self) -> Replicas | None:
+        """The sums over the InferenceSets; None where one of them does not report."""
+        if self.desired_unreported:
+            return None
+        return Replicas(
+            desired=self.desired,
+            updated=None if self.updated_unreported else self.updated,
+            ready=None if self.ready_unreported else self.ready,
+        )
+
+
+def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[State, int]:
+    """Return the counts without the zeros that are not known, as there may be more subjects."""
+    return counts if has_all else {state: number for state, number in counts.items() if number}
+
+
+Group = Mapping[str, Blocker]
+"""Blockers by name of the subject; "" is the harness."""
+
+NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
+NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
+
+
+class NamespaceRecord(Struct, frozen=True, kw_only=True):
+    """
+    One workload namespace. *standing*: the worst of its harness and sets.
+
+    *unlisted*: why it may have further sets, in any state; empty if all are known.
+    *has_all_sets*: its InferenceSets can be listed.
+    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
+    """
+
+    standing: Standing
+    harness: Standing
+    sets: Mapping[str, SetRecord] = NO_SETS
+    totals: Totals = Totals()
+    groups: Mapping[GroupKey, Group] = NO_GROUPS
+    package: Package | None = None
+    is_evaluated: bool = True
+    unlisted: str = ""
+    has_all_sets: bool = True
+    is_bare: bool = False
+    revision: int = 0
+
+    @property
+    def replicas(self) -> Replicas | None:
+        return self.totals.replicas if self.has_all_sets else None
+
+    @property
+    def counts(self) -> Mapping[State, int]:
+        """The number of sets by state, as far as it is known."""
+        return counts_as_known(self.totals.by_state, has_all=not self.unlisted)
+
+    @property
+    def available(self) -> bool | None:
+        if self.totals.available:
+            return True
+        unknown = (
+            self.totals.maybe_available or self.unlisted or self.standing.state is State.UNKNOWN
+        )
+        return None if unknown else False
+
+
+class ClusterRecord(Struct, frozen=True, kw_only=True):
+    """
+    The control plane, and the layers whose subjects are not all known.
+
+    *uid*: of the namespace kube-system, which stands for the cluster's; empty if it is not known.
+    """
+
+    standing: Standing
+    uid: str = ""
+    components: tuple[ComponentStatus, ...] = ()
+    unlisted: tuple[UnlistedLayer, ...] = ()
+
+    def has_all(self, layer: Layer) -> bool:
+        return all(each.layer is not layer for each in self.unlisted)
+
+
+NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
+
+
+class RollUp(Struct, frozen=True):
+    """
+    The roll-up after one pass; of *evaluation*, from which texts are rendered.
+
+    *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
+    *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
+    *deadlines*: when time alone changes the record of a subject. *packages*: those
+    that status objects name, by namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be old where pages
+    are read less often than the interval says.
+    """
+
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    cluster: ClusterRecord | None = None
+    namespaces: Mapping[str, NamespaceRecord] = field(default_factory=dict)
+    set_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
+    namespace_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
+    terminating: frozenset[Subject] = frozenset()
+    episodes: Mapping[FindingKey, datetime] = field(default_factory=dict)
+    deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
+    next_deadline: datetime | None = None
+    packages: Mapping[str, Package] = field(default_factory=dict)
+    revision: int = 0
+    page_age: int | None = None
+
+    @property
+    def evaluated_at(self) -> datetime | None:
+        return self.evaluation.evaluated_at
+
+    @property
+    def known_set_counts(self) -> Mapping[State, int]:
+        """The number of InferenceSets by state, as far as it is known."""
+        return counts_as_known(self.set_counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
+
+    @property
+    def known_namespace_counts(self) -> Mapping[State, int]:
+        return counts_as_known(self.namespace_counts, has_all=self._has_all(Layer.MODELHARNESS))
+
+    def _has_all(self, layer: Layer) -> bool:
+        return self.cluster is not None and self.cluster.has_all(layer)

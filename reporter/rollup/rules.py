@@ -1,0 +1,119 @@
+"""The rules of the roll-up that do not change while a process runs, and the input of one fold."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+
+from reporter.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
+from reporter.model.enums import Layer, Reason, TroubleKind
+from reporter.model.status_document import Package
+from reporter.model.subjects import FindingKey, Subject
+from reporter.probes.deployments import DeploymentsParameters
+from reporter.snapshot.snapshot import Snapshot
+
+
+LAYER_WINDOWS: Mapping[Layer, timedelta] = {
+    Layer.CLUSTER: timedelta(minutes=5),
+    Layer.MODELHARNESS: timedelta(minutes=15),
+    Layer.MODELDEPLOYMENT: timedelta(minutes=30),
+}
+"""
+Time that something may be Unknown, or in progress without trouble, unless its entry has a window.
+"""
+
+ROUTE_PROBE = "route"
+SERVING_PROBES = frozenset({ROUTE_PROBE, "engine-stalled"})
+"""The probes whose trouble makes an InferenceSet unavailable although its replicas are ready."""
+
+
+class RollUpRules(Struct, frozen=True):
+    """
+    The rules of a roll-up that do not change between two passes.
+
+    *flags* holds the flags by name, for components whose place they give. *grace*: the startup grace.
+    """
+
+    catalogue: Catalogue
+    flags: Mapping[str, str]
+    grace: timedelta = timedelta(seconds=60)
+
+    def entry(self, key: FindingKey) -> CatalogueEntry:
+        return self.catalogue[key.reason]
+
+    def named_subject(self, namespace: str, name: str) -> Subject:
+        """Return the subject of this name, in the layer that makes subjects of its kind."""
+        subject = Subject(Layer.MODELDEPLOYMENT, namespace, name)
+        harness = Subject(Layer.MODELHARNESS, namespace, name)
+        is_harness = bool(subject.kind) and bool(
+            self.catalogue.subject_definitions.find(Layer.MODELHARNESS, subject.kind)
+        )
+        return harness if is_harness else subject
+
+    def reads_pages(self, key: FindingKey) -> bool:
+        """Return whether the reason is evaluated from metrics pages."""
+        spec = SPECS.get(self.entry(key).probe)
+        return spec is not None and spec.scrape is not None
+
+    def has_revisions(self, reason: Reason) -> bool:
+        """
+        Return whether Deployments of several revisions may run, of which one that works suffices.
+        """
+        parameters = self.catalogue[reason].parameters
+        return isinstance(parameters, DeploymentsParameters) and parameters.revisions
+
+    def rank(self, key: FindingKey) -> int:
+        return self.entry(key).rank or 0
+
+    @property
+    def serving_reasons(self) -> frozenset[Reason]:
+        """
+        The reasons whose outage leaves an InferenceSet unavailable although its replicas are ready.
+        """
+        entries = self.catalogue.entries.values()
+        return frozenset(each.reason for each in entries if each.probe in SERVING_PROBES)
+
+    @property
+    def route_reasons(self) -> frozenset[Reason]:
+        """The reasons without a finding of which the route of an InferenceSet works."""
+        entries = self.catalogue.entries.values()
+        return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
+
+    @property
+    def package_label(self) -> str:
+        return self.flags.get("package-label", "")
+
+    @property
+    def revision_label(self) -> str:
+        return self.flags.get("revision-label", "")
+
+    def finding_window(self, key: FindingKey) -> timedelta:
+        """Return how long a normal start or change may take."""
+        return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
+
+    def quiet_window(self, layer: Layer, key: FindingKey | None = None) -> timedelta:
+        """Return how long something may be Unknown or in progress without trouble."""
+        window = self.entry(key).window if key is not None else None
+        return LAYER_WINDOWS[layer] if window is None else window
+
+
+class RollUpInput(Struct, frozen=True):
+    """
+    One pass.
+
+    *looked_at*: the subjects whose probes ran in it. *dirty*: those of objects that changed, also if
+    they do not exist or were not reached. *episodes*: since when each key is announced. *packages*:
+    those that status objects name, by namespace. *has_other_rules*: the pass before was rolled up by
+    others.
+    """
+
+    evaluation: Evaluation
+    snapshot: Snapshot
+    looked_at: frozenset[Subject]
+    dirty: frozenset[Subject]
+    now: datetime
+    episodes: Mapping[FindingKey, datetime]
+    packages: Mapping[str, Package] = field(default_factory=dict)
+    has_other_rules: bool = False

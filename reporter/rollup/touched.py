@@ -1,0 +1,154 @@
+"""The subjects whose roll-up may have changed in a pass."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+
+from reporter.catalogue.entries import Scope
+from reporter.evaluation.diff import changed_keys
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.suppression import Outage, Suppressions
+from reporter.model.enums import Layer
+from reporter.model.subjects import FindingKey, Subject
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.rollup.terminating import find_terminating
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Touched(NamedTuple):
+    """
+    The subjects to roll up again; those *gone* have no record any longer.
+
+    *changed*: those of *subjects* of which more than their objects may have changed.
+    """
+
+    subjects: frozenset[Subject]
+    changed: frozenset[Subject]
+    gone: frozenset[Subject]
+    terminating: frozenset[Subject]
+
+
+def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touched:
+    """Return the subjects to roll up: those looked at, and those that depend on what changed."""
+    known, known_before = given.evaluation.known_subjects, before.evaluation.known_subjects
+    terminating = before.terminating
+    if _may_end(before, given):
+        terminating = find_terminating(given.snapshot)
+    is_all_new = (
+        before.cluster is None
+        or given.has_other_rules
+        or before.evaluation.unread_events != given.evaluation.unread_events
+    )
+    if is_all_new or known.unknown != known_before.unknown:
+        there = known.all | terminating
+        gone = (known_before.all | before.terminating) - there
+        return Touched(there, there, gone, terminating)
+    # What is being deleted is looked at no longer, but its replicas still end one by one.
+    changed = (given.dirty & terminating).union(_changed_subjects(before, given, rules))
+    changed |= {
+        Subject(Layer.MODELHARNESS, each)
+        for each in different_keys(before.packages, given.packages)
+    }
+    gone = frozenset()
+    if known is not known_before or terminating != before.terminating:
+        there, there_before = known.all | terminating, known_before.all | before.terminating
+        changed |= (there - there_before) | (terminating ^ before.terminating)
+        gone = there_before - there
+    existing = frozenset(s for s in changed if s in known.all or s in terminating)
+    return Touched(existing | (given.looked_at & known.all), existing, gone, terminating)
+
+
+def _may_end(before: RollUp, given: RollUpInput) -> bool:
+    """Return whether subjects may have begun or ended to be deleted."""
+    known = given.evaluation.known_subjects
+    # Each beginning and end changes the known subjects; a full pass looks in any case.
+    return (
+        before.cluster is None
+        or known is not before.evaluation.known_subjects
+        or Subject(Layer.MODELDEPLOYMENT) in given.dirty
+        # So does one of a namespace that is being deleted, and may lose its label.
+        or Subject(Layer.MODELHARNESS) in given.dirty
+    )
+
+
+def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Iterator[Subject]:
+    old, new = before.evaluation, given.evaluation
+    if before.next_deadline is not None and before.next_deadline <= given.now:
+        yield from (s for s, moment in before.deadlines.items() if moment <= given.now)
+    keys = (
+        changed_keys(old.gate.finding_states, new.gate.finding_states)
+        | changed_keys(old.gate.unknown_states, new.gate.unknown_states)
+        | different_keys(before.episodes, given.episodes)
+        | different_keys(old.silences.silenced, new.silences.silenced)
+    )
+    suppressed = _with_dependents(keys, old.suppressions, new.suppressions)
+    yield from (key.subject for key in keys | suppressed)
+    yield from _cut_off_subjects(old, new, rules)
+
+
+def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
+    """Return the keys with another value, or that exist in one mapping only."""
+    if before is after:
+        return set()
+    changed = {key for key, value in after.items() if before.get(key) != value}
+    return changed | (before.keys() - after.keys())
+
+
+def _with_dependents(
+    keys: set[FindingKey], before: Suppressions, after: Suppressions
+) -> set[FindingKey]:
+    """Return the keys whose suppression changed, and those that point at any changed key."""
+    found = different_keys(before.suppressed_by, after.suppressed_by)
+    sources = {key for each in after.suppressed_by.values() for key in each}
+    changed = (keys | found | _changed_outages(before, after)) & sources
+    while changed:
+        dependents = {
+            key for key, each in after.suppressed_by.items() if not changed.isdisjoint(each)
+        }
+        changed = (dependents & sources) - changed - found
+        found |= dependents
+    return found
+
+
+def _changed_outages(before: Suppressions, after: Suppressions) -> set[FindingKey]:
+    def times(outage: Outage) -> tuple[bool, datetime | None]:
+        # When it ended; its other times advance with every pass.
+        ended = outage.as_of - outage.recovered_for
+        return (outage.is_out, None if outage.is_out else ended)
+
+    return different_keys(
+        {key: times(each) for key, each in before.outages.items()},
+        {key: times(each) for key, each in after.outages.items()},
+    )
+
+
+def _cut_off_subjects(old: Evaluation, new: Evaluation, rules: RollUpRules) -> Iterator[Subject]:
+    """Yield the InferenceSets whose routes begin or cease to depend on something that is out."""
+    before = route_outages(old, rules)
+    after = route_outages(new, rules)
+    if before == after:
+        return
+    namespaces = {key.subject.namespace for key in before ^ after}
+    for subject in new.subjects:
+        if subject.layer is Layer.MODELDEPLOYMENT and subject.namespace in namespaces:
+            yield subject
+
+
+def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[FindingKey]:
+    """Return the findings that are out, and on which every route of their namespace depends."""
+    outages = evaluation.suppressions.outages
+    if not outages:
+        return frozenset()
+    routes = rules.route_reasons
+    sources = {
+        row.source
+        for row in rules.catalogue.suppressions
+        if row.target in routes and row.scope is Scope.NAMESPACE
+    }
+    return frozenset(
+        key for key, outage in outages.items() if outage.is_out and key.reason in sources
+    )

@@ -1,0 +1,255 @@
+"""
+The status that an object is to have, when it is known well enough, and the patch that brings it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from reporter.kinds.productionstack import ProductionStackStatus, StatusObject
+from reporter.model.object_status import ObjectStatus
+from reporter.model.states import State
+from reporter.model.times import parse_zoned_time
+from reporter.rollup.answers import (
+    NOT_FOUND,
+    AnswerRules,
+    ObjectAnswer,
+    find_answer,
+)
+from reporter.rollup.conditions import make_conditions
+from reporter.rollup.document import StatusView
+from reporter.rollup.standings import NOT_EVALUATED, NOT_LISTED
+
+
+Json: TypeAlias = dict[str, Any]
+
+GENERATION_SETTLE = timedelta(seconds=5)
+"""
+Time that a new generation waits: what is applied together with it reaches other watches at other
+times. Until then kstatus calls the object InProgress.
+"""
+
+RENEWAL_RECHECK = timedelta(seconds=30)
+
+RENEWAL_SPACING = timedelta(seconds=0.5)
+
+TEXT_INTERVAL = timedelta(minutes=1)
+"""
+Least time between two writes of a status of which only texts change, such as numbers of restarts and requests.
+"""
+
+EVALUATION_TIME, REPORTED_TIME = "lastEvaluationTime", "reportedTimestampSeconds"
+VOLATILE = frozenset({EVALUATION_TIME, REPORTED_TIME})
+"""The keys that change without news; they are written with other changes, and now and then."""
+
+
+class ObjectMemory(NamedTuple):
+    """
+    The memory of a process about an object, beside what is in the cluster.
+
+    *seen_at*: when this generation was first seen. *missing_since*: since when what it names is.
+    """
+
+    uid: str
+    generation: int
+    seen_at: datetime
+    missing_since: datetime | None = None
+
+
+class ObjectLook(NamedTuple):
+    """
+    The result of looking at one object.
+
+    *wanted*: its status without the time of the evaluation; None while it is not known well enough.
+    *deadline*: when time alone changes that.
+    """
+
+    memory: ObjectMemory
+    wanted: Json | None
+    deadline: datetime | None = None
+
+
+def look_at(
+    found: ProductionStackStatus,
+    view: StatusView,
+    rules: AnswerRules,
+    memory: ObjectMemory | None,
+    *,
+    now: datetime,
+) -> ObjectLook:
+    """
+    Return the status that the object is to have. *memory*: of the look before; None for the first.
+    """
+    meta = found.metadata
+    if memory is None or (memory.uid, memory.generation) != (meta.uid, meta.generation):
+        memory = ObjectMemory(meta.uid, meta.generation, now)
+    ready_at = memory.seen_at + GENERATION_SETTLE
+    if found.observed_generation != meta.generation and now < ready_at:
+        return ObjectLook(memory, None, ready_at)
+    answer = find_answer(found, view, rules)
+    if _is_being_evaluated(answer, view):
+        return ObjectLook(memory, None)
+    memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
+    return ObjectLook(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
+
+
+def _stalled_at(answer: ObjectAnswer) -> datetime | None:
+    """
+    Return when time alone makes what cannot be listed stalled; all else changes the roll-up then.
+    """
+    found = answer.blocking
+    if found is None or found.code != NOT_LISTED or found.stalled or found.since is None:
+        return None
+    return found.since + timedelta(seconds=found.window_seconds + 1)  # its fraction is cut off
+
+
+def _is_being_evaluated(answer: ObjectAnswer, view: StatusView) -> bool:
+    """
+    Return whether the first pass over it is under way. After a fault of the roll-up it is Unknown.
+    """
+    is_new = answer.blocking is not None and answer.blocking.code == NOT_EVALUATED
+    return is_new and view.rollup.cluster is not None
+
+
+def _wait_for_missing(
+    found: ProductionStackStatus,
+    memory: ObjectMemory,
+    answer: ObjectAnswer,
+    rules: AnswerRules,
+    *,
+    now: datetime,
+) -> tuple[ObjectMemory, ObjectAnswer, datetime | None]:
+    """Give what is named and missing the startup grace: it may be applied a moment later."""
+    if answer.problem != NOT_FOUND:
+        return memory._replace(missing_since=None), answer, None
+    memory = memory._replace(missing_since=memory.missing_since or now)
+    held = found.status or {}
+    if (
+        held.get("state") == State.NOT_FOUND
+        and found.observed_generation == found.metadata.generation
+    ):
+        return memory, answer, None
+    deadline = (memory.missing_since or now) + rules.rollup.grace
+    if now >= deadline:
+        return memory, answer, None
+    return memory, answer._replace(state=State.IN_PROGRESS), deadline
+
+
+def _render(found: ProductionStackStatus, answer: ObjectAnswer, *, now: datetime) -> Json:
+    generation = found.metadata.generation
+    status = ObjectStatus(
+        observed_generation=generation,
+        state=answer.state,
+        conditions=make_conditions(answer, found.status or {}, generation=generation, now=now),
+        blocking=answer.blocking,
+        replicas=answer.replicas,
+        inference_sets=answer.inference_sets,
+        not_judged=answer.not_judged,
+        package_revision=answer.package.revision if answer.package is not None else "",
+    )
+    # As a client reads it: lists and texts, where to_builtins has tuples.
+    rendered: Json = msgspec.json.decode(msgspec.json.encode(status))
+    return rendered
+
+
+# ---------------------------------------------------------------- writes
+
+
+def is_outdated(found: StatusObject, wanted: Json) -> bool:
+    """
+    Return whether the status in the cluster is another one; times of evaluation are of no account.
+    """
+    held = found.status or {}
+    return {key: each for key, each in held.items() if key not in VOLATILE} != wanted
+
+
+def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> datetime:
+    """Return when a status that is outdated is to be written."""
+    last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
+    if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
+        return now
+    return min(last, now) + TEXT_INTERVAL
+
+
+def _without_texts(status: Mapping[str, Any]) -> Json:
+    """Return a status without its messages and the time of its evaluation."""
+    rest = {key: value for key, value in status.items() if key not in VOLATILE}
+    for key in ("blocking", "conditions"):
+        if key in rest:
+            rest[key] = _drop_messages(rest[key])
+    return rest
+
+
+def _drop_messages(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_drop_messages(each) for each in value]
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if key != "message"}
+    return value
+
+
+def evaluation_interval(objects: int, *, spacing: timedelta = RENEWAL_SPACING) -> timedelta:
+    """
+    Return how often the time of the evaluation is renewed. *spacing*: between two such writes.
+    """
+    return max(timedelta(minutes=5), objects * spacing)
+
+
+def renewal_due_at(
+    found: StatusObject,
+    interval: timedelta,
+    *,
+    evaluated_at: datetime | None,
+    now: datetime,
+) -> datetime:
+    """
+    Return when the time of the evaluation is to be renewed; a time of the future counts as none.
+
+    Without a newer evaluation there is nothing to renew, so that is looked at again later.
+    """
+    last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
+    if last is None or last > now + interval:
+        last = now - interval
+    if evaluated_at is None or evaluated_at.replace(microsecond=0) <= last:
+        return max(last + interval, now + RENEWAL_RECHECK)
+    return last + interval
+
+
+def make_patch(
+    found: StatusObject,
+    wanted: Json,
+    *,
+    evaluated_at: datetime | None,
+    reported: float | None = None,
+) -> Json:
+    """
+    Return the JSON merge patch (RFC 7386), for this very version of the object.
+
+    *evaluated_at*, *reported*: None leaves the time as it is.
+    """
+    before = found.status or {}
+    after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | wanted
+    if evaluated_at is not None:
+        after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at.replace(microsecond=0))
+    if reported is not None:
+        after[REPORTED_TIME] = reported
+    return {
+        "metadata": {"resourceVersion": found.metadata.resource_version},
+        "status": merge_patch(before, after),
+    }
+
+
+def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
+    """Return the merge patch that makes *after* of *before*. Lists are replaced as a whole."""
+    patch: Json = dict.fromkeys(sorted(before.keys() - after.keys()))
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(value, dict) and isinstance(old, dict):
+            inner = merge_patch(old, value)
+            if inner:
+                patch[key] = inner
+        elif key not in before or value != old:
+            patch[key] = value
+    return patch

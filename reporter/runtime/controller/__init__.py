@@ -1,1 +1,0 @@
-"""Run passes: after changes, at deadlines and at every resync."""

@@ -1,1 +1,0 @@
-"""Fill the store: what is watched, scraped and discovered, and the permissions for it."""

@@ -1,1 +1,0 @@
-"""The process itself: clock, signals, heap and event loop."""

@@ -1,1 +1,0 @@
-"""Another catalogue without a restart, when the file of the overlay changes."""

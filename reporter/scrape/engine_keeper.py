@@ -1,0 +1,99 @@
+"""Keep a few numbers of each page of a model server, bounded however long the pod runs."""
+
+from array import array
+from datetime import timedelta
+from math import isnan, nan
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reporter.scrape.columns import Column, Combine
+from reporter.scrape.page_rows import reduce_page
+from reporter.scrape.readings import EngineReadings, EngineSeries
+from reporter.scrape.samples import ScrapedMetrics, ScrapeHistory
+from reporter.scrape.spans import Span, find_kept, join_spans
+
+
+MAX_ENGINES = 64
+"""
+The engines of a page that are kept, by the order of their labels. vLLM runs at most one per GPU.
+"""
+
+
+class EngineKeeper(Struct, frozen=True):
+    """
+    Adds the pages of model servers to the histories of their pods.
+
+    *spans*: the rows that readers need. *max_gap*: the longest distance of two pages between which the
+    pod counts as observed.
+    """
+
+    columns: tuple[Column, ...]
+    spans: tuple[Span, ...]
+    max_gap: timedelta
+
+    def __call__(self, history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
+        before = history.engines or EngineReadings(self.columns)
+        observed = before.observed + self._observed_since(before, scrape)
+        rows = list(reduce_page(scrape.samples, self.columns).items())
+        by_engine = {
+            engine: self._add_row(before.by_engine.get(engine), array("d", row), now=observed)
+            for engine, row in rows[:MAX_ENGINES]
+        }
+        left_out = len(rows) - len(by_engine)
+        gap = scrape.longest_gap(self.max_gap).total_seconds()
+        readings = EngineReadings(
+            self.columns, scrape.scraped_at, observed, by_engine, left_out, gap
+        )
+        return replace(history, engines=readings, last_failure=None)
+
+    def merged(self, other: "EngineKeeper") -> "EngineKeeper":
+        """Return the keeper whose histories serve the readers of both."""
+        more = tuple(each for each in other.columns if each not in self.columns)
+        return EngineKeeper(
+            (*self.columns, *more),
+            join_spans((*self.spans, *other.spans)),
+            max(self.max_gap, other.max_gap),
+        )
+
+    def _observed_since(self, before: EngineReadings, scrape: ScrapedMetrics) -> float:
+        if before.read_at is None:
+            return 0.0
+        passed = scrape.scraped_at - before.read_at
+        return (
+            passed.total_seconds()
+            if timedelta(0) < passed <= scrape.longest_gap(self.max_gap)
+            else 0.0
+        )
+
+    def _add_row(
+        self, before: EngineSeries | None, row: "array[float]", *, now: float
+    ) -> EngineSeries:
+        if before is None or self._is_reset(before.rows[-1], row):
+            positive = array("d", (now if value > 0 else nan for value in row))
+            return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
+        last = before.rows[-1]
+        pairs = zip(last, row, before.changed_at, strict=True)
+        changed_at = array("d", (at if _is_same(old, new) else now for old, new, at in pairs))
+        since = zip(row, before.positive_since, strict=True)
+        positive = array("d", (_first(at, now) if value > 0 else nan for value, at in since))
+        times, rows = (*before.times, now), (*before.rows, row)
+        kept = find_kept(times, self.spans)
+        if len(kept) < len(times):
+            times, rows = tuple(times[i] for i in kept), tuple(rows[i] for i in kept)
+        return EngineSeries(times, rows, before.first_at, changed_at, positive)
+
+    def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
+        """Return whether a counter fell, so that the numbers before are of another process."""
+        return any(
+            column.combine is Combine.COUNTER and new < old
+            for column, old, new in zip(self.columns, before, now, strict=True)
+        )
+
+
+def _first(at: float, now: float) -> float:
+    return now if isnan(at) else at
+
+
+def _is_same(one: float, other: float) -> bool:
+    return one == other or (isnan(one) and isnan(other))

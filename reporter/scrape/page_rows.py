@@ -1,0 +1,96 @@
+"""
+Reduce the samples of a page to the columns that are kept.
+
+A page of vLLM has a thousand lines. Of each page only one number per column and engine is kept.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from math import isnan, nan
+from typing import TypeAlias
+
+from reporter.scrape.columns import Column, Combine
+from reporter.scrape.samples import Sample
+
+
+ENGINE_LABEL, PROCESS_LABEL = "engine", "pid"
+"""
+Labels of vLLM: the rank of a data-parallel engine, and the process of a server of several ones.
+"""
+
+POD_ROW = ""
+"""
+The row of samples without an engine label: of the HTTP server, and of a server with one engine.
+"""
+
+COUNT_SUFFIX = "_count"
+"""The suffix of the one sample that is kept of a histogram: how many values it has observed."""
+
+MAX_NAME_LENGTH = 32
+"""The characters that are kept of an engine's name. vLLM's are whole numbers."""
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
+
+SamplesByName: TypeAlias = Mapping[str, list[Sample]]
+SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
+
+
+def reduce_page(
+    samples: Iterable[Sample], columns: tuple[Column, ...]
+) -> Mapping[str, tuple[float, ...]]:
+    """Return one number per column for each row, by engine; NaN where the page has none."""
+    by_name: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_name.setdefault(sample.name, []).append(sample)
+    values = [_column_values(column, by_name) for column in columns]
+    rows = {row for each in values for row in each}
+    return {row: tuple(each.get(row, nan) for each in values) for row in sorted(rows)}
+
+
+def _column_values(column: Column, by_name: SamplesByName) -> Mapping[str, float]:
+    rows: dict[str, dict[SeriesGroup, float]] = {}
+    for sample in _find_series(column, by_name):
+        groups = rows.setdefault(_row_of(sample), {})
+        if _is_counted(column, sample):
+            group = _group_of(column, sample)
+            groups[group] = _add(column.combine, groups.get(group), sample.value)
+    return {row: sum(groups.values(), 0.0) for row, groups in rows.items()}
+
+
+def _find_series(column: Column, by_name: SamplesByName) -> Iterable[Sample]:
+    for family in column.families:
+        found = by_name.get(family) or by_name.get(f"{family}{COUNT_SUFFIX}")
+        if found:
+            return found
+    return ()
+
+
+def _row_of(sample: Sample) -> str:
+    """Return the engine of a sample, short and plain: it is kept, and named in Events."""
+    engine = sample.labels.get(ENGINE_LABEL, POD_ROW)
+    if len(engine) <= MAX_NAME_LENGTH and engine.isascii() and engine.isalnum():
+        return engine
+    return _NOT_PLAIN.sub("_", engine[:MAX_NAME_LENGTH])
+
+
+def _is_counted(column: Column, sample: Sample) -> bool:
+    if column.among is not None and sample.labels.get(column.among[0]) not in column.among[1]:
+        return False
+    return column.only is None or sample.labels.get(column.only[0], "").startswith(column.only[1])
+
+
+def _group_of(column: Column, sample: Sample) -> SeriesGroup:
+    """
+    Return the labels of a gauge that are not of a process; all series of others are one group.
+    """
+    if column.combine is not Combine.GAUGE:
+        return ()
+    return tuple(sorted(each for each in sample.labels.items() if each[0] != PROCESS_LABEL))
+
+
+def _add(combine: Combine, before: float | None, value: float) -> float:
+    if before is None or isnan(before):
+        return value
+    if combine in {Combine.COUNTER, Combine.SUM}:
+        return before + value
+    return before if isnan(value) else max(before, value)

@@ -1,0 +1,183 @@
+"""Samples read from the metrics pages of pods, and the recent history of each."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum, unique
+from math import isnan
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reporter.kinds.core import Pod
+from reporter.scrape.readings import EngineReadings
+
+
+@unique
+class ScrapeResult(StrEnum):
+    """The outcome of one attempt to read the metrics page of a pod."""
+
+    READ = "read"
+    REFUSED = "refused"  # nothing listens at the port
+    UNREACHABLE = "unreachable"  # no connection: no route to it, or packets are dropped
+    TIMED_OUT = "timed_out"  # connected, but no whole page in time
+    FAILED = "failed"  # an answer other than 200, or none
+    UNUSABLE = "unusable"  # a redirect, compressed, or not a metrics page
+    TOO_COSTLY = "too_costly"  # more bytes, lines, samples or time than reading a page may cost
+    FORBIDDEN = "forbidden"  # RBAC denies the API server's proxy to pods
+    BARRED = "barred"  # an address that is never read
+
+
+NOT_APART = timedelta(0)
+
+OWN_LIMITS = frozenset({ScrapeResult.TOO_COSTLY, ScrapeResult.FORBIDDEN, ScrapeResult.BARRED})
+"""
+The results that are limits or missing permissions of the reader, and say nothing about the pod.
+"""
+
+
+class Sample(Struct, frozen=True):
+    """One line of the Prometheus text format, without its timestamp and exemplar."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+
+class ScrapedMetrics(Struct, frozen=True):
+    """
+    The samples of one page that one scrape asked for.
+
+    *present_prefixes*: those of the scrape's prefixes with which the name of some family begins.
+    *apart*: how far apart the pages of the pod are read, where that is more than the interval.
+    """
+
+    scraped_at: datetime
+    samples: tuple[Sample, ...] = ()
+    present_prefixes: frozenset[str] = frozenset()
+    apart: timedelta = NOT_APART
+
+    def longest_gap(self, usual: timedelta) -> timedelta:
+        """
+        Return the longest distance from the page before within which the pod counts as observed.
+        """
+        return max(usual, 2 * self.apart)
+
+    def max_value(self, name: str) -> float | None:
+        """
+        Return the highest value of all series of this name; None if none is a number.
+
+        A server of several processes has one series for each of them.
+        """
+        values = (sample.value for sample in self.samples if sample.name == name)
+        return max((value for value in values if not isnan(value)), default=None)
+
+
+class FailedScrape(Struct, frozen=True):
+    """
+    An attempt that brought no usable page.
+
+    *failures*, *since*: the attempts in a row that failed, and the first of them. Only those count
+    between which some other page was read: what fails with all others is no fault of this pod. Nor do
+    those of OWN_LIMITS count.
+    *others_read*: another page was read since the attempt before.
+    """
+
+    failed_at: datetime
+    why: str
+    result: ScrapeResult = ScrapeResult.FAILED
+    failures: int = 1
+    since: datetime | None = None
+    others_read: bool = True
+
+    @property
+    def lasted(self) -> timedelta:
+        """The time from the first of *failures* to the last."""
+        return self.failed_at - (self.since or self.failed_at)
+
+
+class ContainerRun(Struct, frozen=True):
+    """One run of a pod's containers; a replaced pod or a restarted container begins another."""
+
+    pod_uid: str
+    restart_count: int
+
+    @classmethod
+    def of_pod(cls, pod: Pod) -> "ContainerRun":
+        return cls(pod.metadata.uid, _count_restarts(pod))
+
+    def is_of(self, pod: Pod) -> bool:
+        """Return whether this is the present run of a pod."""
+        return self.pod_uid == pod.metadata.uid and self.restart_count == _count_restarts(pod)
+
+
+def _count_restarts(pod: Pod) -> int:
+    # A loop, as a pass comes here for each page of each pod.
+    restarts = 0
+    for status in pod.status.container_statuses or ():
+        restarts += status.restart_count
+    return restarts
+
+
+class ScrapeHistory(Struct, frozen=True):
+    """
+    The recent scrapes of one container run, oldest first.
+
+    *first_positive*: when each metric was first above zero in this run. *last_failure*: the last
+    attempt, if it failed. *engines*: the few numbers that are kept instead of scrapes of a server
+    that runs for days.
+    """
+
+    run: ContainerRun
+    scrapes: tuple[ScrapedMetrics, ...] = ()
+    first_positive: Mapping[str, datetime] = field(default_factory=dict)
+    last_failure: FailedScrape | None = None
+    engines: EngineReadings | None = None
+
+
+def add_scrape(
+    history: ScrapeHistory, scrape: ScrapedMetrics, *, retention: timedelta
+) -> ScrapeHistory:
+    """
+    Append a scrape and drop those older than *retention*, except the youngest of these.
+
+    The one kept beyond the retention makes the window full whatever the distance of two scrapes.
+    Of each name the highest value is kept: a pod may send a thousand series with long labels.
+    """
+    scrape = _keep_highest(scrape)
+    before = [each for each in history.scrapes if each.scraped_at < scrape.scraped_at]
+    expired = sum(each.scraped_at <= scrape.scraped_at - retention for each in before)
+    positive = {sample.name for sample in scrape.samples if sample.value > 0}
+    new_positive = dict.fromkeys(positive - history.first_positive.keys(), scrape.scraped_at)
+    return replace(
+        history,
+        scrapes=(*before[max(expired - 1, 0) :], scrape),
+        first_positive={**history.first_positive, **new_positive},
+        last_failure=None,
+    )
+
+
+def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
+    highest = {name: scrape.max_value(name) for name in {each.name for each in scrape.samples}}
+    samples = tuple(
+        Sample(name, {}, value) for name, value in sorted(highest.items()) if value is not None
+    )
+    return replace(scrape, samples=samples)
+
+
+def add_scrape_failure(
+    history: ScrapeHistory, failure: FailedScrape, *, last_read_at: datetime | None = None
+) -> ScrapeHistory:
+    """Record a failure; *last_read_at*: when the page of any pod was last read."""
+    before, since = history.last_failure, failure.failed_at
+    if before is None:
+        return replace(history, last_failure=replace(failure, since=since))
+    others_read = last_read_at is not None and last_read_at >= before.failed_at
+    counted = replace(failure, since=since, others_read=others_read)
+    if others_read and before.result not in OWN_LIMITS:
+        counted = replace(counted, failures=before.failures + 1, since=before.since)
+    return replace(history, last_failure=counted)
+
+
+def keep_latest(history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
+    """Replace the history by its newest scrape."""
+    return replace(history, scrapes=(scrape,), last_failure=None)

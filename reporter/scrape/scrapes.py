@@ -1,0 +1,83 @@
+"""
+A probe's request for samples: which families, of which pods, at which port, and what to keep.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from reporter.kinds.core import Pod
+from reporter.model.enums import ScrapeScope
+from reporter.scrape.samples import ScrapedMetrics, ScrapeHistory, keep_latest
+
+
+class MetricsPage(NamedTuple):
+    """The metrics page that a pod serves at one port."""
+
+    namespace: str
+    pod: str
+    port: int
+
+
+class PodSelector(Struct, frozen=True):
+    """
+    The pods of workload namespaces that a scrape reads.
+
+    *index_key*: returns the key under which the selected pods of a namespace are indexed. Without
+    it every pod is examined when pods have changed, at most every few seconds.
+    *only_loading*: it selects no pod that is Ready.
+    """
+
+    matches: Callable[[Pod], bool]
+    index_key: Callable[[str], str] | None = None
+    only_loading: bool = False
+
+    def is_within(self, scope: ScrapeScope) -> bool:
+        """Return whether the pages of these pods are read with ``--scrape`` set to *scope*."""
+        return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
+
+
+Gist: TypeAlias = Callable[[ScrapeHistory], object]
+"""Returns the part of a history that a probe's verdict depends on."""
+
+
+def whole_history(history: ScrapeHistory) -> object:
+    return history
+
+
+class KeptHistory(NamedTuple):
+    """A history with its gists, which are made once a page and read in every pass."""
+
+    history: ScrapeHistory
+    gists: Mapping[Gist, object]
+
+
+class Scrape(Struct, frozen=True):
+    """
+    The samples that a probe reads from the metrics pages of pods.
+
+    *families*: metric families by the names on their ``# TYPE`` lines.
+    *prefixes*: prefixes of family names whose mere presence on the page is recorded.
+    *keep*: adds a scrape to the history of a pod.
+    *gists*: of the probes that read the history. A scrape that leaves them as they were causes no
+    evaluation.
+    *history*: the name of a history that several probes share; empty for one of its own.
+    """
+
+    families: tuple[str, ...]
+    pods: PodSelector
+    port: int
+    prefixes: tuple[str, ...] = ()
+    keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
+    gists: tuple[Gist, ...] = (whole_history,)
+    history: str = ""
+
+    def includes(self, pod: Pod, port: int) -> bool:
+        return self.port == port and self.pods.matches(pod)
+
+
+ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape | None]
+"""
+Builds the scrape of a catalogue entry from its parameters and the values of all flags by name.
+"""

@@ -1,1 +1,0 @@
-"""Groups of flags, each a part of Settings."""

@@ -1,1 +1,0 @@
-"""The observers of passes: metrics, the status page, the log. They decide nothing."""

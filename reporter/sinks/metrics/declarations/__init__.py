@@ -1,1 +1,0 @@
-"""Every metric, declared once: name, type, help text and labels."""

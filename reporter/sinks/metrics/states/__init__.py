@@ -1,1 +1,0 @@
-"""The series of reasons: their state by namespace and by InferenceSet, and since when."""

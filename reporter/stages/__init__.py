@@ -1,1 +1,0 @@
-"""Pure decisions, from watched objects to announced Events. No I/O, no clock, no randomness."""

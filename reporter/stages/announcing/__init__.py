@@ -1,9 +1,0 @@
-"""
-From an evaluation to the Events to write.
-
-- ``eligibility``: which findings may be announced, and which Ready Events are true.
-- ``episodes``, ``outcome``, ``restore``: how an episode continues, begins, and survives a restart.
-- ``grouping``: one Event for many InferenceSets.
-- ``schedule`` and ``rate_limit``: when to write.
-- ``compose`` and ``message``: what the Event contains.
-"""

@@ -1,1 +1,0 @@
-"""The meaning of the recent numbers of a model server's engines."""

@@ -1,5 +1,0 @@
-"""
-The status of Deployments and pods.
-
-It answers: what keeps this workload from being ready?
-"""

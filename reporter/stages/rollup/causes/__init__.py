@@ -1,1 +1,0 @@
-"""Find what blocks a subject, since when, and who must act."""

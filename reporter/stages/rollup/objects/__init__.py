@@ -1,1 +1,0 @@
-"""The status of ProductionStackStatuses: pure, from an object and the roll-up."""

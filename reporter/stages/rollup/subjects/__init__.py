@@ -1,1 +1,0 @@
-"""Roll up one subject: an InferenceSet, a namespace, and the components of the cluster."""

@@ -1,1 +1,0 @@
-"""The second look: what to read again because a watch may have missed a change of it, and when."""

@@ -1,0 +1,105 @@
+"""Render one subject at length: what blocks it, where, what to do, and how that follows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reporter.model.status_document import (
+    Blocking,
+    InferenceSetStatus,
+    Replicas,
+    SilencedBy,
+    Suppressed,
+)
+from reporter.process.log_format import one_line
+from reporter.status.table import NOTHING, POINTER, format_age, paint
+
+
+LABEL_WIDTH = 15
+
+
+def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Iterator[str]:
+    """Yield the lines about one InferenceSet."""
+    kind, _, name = each.name.rpartition("/")
+    yield field(kind or "InferenceSet", f"{namespace}/{name}")
+    state = paint(each.state, colour=colour)
+    if each.last_known is not None:
+        state += f" (last known: {each.last_known})"
+    if each.paused:
+        state += " (scaled to zero)"
+    yield field("State", state, is_safe=True)
+    yield field("Replicas", describe_replicas(each.replicas))
+    available = {True: "yes", False: "no", None: "unknown"}[each.available]
+    yield field("Available", ": ".join(filter(None, (available, each.unreachable))))
+    if each.generation is not None:
+        seen = NOTHING if each.observed_generation is None else each.observed_generation
+        yield field("Generation", f"{each.generation}, observed: {seen}")
+    if each.not_judged:
+        yield field("Not judged", f"{', '.join(each.not_judged)}: no metrics page is known")
+    if each.blocking is not None:
+        yield from render_blocking(each.blocking)
+    yield from render_suppressed(each.suppressed)
+
+
+def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[str]:
+    """Yield the lines about what blocks a subject."""
+    reason = blocking.reason or blocking.code
+    code = f" ({blocking.code})" if blocking.reason and blocking.code else ""
+    yield field("Blocked by", f"{reason}{code}, layer {blocking.layer}")
+    yield field("Acts", blocking.actionability + _describe_patience(blocking))
+    if blocking.since is not None:
+        source = f", by the {blocking.since_from}" if blocking.since_from is not None else ""
+        since = blocking.since.strftime("%Y-%m-%d %H:%M:%S UTC")
+        yield field("Since", f"{since} ({format_age(blocking.in_state_seconds)}{source})")
+    if blocking.silenced is not None:
+        yield field("Silenced", _describe_silence(blocking.silenced))
+    if blocking.object:
+        yield field("Object", blocking.object)
+    if blocking.message:
+        yield field("Message", blocking.message)
+    if blocking.remedy:
+        yield field("Remedy", blocking.remedy)
+    if blocking.via and with_chain:
+        yield from _chain((*blocking.via, reason))
+
+
+def render_suppressed(findings: Iterable[Suppressed]) -> Iterator[str]:
+    """
+    Yield the lines about findings of a subject that are not announced, as they follow from others.
+    """
+    for each in findings:
+        held = ", held" if each.held else ""
+        yield field("Suppressed", f"{each.reason} ({each.code}{held}), by {', '.join(each.by)}")
+        yield field("Message", each.message)
+
+
+def _describe_silence(silenced: SilencedBy) -> str:
+    until = silenced.until.strftime("%Y-%m-%d %H:%M:%S UTC")
+    by = f" by {silenced.by}" if silenced.by else ""
+    why = f": {silenced.why}" if silenced.why else ""
+    return f"until {until}{by}, in {silenced.origin}{why}"
+
+
+def _describe_patience(blocking: Blocking) -> str:
+    if blocking.stalled:
+        pattern = f", {blocking.pattern}" if blocking.pattern is not None else ""
+        return f" (stalled: longer than {format_age(blocking.window_seconds)}{pattern})"
+    return " (held: it may be a normal change)" if blocking.held else ""
+
+
+def _chain(reasons: Sequence[str]) -> Iterator[str]:
+    yield field("Chain", reasons[0])
+    for depth, reason in enumerate(reasons[1:]):
+        yield " " * LABEL_WIDTH + "  " * depth + POINTER + one_line(reason)
+
+
+def describe_replicas(replicas: Replicas | None) -> str:
+    if replicas is None:
+        return "unknown"
+    ready, updated = (
+        NOTHING if number is None else str(number) for number in (replicas.ready, replicas.updated)
+    )
+    return f"{ready} of {replicas.desired} ready, {updated} updated"
+
+
+def field(label: str, text: str, *, is_safe: bool = False) -> str:
+    """Return a line with a label. *is_safe*: the text is ours, and may have colours."""
+    return f"{label + ': ':{LABEL_WIDTH}}{text if is_safe else one_line(text)}".rstrip()

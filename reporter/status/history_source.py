@@ -1,0 +1,48 @@
+"""Read the HealthEvents of a cluster once."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from reporter.kinds.health_events import HEALTH_EVENTS, HealthEvent
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.lister import ListResult, list_all
+from reporter.status.source import CannotAsk
+
+
+LIST_TIMEOUT = timedelta(seconds=30)
+
+NOT_SERVED = (
+    "the cluster has no HealthEvents: install their CRD, with crds.install=true of the chart, and"
+    " keep episodes with --store=healthevents"
+)
+
+
+async def read_health_events(
+    api: RestClient, namespace: str, note: Callable[[str], None]
+) -> list[HealthEvent]:
+    """
+    Return those of all namespaces, or where these may not be listed those of *namespace*.
+
+    Raises CannotAsk.
+    """
+    try:
+        try:
+            found = await _list(api, "")
+        except Refused:
+            found = await _list(api, namespace)
+            note(f"the history is that of namespace {namespace}; others may not be listed")
+    except (NotFound, Unserved) as err:
+        raise CannotAsk(NOT_SERVED) from err
+    except KubeError as err:
+        raise CannotAsk(f"the history cannot be read: {err}") from err
+    if found.undecodable:
+        note(f"{len(found.undecodable)} HealthEvents cannot be decoded and are left out")
+    return [each for each in found.objects if isinstance(each, HealthEvent)]
+
+
+async def _list(api: RestClient, namespace: str) -> ListResult:
+    (version,) = HEALTH_EVENTS.versions
+    kind = replace(HEALTH_EVENTS, namespace=namespace)
+    return await list_all(api, kind, version, page_timeout=LIST_TIMEOUT)

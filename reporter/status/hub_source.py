@@ -1,0 +1,95 @@
+"""The status of a fleet that a running hub answers with."""
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from reporter.kube.plain_text import clean
+from reporter.model.fleet_status import FLEET_SCOPE, ClusterEntry, FleetDocument
+from reporter.model.states import State
+from reporter.server.status_v1 import MAX_WAIT_SECONDS
+from reporter.status.reporter_source import (
+    ANSWER_TIMEOUT,
+    PATH,
+    Fetched,
+    StatusFetcher,
+    read_error,
+    read_raw,
+    time_limit,
+)
+from reporter.status.source import CannotAsk
+
+
+class FleetAnswer(Struct, frozen=True):
+    """
+    The answer of a hub about its clusters, or about one.
+
+    *document*: None if the cluster is not answered for; *missing* says so then. *tag*: of its content.
+    """
+
+    document: FleetDocument | None
+    raw: Any = None
+    missing: str = ""
+    tag: str = ""
+
+    @property
+    def cluster(self) -> ClusterEntry | None:
+        """The one cluster that was asked about."""
+        document = self.document
+        return document.clusters[0] if document is not None and document.clusters else None
+
+    def worst(self, cluster: str) -> State:
+        """Return the worst state of what was asked about."""
+        if self.document is None:
+            return State.NOT_FOUND
+        if not cluster:
+            return self.document.fleet.state
+        return self.cluster.state if self.cluster is not None else State.UNKNOWN
+
+
+class HubSource:
+    """Asks a hub about all clusters, or about one."""
+
+    def __init__(self, fetcher: StatusFetcher, *, answer_timeout: timedelta | None = None) -> None:
+        self._fetcher, self._timeout = fetcher, answer_timeout or ANSWER_TIMEOUT
+        self.description = fetcher.description
+
+    async def ask(self, cluster: str = "", *, after: FleetAnswer | None = None) -> FleetAnswer:
+        """
+        Return the status; a question with *after* waits there for a change. Raises CannotAsk.
+        """
+        tag = after.tag if after is not None else ""
+        fetched = await self._fetcher.fetch(
+            f"{PATH}/clusters/{quote(cluster, safe='')}" if cluster else PATH,
+            (("wait", str(MAX_WAIT_SECONDS)),) if tag else (),
+            {"If-None-Match": tag} if tag else {},
+            time_limit(self._timeout, waits=bool(tag)),
+        )
+        if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
+            return after
+        return _read(fetched)
+
+    async def close(self) -> None:
+        await self._fetcher.close()
+
+
+def _read(fetched: Fetched) -> FleetAnswer:
+    if fetched.status == HTTPStatus.NOT_FOUND:
+        error = read_error(fetched)
+        if error is not None and error.state is not None:
+            return FleetAnswer(None, missing=error.error)
+    raw = read_raw(fetched)
+    if raw.get("scope") != FLEET_SCOPE:
+        raise CannotAsk("this is the address of a reporter, and not of a hub; leave out hub:")
+    try:
+        document = msgspec.convert(raw, FleetDocument)
+    except msgspec.ValidationError as err:
+        raise CannotAsk(
+            f"the status has a value that this program does not know ({clean(str(err))}); the hub"
+            " may be newer: use the program of its release"
+        ) from err
+    return FleetAnswer(document, raw, tag=fetched.headers.get("ETag", ""))

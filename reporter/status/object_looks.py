@@ -1,0 +1,138 @@
+"""The wanted status of each object, looked at again only if it or what it is about has changed."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple, Protocol, TypeAlias
+
+from reporter.kinds.objects import NamespacedName
+from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
+from reporter.model.subjects import Subject
+from reporter.rollup.answers import AnswerRules
+from reporter.rollup.document import StatusView
+from reporter.rollup.records import RollUp
+from reporter.rollup.wanted import (
+    ObjectLook,
+    evaluation_interval,
+    look_at,
+    make_patch,
+)
+from reporter.status.object_publisher import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.store.written_objects import WrittenObjectStore
+
+
+OBJECTS_BETWEEN_YIELDS = 50
+
+
+Revision: TypeAlias = tuple[int, Mapping[Subject, str]]
+
+
+class _Kept(NamedTuple):
+    found: ProductionStackStatus
+    revision: Revision
+    look: ObjectLook
+
+
+class ObjectLooks:
+    """The last look at each object."""
+
+    def __init__(
+        self, objects: WrittenObjectStore[ProductionStackStatus], rules: AnswerRules
+    ) -> None:
+        self._objects, self._rules = objects, rules
+        self._kept: dict[NamespacedName, _Kept] = {}
+        self._written = WrittenStatuses()
+        self.written = self._written.add
+
+    async def find_pending(
+        self, view: StatusView, *, now: datetime
+    ) -> tuple[list[PendingObject], datetime | None]:
+        """
+        Return the objects to write, now or later, and when time alone changes what they are to have.
+
+        Before the first pass there are none: a status of an earlier process is still the best known.
+        """
+        objects = dict(self._objects.objects)
+        self._kept = {name: each for name, each in self._kept.items() if name in objects}
+        self._written.keep_only(objects)
+        if not view.rollup.revision:
+            return [], None
+        pending: list[PendingObject] = []
+        deadlines: list[datetime] = []
+        interval, evaluated_at = evaluation_interval(len(objects)), view.rollup.evaluated_at
+        for number, (name, found) in enumerate(objects.items(), start=1):
+            look = self.look(name, found, view, now=now)
+            if look.deadline is not None:
+                deadlines.append(look.deadline)
+            if look.wanted is not None:
+                due = self._written.pend(
+                    name, found, look.wanted, interval=interval, evaluated_at=evaluated_at, now=now
+                )
+                pending.append(due)
+            if not number % OBJECTS_BETWEEN_YIELDS:
+                await asyncio.sleep(0)
+        return pending, min(deadlines, default=None)
+
+    def look(
+        self,
+        name: NamespacedName,
+        found: ProductionStackStatus,
+        view: StatusView,
+        *,
+        now: datetime,
+    ) -> ObjectLook:
+        """Return the status that an object is to have."""
+        kept, revision = self._kept.get(name), _revision_of(found, view.rollup)
+        if (
+            kept is not None
+            and kept.found is found
+            and kept.revision == revision
+            and (kept.look.deadline is None or now < kept.look.deadline)
+        ):
+            return kept.look
+        memory = kept.look.memory if kept is not None else None
+        rules = self._rules._replace(rollup=view.rules)
+        look = look_at(found, view, rules, memory, now=now)
+        self._kept[name] = _Kept(found, revision, look)
+        return look
+
+
+def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
+    """Return what changes with what the object is about, and with what cannot be listed."""
+    record = rollup.namespaces.get(found.metadata.namespace)
+    number = rollup.revision
+    if record is not None and found.spec.scope is StatusScope.NAMESPACE:
+        number = record.revision
+    return number, rollup.evaluation.known_subjects.unknown
+
+
+class RollUpSource(Protocol):
+    def view(self) -> StatusView: ...
+
+    async def next_change(self) -> None: ...
+
+
+class RollUpLooks:
+    """The wanted status of each object, from the roll-up of this moment."""
+
+    def __init__(
+        self,
+        objects: WrittenObjectStore[ProductionStackStatus],
+        rollups: RollUpSource,
+        rules: AnswerRules,
+    ) -> None:
+        self._looks, self._rollups = ObjectLooks(objects, rules), rollups
+        self.next_change, self.written = rollups.next_change, self._looks.written
+
+    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
+        return await self._looks.find_pending(self._rollups.view(), now=now)
+
+    def make_write(
+        self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
+    ) -> ObjectWrite | None:
+        view = self._rollups.view()
+        wanted = self._looks.look(name, found, view, now=now).wanted
+        if wanted is None:
+            return None
+        evaluated_at = view.rollup.evaluated_at
+        return ObjectWrite(wanted, make_patch(found, wanted, evaluated_at=evaluated_at))

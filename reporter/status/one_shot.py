@@ -1,0 +1,185 @@
+"""The status of a cluster that this process reads itself, or of a dump."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
+from reporter.kube.client import RestClient
+from reporter.kube.errors import KubeError, Throttled, Unreachable
+from reporter.model.enums import Layer
+from reporter.model.states import Mode
+from reporter.model.status_document import NotJudged, StatusDocument
+from reporter.model.subjects import Subject
+from reporter.model.suggest import find_similar
+from reporter.model.times import format_time
+from reporter.process.clock import Clock
+from reporter.rollup.document import StatusView
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.settings import Settings
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.status.dump import read_dump
+from reporter.status.one_shot_cluster import Observations, Progress, make_evaluator, read_cluster
+from reporter.status.source import CannotAsk, StatusAnswer, Target
+
+
+NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
+ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
+"""Placeholders for subjects that may have come or gone since the last reading."""
+
+NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
+
+
+class OneShotStatus:
+    """
+    Evaluates one reading after another; holds and times go on from the one before.
+
+    *settings* have ``--scrape=off``: reasons that need pages would be Unknown, and hide all others.
+    """
+
+    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+        self._rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
+        self._evaluator = make_evaluator(settings, catalogue)
+        self.not_judged = find_not_judged(catalogue, settings.flag_texts)
+        self._evaluation, self._rollup = Evaluation(), RollUp()
+
+    def answer(self, observations: Observations, target: Target) -> StatusAnswer:
+        after = self._evaluator.evaluate(
+            self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
+        )
+        given = RollUpInput(
+            after,
+            observations.snapshot,
+            looked_at=after.subjects,
+            dirty=ALL_SUBJECTS,
+            now=observations.at,
+            episodes={},
+        )
+        self._evaluation, self._rollup = after, fold(self._rollup, given, self._rules)
+        view = StatusView(self._rollup, self._rules, now=observations.at, mode=Mode.ONE_SHOT)
+        answer = answer_from(view, target, self.not_judged)
+        return msgspec.structs.replace(answer, notes=observations.notes)
+
+
+def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[NotJudged, ...]:
+    """Return the evaluated reasons that read metrics pages, which *flags* switch off."""
+    return tuple(
+        NotJudged(reason=entry.reason, why=NEEDS_PAGES)
+        for entry in sorted(catalogue.entries.values(), key=lambda each: each.reason)
+        if entry.is_evaluated and SPECS[entry.probe].why_not_read(entry.parameters, flags)
+    )
+
+
+def answer_from(
+    view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]
+) -> StatusAnswer:
+    """Return the answer about a target, without a tag and notes."""
+    if target.is_cluster:
+        return _answer(view.document(cluster=view.cluster()), not_judged)
+    if target.is_everything:
+        return _answer(view.document(*view.namespaces(), cluster=view.cluster()), not_judged)
+    summary = view.namespace_summary(target.namespace)
+    if summary is None:
+        alike = find_similar(target.namespace, view.rollup.namespaces)
+        if alike and target.name:
+            alike = f"{alike}/{target.name}"
+        return StatusAnswer(None, missing=f"no workload namespace {target.namespace}", alike=alike)
+    if not target.name:
+        whole = view.namespace(target.namespace)
+        return _answer(view.document(*([whole] if whole is not None else [])), not_judged)
+    one = view.inference_set(target.namespace, target.name)
+    if one is None:
+        there = [each.name for each in view.inference_sets(target.namespace)]
+        close = find_similar(target.name, there)
+        alike = f"{target.namespace}/{close}" if close else ""
+        return StatusAnswer(None, missing=f"no InferenceSet {target}", alike=alike)
+    return _answer(view.document(replace(summary, inference_sets=(one,))), not_judged)
+
+
+def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> StatusAnswer:
+    whole = replace(document, not_judged=not_judged)
+    return StatusAnswer(whole, msgspec.to_builtins(whole))
+
+
+def cannot_read_after(err: KubeError) -> CannotAsk:
+    """Return the error for a cluster of which nothing can be read."""
+    return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
+
+
+def cannot_read(why: str, *, refused: bool) -> CannotAsk:
+    """
+    Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
+    """
+    what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
+    return CannotAsk(f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused)
+
+
+class ClusterSource:
+    """Reads the whole cluster at each question, and writes nothing. It waits for no change."""
+
+    may_lag = False
+
+    def __init__(
+        self,
+        api: RestClient,
+        settings: Settings,
+        catalogue: Catalogue,
+        clock: Clock,
+        *,
+        on_progress: Progress = lambda _, __: None,
+    ) -> None:
+        self.description = "the cluster, read by this program"
+        self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
+        self._on_progress = on_progress
+        self._status = OneShotStatus(settings, catalogue)
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        try:
+            observations = await read_cluster(
+                self._api,
+                self._settings,
+                self._catalogue,
+                self._clock,
+                on_progress=self._on_progress,
+            )
+        except KubeError as err:
+            raise cannot_read_after(err) from err
+        return self._status.answer(observations, target)
+
+    async def close(self) -> None:
+        await self._api.close()
+
+
+class DumpSource:
+    """Reads a dump. *at*: the moment to evaluate; None is the newest time in it."""
+
+    may_lag = False
+
+    def __init__(
+        self,
+        path: str,
+        settings: Settings,
+        catalogue: Catalogue,
+        *,
+        now: Callable[[], datetime],
+        at: datetime | None = None,
+    ) -> None:
+        self.description = f"the dump {path}"
+        self._path, self._settings, self._catalogue = path, settings, catalogue
+        self._now, self._at = now, at
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        observations = read_dump(
+            self._path, self._settings, self._catalogue, now=self._now(), at=self._at
+        )
+        as_of = f"evaluated as of {format_time(observations.at)}"
+        observations = msgspec.structs.replace(observations, notes=(as_of, *observations.notes))
+        return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
+
+    async def close(self) -> None: ...

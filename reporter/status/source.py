@@ -1,0 +1,89 @@
+"""A source of the status, its answers, and why there may be none."""
+
+from datetime import timedelta
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from reporter.model.status_document import NamespaceStatus, StatusDocument
+
+
+class CannotAsk(Exception):
+    """
+    Raised without an answer; the text says why and what to do.
+
+    *may_pass*: asking again later may help, as with a server that restarts.
+    *retry_after*: how long to wait before, if the server named a time.
+    """
+
+    def __init__(
+        self, text: str, *, may_pass: bool = False, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(text)
+        self.may_pass, self.retry_after = may_pass, retry_after
+
+
+class Target(Struct, frozen=True):
+    """
+    The subject of a question: everything, the control plane, a namespace, or one InferenceSet in it.
+    """
+
+    namespace: str = ""
+    name: str = ""
+    is_cluster: bool = False
+
+    @property
+    def is_everything(self) -> bool:
+        return not self.namespace and not self.is_cluster
+
+    def __str__(self) -> str:
+        if self.name:
+            return f"{self.namespace}/{self.name}"
+        return self.namespace or "cluster"
+
+
+EVERYTHING = Target()
+
+
+class StatusAnswer(Struct, frozen=True):
+    """
+    An answer about a target.
+
+    *document*: None if the target is certainly not there; *missing* says so then, and *alike* is what
+    there is of a similar name.
+    *raw*: the document as JSON values, with keys that this release does not know.
+    *tag*: changes with the content. *notes*: what was not read and why.
+    """
+
+    document: StatusDocument | None
+    raw: Any = None
+    missing: str = ""
+    alike: str = ""
+    tag: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def namespace(self) -> NamespaceStatus | None:
+        """The namespace that was asked about."""
+        document = self.document
+        return document.namespaces[0] if document is not None and document.namespaces else None
+
+
+class StatusSource(Protocol):
+    """*description*: for the user. *may_lag*: its first answer may be older than the question."""
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def may_lag(self) -> bool: ...
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Return the status of the target. Raises CannotAsk.
+
+        *after*: wait for a change since that answer, as long as the source lets us.
+        """
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,105 @@
+"""Summarize an answer about its target, whatever kind of subject that is."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from reporter.model.states import State
+from reporter.model.status_document import (
+    Blocking,
+    ClusterStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    Replicas,
+    StatusDocument,
+    Suppressed,
+)
+from reporter.status.source import StatusAnswer, Target
+
+
+WORKLOAD_LABEL = "productionstack.kaito.sh/managed-by=modelharness"
+"""
+The label of workload namespaces of the pack kaito, for people: who asks a reporter reads no pack.
+"""
+
+
+class Summary(Struct, frozen=True):
+    """
+    The state of what was asked about, and what blocks it.
+
+    *worst*: the worst state of all that was asked about; *state* itself but for everything.
+    """
+
+    state: State
+    worst: State
+    available: bool | None = None
+    replicas: Replicas | None = None
+    blocking: Blocking | None = None
+    evaluated_at: datetime | None = None
+    suppressed: tuple[Suppressed, ...] = ()
+
+
+def summarize(answer: StatusAnswer, target: Target) -> Summary:
+    document = answer.document
+    if document is None:
+        return Summary(State.NOT_FOUND, State.NOT_FOUND)
+    at = document.evaluated_at
+    if not target.namespace:
+        return _summarize_cluster(document, everything=target.is_everything)
+    namespace = answer.namespace
+    if namespace is None:
+        return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+    subject: NamespaceStatus | InferenceSetStatus = namespace
+    if target.name:
+        if not namespace.inference_sets:
+            return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
+        subject = namespace.inference_sets[0]
+    return Summary(
+        subject.state,
+        subject.state,
+        subject.available,
+        subject.replicas,
+        subject.blocking,
+        at,
+        suppressed_of(subject),
+    )
+
+
+def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary:
+    if document.cluster is None:
+        return Summary(State.UNKNOWN, State.UNKNOWN)
+    cluster = document.cluster
+    states = [cluster.state, *(each.state for each in document.namespaces)]
+    # Layers that cannot be listed may hide subjects in any state.
+    states += [each.state for each in cluster.unlisted_layers if everything]
+    worst = max(_judged(states), key=lambda state: state.severity)
+    return Summary(
+        cluster.state,
+        worst,
+        blocking=cluster.blocking,
+        evaluated_at=document.evaluated_at,
+        suppressed=cluster.suppressed,
+    )
+
+
+def suppressed_of(
+    subject: ClusterStatus | NamespaceStatus | InferenceSetStatus,
+) -> tuple[Suppressed, ...]:
+    """Return the suppressed findings of a subject: of a namespace, those of its harness."""
+    if isinstance(subject, NamespaceStatus):
+        return subject.harness.suppressed if subject.harness is not None else ()
+    return subject.suppressed
+
+
+def _judged(states: list[State]) -> list[State]:
+    """Leave out what is being deleted, which is no answer about health."""
+    return [state for state in states if state is not State.TERMINATING] or states
+
+
+def describe_missing(answer: StatusAnswer, target: Target) -> str:
+    """Return what is not there, and how to find what is."""
+    if answer.alike:
+        return f"{answer.missing}; did you mean {answer.alike}?"
+    if target.name:
+        return f"{answer.missing}; status {target.namespace} lists those there are"
+    return f"{answer.missing}; status lists those there are, by their label {WORKLOAD_LABEL}"

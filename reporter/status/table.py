@@ -1,0 +1,229 @@
+"""
+Lay out a table as kubectl does: upper-case headers, columns as wide as their content, three spaces.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
+
+from reporter.model.states import State
+from reporter.model.status_document import (
+    Blocking,
+    ClusterStatus,
+    HarnessStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    Replicas,
+    StatusDocument,
+)
+from reporter.model.times import format_time
+from reporter.process.log_format import one_line
+
+
+# --------------------------------------------------------------------
+# Format ages as kubectl does (k8s.io/apimachinery, pkg/util/duration, HumanDuration).
+
+
+MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
+UNITS = {YEAR: "y", DAY: "d", HOUR: "h", MINUTE: "m", 1: "s"}
+
+STEPS = (
+    (2 * MINUTE, 1, 0),
+    (10 * MINUTE, MINUTE, 1),
+    (3 * HOUR, MINUTE, 0),
+    (8 * HOUR, HOUR, MINUTE),
+    (48 * HOUR, HOUR, 0),
+    (8 * DAY, DAY, HOUR),
+    (2 * YEAR, DAY, 0),
+    (8 * YEAR, YEAR, DAY),
+)
+"""Below each limit: the unit, and the smaller one beside it; 0 for none."""
+
+
+def format_age(seconds: int) -> str:
+    """Return about three characters: 45s, 2m5s, 12m, 3h20m, 30h, 2d4h, 90d, 2y10d."""
+    whole = max(seconds, 0)
+    unit, smaller = next(((u, s) for limit, u, s in STEPS if whole < limit), (YEAR, 0))
+    rest = whole % unit // smaller if smaller else 0
+    return f"{whole // unit}{UNITS[unit]}" + (f"{rest}{UNITS[smaller]}" if rest else "")
+
+
+GAP = "   "
+NOTHING = "-"
+STATE_COLUMN = "STATE"
+
+RESET = "\x1b[0m"
+COLOURS: Mapping[str, str] = MappingProxyType(
+    {
+        State.CURRENT: "\x1b[32m",
+        State.IN_PROGRESS: "\x1b[33m",
+        State.UNKNOWN: "\x1b[35m",
+        State.FAILED: "\x1b[31m",
+        State.TERMINATING: "\x1b[2m",
+        State.NOT_FOUND: "\x1b[2m",
+    }
+)
+"""
+Green, yellow, magenta, red and dim, in the colours that the user chose for them in the terminal.
+"""
+
+
+class TextTable:
+    """Lines of a table whose columns never become narrower, for rows that follow later."""
+
+    def __init__(self, head: Sequence[str], *, colour: bool = False) -> None:
+        self._head, self._colour = tuple(head), colour
+        self._widths = [len(cell) for cell in head]
+
+    def render(self, rows: Iterable[Sequence[str]], *, with_head: bool = True) -> Iterator[str]:
+        """Yield the lines. Foreign text has its control characters escaped."""
+        cells = [[one_line(cell) or NOTHING for cell in row] for row in rows]
+        for row in cells:
+            self._widths = [max(pair) for pair in zip(self._widths, map(len, row), strict=True)]
+        for row in ([list(self._head)] if with_head else []) + cells:
+            padded = (cell.ljust(width) for cell, width in zip(row, self._widths, strict=True))
+            yield self._paint(GAP.join(padded).rstrip(), row)
+
+    def _paint(self, line: str, row: Sequence[str]) -> str:
+        """Colour the state, at its place: other cells may have the same word."""
+        if not self._colour or STATE_COLUMN not in self._head:
+            return line
+        index = self._head.index(STATE_COLUMN)
+        start = sum(width + len(GAP) for width in self._widths[:index])
+        end = start + len(row[index])
+        return line[:start] + paint(row[index], colour=True) + line[end:]
+
+
+def paint(state: str, *, colour: bool) -> str:
+    """Return a state in its colour."""
+    code = COLOURS.get(state, "") if colour else ""
+    return f"{code}{state}{RESET}" if code else state
+
+
+# --------------------------------------------------------------------
+# The rows of the status: one for each subject.
+
+
+CLUSTER_NAME = "cluster"
+POINTER = "↳ "
+
+COLUMNS = ("STATE", "READY", "UPDATED", "FOR", "BLOCKED BY", "ACTS")
+WIDE_COLUMNS = ("AVAILABLE", "STALLED", "SINCE", "CODE", "OBJECT")
+AGE_COLUMN = "FOR"
+
+AnySubject: TypeAlias = NamespaceStatus | InferenceSetStatus | ClusterStatus | HarnessStatus
+
+
+def describe_blocking(blocking: Blocking) -> str:
+    """Return the reason, or the code where no reason is the cause; a pointer is marked."""
+    return (POINTER if blocking.pointer else "") + (blocking.reason or blocking.code)
+
+
+def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
+    blocking = subject.blocking
+    replicas = getattr(subject, "replicas", None)
+    cells = (
+        subject.state,
+        *_progress(replicas),
+        format_age(blocking.in_state_seconds) if blocking is not None else NOTHING,
+        describe_blocking(blocking) if blocking is not None else NOTHING,
+        blocking.actionability if blocking is not None else NOTHING,
+    )
+    return (*cells, *_wide_cells(subject)) if wide else cells
+
+
+def _progress(replicas: Replicas | None) -> tuple[str, str]:
+    if replicas is None:
+        return NOTHING, NOTHING
+    return tuple(  # type: ignore[return-value]
+        f"{NOTHING if number is None else number}/{replicas.desired}"
+        for number in (replicas.ready, replicas.updated)
+    )
+
+
+def _wide_cells(subject: AnySubject) -> tuple[str, ...]:
+    blocking = subject.blocking
+    available = {True: "yes", False: "no", None: NOTHING}[getattr(subject, "available", None)]
+    if blocking is None:
+        return (available, NOTHING, NOTHING, NOTHING, NOTHING)
+    since = format_time(blocking.since) if blocking.since is not None else ""
+    return (available, "yes" if blocking.stalled else "no", since, blocking.code, blocking.object)
+
+
+def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the control plane and each namespace."""
+    if document.cluster is not None:
+        yield (CLUSTER_NAME, *subject_cells(document.cluster, wide=wide))
+    for each in document.namespaces:
+        yield (each.name, *subject_cells(each, wide=wide))
+
+
+def set_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the InferenceSets of all namespaces."""
+    for namespace in document.namespaces:
+        for each in namespace.inference_sets:
+            yield (namespace.name, each.name, *subject_cells(each, wide=wide))
+
+
+def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
+    """Yield a namespace, its harness and its InferenceSets, each with its kind."""
+    yield ("Namespace", namespace.name, *subject_cells(namespace, wide=wide))
+    if namespace.harness is not None:
+        yield ("Harness", namespace.name, *subject_cells(namespace.harness, wide=wide))
+    for each in namespace.inference_sets:
+        kind, _, name = each.name.rpartition("/")
+        yield (kind or "InferenceSet", name, *subject_cells(each, wide=wide))
+
+
+def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the control plane and its Deployments."""
+    yield ("Cluster", CLUSTER_NAME, *subject_cells(cluster, wide=wide))
+    empty = (NOTHING,) * (3 + (len(WIDE_COLUMNS) if wide else 0))
+    for each in cluster.components:
+        cells = (each.state, *_progress(each.replicas), *empty)
+        yield ("Deployment", f"{each.namespace}/{each.name}", *cells)
+
+
+def head(*names: str, wide: bool) -> Sequence[str]:
+    return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()))
+
+
+# --------------------------------------------------------------------
+# A table that is rendered again with each answer: first all rows, then those that changed.
+
+
+Row: TypeAlias = tuple[str, ...]
+
+
+class ChangingTable:
+    """
+    Lines of a table, with its header once. The columns before STATE name the subject of a row.
+
+    *ages*: the columns that differ each time; they make no change.
+    """
+
+    def __init__(
+        self, head: Sequence[str], *, ages: Collection[str], colour: bool, with_head: bool
+    ) -> None:
+        self._table, self._with_head = TextTable(head, colour=colour), with_head
+        self._names = head.index(STATE_COLUMN)
+        self._rest = (NOTHING,) * (len(head) - self._names - 1)
+        self._compared = [index for index, name in enumerate(head) if name not in ages]
+        self._shown: frozenset[Row] = frozenset()
+
+    def render(self, rows: Sequence[Row]) -> Iterator[str]:
+        """Yield the lines of the rows that changed, and of those that are not there any longer."""
+        changed = [row for row in rows if self._content(row) not in self._shown]
+        changed += self._deleted(rows)
+        self._shown = frozenset(map(self._content, rows))
+        if changed:
+            yield from self._table.render(changed, with_head=self._with_head)
+            self._with_head = False
+
+    def _deleted(self, rows: Sequence[Row]) -> Iterator[Row]:
+        there = {row[: self._names] for row in rows}
+        for name in sorted({row[: self._names] for row in self._shown} - there):
+            yield (*name, State.NOT_FOUND, *self._rest)
+
+    def _content(self, row: Row) -> Row:
+        return tuple(row[index] for index in self._compared)

@@ -1,0 +1,200 @@
+"""Wait until a subject is as wanted."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from enum import StrEnum, unique
+
+from msgspec import Struct
+
+from reporter.model.states import Actionability, State
+from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.status.summary import Summary, describe_missing, summarize
+
+
+ASK_INTERVAL = timedelta(seconds=1)
+"""The pause between two questions, of which the second one waits for a change."""
+
+
+LAST_LOOK = timedelta(seconds=10)
+"""Time limit of the last question, which is asked when the time is over."""
+
+UNCONFIRMED = "the reporter has finished no pass since it was asked first"
+
+
+@unique
+class WaitCondition(StrEnum):
+    """The conditions that can be waited for."""
+
+    READY = "ready"
+    AVAILABLE = "available"
+    GONE = "gone"
+
+
+@unique
+class Outcome(StrEnum):
+    """
+    The ends of a wait. ENDING: the subject is being deleted. NO_ANSWER: nobody answered in time.
+    """
+
+    MET = "met"
+    FAILED = "failed"
+    ENDING = "ending"
+    TIMED_OUT = "timed out"
+    NO_ANSWER = "not asked"
+
+
+class StatusWait(Struct, frozen=True):
+    """A wait. *fail_fast*: end once the subject has failed or is being deleted."""
+
+    target: Target
+    condition: WaitCondition
+    timeout: timedelta
+    fail_fast: bool = False
+
+
+class Waited(Struct, frozen=True):
+    """The end of a wait, with what was seen last. *error*: why the last question had no answer."""
+
+    outcome: Outcome
+    last: Summary | None = None
+    error: str = ""
+
+
+def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
+    """Return how the wait ends with this answer; None if it goes on."""
+    if _is_met(summary, wait.condition):
+        return Outcome.MET
+    if not wait.fail_fast or wait.condition is WaitCondition.GONE:
+        return None
+    if summary.state is State.TERMINATING:
+        return Outcome.ENDING
+    blocking = summary.blocking
+    transient = blocking is not None and blocking.actionability is Actionability.TRANSIENT
+    return Outcome.FAILED if summary.state is State.FAILED and not transient else None
+
+
+def _is_met(summary: Summary, condition: WaitCondition) -> bool:
+    match condition:
+        case WaitCondition.READY:
+            return summary.state is State.CURRENT
+        case WaitCondition.AVAILABLE:
+            return summary.available is True
+        case WaitCondition.GONE:
+            return summary.state is State.NOT_FOUND
+
+
+class Waiter:
+    """
+    Asks until the wait ends. *seconds*: a clock that never jumps.
+
+    *on_change* is called with each state that differs, *on_note* with what was not read or is not
+    there, *on_error* with each new reason for which an answer is missing.
+    """
+
+    def __init__(
+        self,
+        source: StatusSource,
+        wait: StatusWait,
+        *,
+        seconds: Callable[[], float],
+        on_change: Callable[[Summary], None] = lambda _: None,
+        on_note: Callable[[str], None] = lambda _: None,
+        on_error: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._source, self._wait, self._seconds = source, wait, seconds
+        self._on_change, self._on_note, self._on_error = on_change, on_note, on_error
+        self._answer: StatusAnswer | None = None
+        self._last: Summary | None = None
+        self._first_pass: datetime | None = None
+        self._is_fresh = False
+        self._error = ""
+
+    async def run(self) -> Waited:
+        """
+        Return once the wait is over. Raises CannotAsk if asking again cannot help.
+
+        The last look is at the end of the time: what became true during a pause counts.
+        """
+        limit = self._wait.timeout.total_seconds()
+        self._is_fresh |= limit <= 0
+        deadline = self._seconds() + limit
+        while True:
+            outcome, pause = await self._step(deadline - self._seconds())
+            if outcome is not None:
+                return Waited(outcome, self._last)
+            remaining = deadline - self._seconds()
+            if remaining <= 0:
+                break
+            await asyncio.sleep(min(pause.total_seconds(), remaining))
+        outcome = Outcome.TIMED_OUT if self._last is not None else Outcome.NO_ANSWER
+        return Waited(outcome, self._last, self._error or ("" if self._is_fresh else UNCONFIRMED))
+
+    async def _step(self, remaining: float) -> tuple[Outcome | None, timedelta]:
+        """Ask once. Return the outcome, if it is one, and the pause before the next question."""
+        pause = ASK_INTERVAL
+        try:
+            answer = await self._ask(remaining)
+        except CannotAsk as err:
+            if not err.may_pass:
+                raise
+            pause = max(err.retry_after or pause, pause)
+            self._record_error(str(err))
+        else:
+            outcome = self._take(answer) if answer is not None else None
+            if outcome is not None:
+                return outcome, pause
+        return None, pause
+
+    async def _ask(self, remaining: float) -> StatusAnswer | None:
+        """Return an answer; None if it does not come in the time that remains."""
+        lets_wait = self._is_fresh and remaining > LAST_LOOK.total_seconds()
+        limit = remaining if lets_wait else max(remaining, LAST_LOOK.total_seconds())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                return await self._source.ask(
+                    self._wait.target, after=self._answer if lets_wait else None
+                )
+        return None
+
+    def _take(self, answer: StatusAnswer) -> Outcome | None:
+        self._answer, self._error = answer, ""
+        self._is_fresh |= not self._source.may_lag
+        for note in self._notes(answer):
+            self._on_note(note)
+        summary, before = summarize(answer, self._wait.target), self._last
+        self._last = summary
+        if before is None or _shown(before) != _shown(summary):
+            self._on_change(summary)
+        self._refresh(summary)
+        return judge(summary, self._wait) if self._is_fresh else None
+
+    def _notes(self, answer: StatusAnswer) -> Iterator[str]:
+        yield from answer.notes
+        if answer.document is None and self._wait.condition is not WaitCondition.GONE:
+            yield describe_missing(answer, self._wait.target)
+
+    def _refresh(self, summary: Summary) -> None:
+        """
+        Believe a reporter once it has finished a pass since it was asked first.
+
+        The change that is waited for may be a moment old, and not have arrived in its first answer.
+        """
+        if summary.evaluated_at is None:
+            self._is_fresh |= summary.state is State.NOT_FOUND
+        elif self._first_pass is None:
+            self._first_pass = summary.evaluated_at
+        elif summary.evaluated_at > self._first_pass:
+            self._is_fresh = True
+
+    def _record_error(self, text: str) -> None:
+        if text != self._error:
+            self._error = text
+            self._on_error(text)
+
+
+def _shown(summary: Summary) -> tuple[object, ...]:
+    blocking = summary.blocking
+    why = (blocking.reason, blocking.code, blocking.actionability) if blocking is not None else ()
+    return (summary.state, summary.available, summary.replicas, why)

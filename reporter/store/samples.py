@@ -1,0 +1,111 @@
+"""The scrape histories of all pods: written by the scraper, read by passes through a snapshot."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeAlias
+
+from reporter.kinds.core import Pod
+from reporter.scrape.samples import (
+    ContainerRun,
+    FailedScrape,
+    ScrapedMetrics,
+    ScrapeHistory,
+    add_scrape_failure,
+)
+from reporter.scrape.scrapes import KeptHistory, Scrape
+from reporter.snapshot.cow_map import CowMap, FrozenMap
+
+
+HistoryKey: TypeAlias = tuple[str, str, str]
+"""Namespace and name of the pod, and the name of the history."""
+
+
+class SampleStore:
+    """
+    One history for each pod and each scrape that selects it.
+
+    *scrapes*: by the name of their history: a reason, or what the probes of several reasons share.
+    """
+
+    def __init__(self, scrapes: Mapping[str, Scrape]) -> None:
+        self._scrapes = scrapes
+        self._histories: CowMap[HistoryKey, KeptHistory] = CowMap()
+        self._last_read_at: datetime | None = None
+
+    def set_scrapes(self, scrapes: Mapping[str, Scrape]) -> None:
+        """Keep the histories of scrapes that stay the same object, and forget the others."""
+        changed = {name for name, each in self._scrapes.items() if scrapes.get(name) is not each}
+        for key in tuple(self._histories.keys()):
+            if key[2] in changed:
+                self._histories.pop(key)
+        self._scrapes = scrapes
+
+    def record_scrape(
+        self, pod: Pod, history_name: str, scrape: ScrapedMetrics, *, now: Pod | None
+    ) -> bool:
+        """
+        Add a scrape and return whether a gist of the history changed.
+
+        A scrape of an earlier run counts no more: *now* is the pod as it is, None if it is gone.
+        """
+        if not self._is_current(pod, history_name, now):
+            return False
+        self._last_read_at = scrape.scraped_at
+        history = self._scrapes[history_name].keep(self._history_of(pod, history_name), scrape)
+        return self._set_history(pod, history_name, history)
+
+    def record_scrape_failure(
+        self, pod: Pod, history_name: str, failure: FailedScrape, *, now: Pod | None
+    ) -> bool:
+        if not self._is_current(pod, history_name, now):
+            return False
+        history = add_scrape_failure(
+            self._history_of(pod, history_name), failure, last_read_at=self._last_read_at
+        )
+        return self._set_history(pod, history_name, history)
+
+    def _is_current(self, pod: Pod, history_name: str, now: Pod | None) -> bool:
+        """Return whether the pod has not restarted since, and the scrape still selects it."""
+        return (
+            now is not None
+            and history_name in self._scrapes
+            and self.is_selected(now, history_name)
+            and ContainerRun.of_pod(pod).is_of(now)
+        )
+
+    def is_selected(self, pod: Pod, history_name: str) -> bool:
+        return self._scrapes[history_name].pods.matches(pod)
+
+    def forget_if_outdated(self, pod: Pod) -> None:
+        """Forget the histories of earlier runs, and of scrapes that no longer select this pod."""
+        for history_name in self._scrapes:
+            kept = self._histories.get(_history_key(pod, history_name))
+            if kept is not None and (
+                not kept.history.run.is_of(pod) or not self.is_selected(pod, history_name)
+            ):
+                self._histories.pop(_history_key(pod, history_name))
+
+    def forget(self, namespace: str, name: str) -> None:
+        for history_name in self._scrapes:
+            key = (namespace, name, history_name)
+            # To pop a key that is not there would copy its shard.
+            if self._histories.get(key) is not None:
+                self._histories.pop(key)
+
+    def snapshot(self) -> FrozenMap[HistoryKey, KeptHistory]:
+        return self._histories.freeze()
+
+    def _history_of(self, pod: Pod, history_name: str) -> ScrapeHistory:
+        found = self._histories.get(_history_key(pod, history_name))
+        return found.history if found is not None else ScrapeHistory(ContainerRun.of_pod(pod))
+
+    def _set_history(self, pod: Pod, history_name: str, history: ScrapeHistory) -> bool:
+        key = _history_key(pod, history_name)
+        gists = {each: each(history) for each in self._scrapes[history_name].gists}
+        before = self._histories.get(key)
+        self._histories[key] = KeptHistory(history, gists)
+        return before is None or before.gists != gists
+
+
+def _history_key(pod: Pod, history_name: str) -> HistoryKey:
+    return (pod.metadata.namespace, pod.metadata.name, history_name)

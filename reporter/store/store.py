@@ -1,0 +1,330 @@
+"""
+The store of all observations: watches and scrapes write to it, passes read immutable snapshots.
+
+The store decides nothing: a change updates it and marks the affected subjects dirty.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain, islice
+
+from reporter.catalogue.subject_definitions import SubjectDefinitions
+from reporter.kinds.core import PODS, Pod
+from reporter.kinds.health_events import StoreLimit
+from reporter.kinds.kaito import WORKSPACES
+from reporter.kinds.objects import ApiObject, NamespacedName
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.observations import DiscoveryResult, Watching, WatchState
+from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.scrape.samples import FailedScrape, ScrapedMetrics
+from reporter.snapshot.seen_before import SeenBefore
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.affected import DirtySubjects, affected_subjects
+from reporter.store.crd_presence import CRDPresences
+from reporter.store.history import ObjectHistory
+from reporter.store.samples import SampleStore
+from reporter.store.seen_before import record_current_before, record_deleted_before
+from reporter.store.table import (
+    NO_STUBS,
+    UndecodableObjects,
+    collect_deleted_uids,
+    find_object,
+    prepare_tables,
+)
+from reporter.store.watch_states import WatchStates
+
+
+# --------------------------------------------------------------------
+# Facts that parts of this process report, and that are no objects of the cluster.
+
+
+class Reports:
+    """
+    Keeps what was reported last.
+
+    *mark_dirty* is called with the subjects that a changed fact is about.
+    """
+
+    def __init__(self, mark_dirty: Callable[[Iterable[Subject]], None]) -> None:
+        self._mark_dirty = mark_dirty
+        self.rejected: Mapping[StoreLimit, int] = {}
+        self.silence_file = NO_SILENCE_FILE
+
+    def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
+        """Record how many episodes have no place among the HealthEvents, by the limit."""
+        if rejected != self.rejected:
+            self.rejected = rejected
+            self._mark_dirty((CLUSTER_SUBJECT,))
+
+    def record_silence_file(self, file: SilenceFile) -> None:
+        """Record the file of silences as it was read. Every pass matches all findings with it."""
+        if file != self.silence_file:
+            self.silence_file = file
+            self._mark_dirty((CLUSTER_SUBJECT,))
+
+
+BATCH_SIZE = 500
+"""The number of objects of a list that are stored at a time: some ten milliseconds."""
+
+
+class Store:
+    """
+    The tables of all kinds, the presence of CRDs and the samples of pods.
+
+    *crds*: the resources (``resource.group``) whose presence discovery reports.
+    *scrapes*: the store of scraped samples, as *samples*. *subjects*: what makes subjects.
+    """
+
+    def __init__(
+        self,
+        kinds: Iterable[ResourceKind],
+        crds: Iterable[str] = (),
+        scrapes: SampleStore | None = None,
+        *,
+        subjects: SubjectDefinitions,
+    ) -> None:
+        self.kinds, self._definitions = tuple(kinds), subjects
+        self._tables = prepare_tables(self.kinds, subjects)()
+        self._presences = presences = CRDPresences(crds)
+        self._watch_states = states = WatchStates(self.kinds, presences)
+        self.samples = scrapes or SampleStore({})
+        self._history, self._undecodable = ObjectHistory(), UndecodableObjects()
+        self._deleted_uids: dict[ObjectRef, str] | None = None
+        dirty = DirtySubjects()
+        self.subscribe, self._mark_dirty, self.take_dirty = dirty.subscribe, dirty.mark, dirty.take
+        self._reports = Reports(self._mark_dirty)
+        self.record_store_rejections = self._reports.record_store_rejections
+        self.record_silence_file = self._reports.record_silence_file
+        self.served_version, self.kinds_waited_for = presences.served_version, states.waited_for
+
+    def prepare_kinds(
+        self, kinds: tuple[ResourceKind, ...], crds: Iterable[str], subjects: SubjectDefinitions
+    ) -> Callable[[], None]:
+        """
+        Return a function that stores objects of these kinds alone, and tracks these CRDs alone.
+        """
+        tables = prepare_tables(kinds, subjects, self._tables)
+
+        def commit() -> None:
+            before, self.kinds = self.kinds, kinds
+            self._tables, self._definitions = tables(), subjects
+            for kind in (each for each in before if each.table not in self._tables):
+                self._undecodable.forget_all(kind)
+                self._history.forget_all(kind)
+            self._watch_states.set_kinds(kinds)
+            self._presences.set_resources(crds)
+            self._deleted_uids = None
+            self._mark_dirty(ALL_LAYERS)
+
+        return commit
+
+    def replace(
+        self,
+        kind: ResourceKind,
+        objects: Iterable[ApiObject],
+        undecodable: Mapping[NamespacedName, ApiObject | None] = NO_STUBS,
+    ) -> None:
+        """
+        Store a complete list; objects that are not in it are deleted. *undecodable*: with their stubs.
+        """
+        for _ in self.replace_in_batches(kind, objects, undecodable):
+            pass
+
+    def replace_in_batches(
+        self,
+        kind: ResourceKind,
+        objects: Iterable[ApiObject],
+        undecodable: Mapping[NamespacedName, ApiObject | None] = NO_STUBS,
+    ) -> Iterator[None]:
+        """
+        Store a complete list, yielding after each batch so that other tasks can run.
+
+        New objects are stored before old ones are deleted, so that none seems to be missing meanwhile.
+        """
+        marked = self._undecodable.names_of(kind)
+        deleted = {*self._tables[kind.table].objects.keys(), *marked} - set(undecodable)
+        remaining = iter(objects)
+        while batch := tuple(islice(remaining, BATCH_SIZE)):
+            deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
+            self._upsert_all(kind, batch)
+            if len(batch) == BATCH_SIZE:
+                yield
+        for number, (namespace, name) in enumerate(deleted, start=1):
+            self.delete(kind, namespace, name)
+            if not number % BATCH_SIZE:
+                yield
+        for (namespace, name), stub in undecodable.items():
+            self.mark_undecodable(kind, namespace, name, stub)
+
+    def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
+        """Store a new or changed object."""
+        name = (new.metadata.namespace, new.metadata.name)
+        table = self._tables[kind.table]
+        old = table.objects.get(name)
+        self._prepare_upsert(kind, old, new)
+        if table.upsert(name, new):
+            self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=new))
+
+    def _upsert_all(self, kind: ResourceKind, objects: Iterable[ApiObject]) -> None:
+        """
+        Store objects; the same as `upsert` for each, but those of a first list are inserted together.
+        """
+        table = self._tables[kind.table]
+        added: dict[NamespacedName, ApiObject] = {}
+        stored: list[ApiObject] = []
+        for each in objects:
+            name = (each.metadata.namespace, each.metadata.name)
+            if name in added or table.objects.get(name) is not None:
+                stored.append(each)
+            else:
+                added[name] = each
+                self._prepare_upsert(kind, None, each)
+        if added:
+            table.insert(added)
+            affected = (
+                affected_subjects(kind, self._tables, old=None, new=e) for e in added.values()
+            )
+            self._mark_dirty(*chain.from_iterable(affected))
+        for each in stored:
+            self.upsert(kind, each)
+
+    def _prepare_upsert(self, kind: ResourceKind, old: ApiObject | None, new: ApiObject) -> None:
+        """Update all but the table of the kind."""
+        table = self._tables[kind.table]
+        if table.deleted_uids or self._undecodable:
+            ref = ObjectRef(kind.watch_name, new.metadata.namespace, new.metadata.name)
+            if table.deleted_uids.pop(ref, None) is not None:
+                self._deleted_uids = None
+            self._unmark_undecodable(ref)
+        self._history.on_upsert(old, new)
+        if isinstance(new, Pod):
+            self.samples.forget_if_outdated(new)
+
+    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        """Remove an object; do nothing if it is not known."""
+        table = self._tables[kind.table]
+        old = table.delete((namespace, name))
+        ref = ObjectRef(kind.watch_name, namespace, name)
+        if not self._unmark_undecodable(ref) and old is None:
+            return
+        if isinstance(old, Pod):
+            self.samples.forget(namespace, name)
+        if old is not None:
+            self._history.on_delete(old, self._is_absent)
+        if table.record_deletion((namespace, name), old.metadata.uid if old is not None else ""):
+            self._deleted_uids = None
+        self._mark_dirty(*affected_subjects(kind, self._tables, old=old, new=None))
+
+    def _is_absent(self, kind: ResourceKind, name: NamespacedName) -> bool:
+        """Return whether it is certain that there is no such object."""
+        is_watched = isinstance(self._watch_states.of(kind), Watching)
+        return is_watched and find_object(self._tables, kind, name) is None
+
+    def mark_undecodable(
+        self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None = None
+    ) -> None:
+        """
+        Mark an object whose newest version could not be decoded; its old version is kept.
+
+        *stub*: the object with its metadata alone; None if even that is not known.
+        """
+        if self._undecodable.mark(ObjectRef(kind.watch_name, namespace, name), stub):
+            self._mark_dirty(ALL_LAYERS)
+
+    def _unmark_undecodable(self, ref: ObjectRef) -> bool:
+        """
+        Remove the mark of an object, without which others may be known again; return whether it had one.
+        """
+        if was_marked := self._undecodable.forget(ref):
+            self._mark_dirty(ALL_LAYERS)
+        return was_marked
+
+    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        if self._watch_states.set(kind, state):
+            self._mark_dirty(ALL_LAYERS)
+
+    def record_discovery(
+        self, result: DiscoveryResult | None, why: str = "", *, now: datetime
+    ) -> None:
+        """Update the presence of CRDs; *result* is None if discovery failed, with *why*."""
+        changed = self._presences.record(result, why, now=now)
+        if result is not None:
+            changed |= self._watch_states.record_discovery(result)
+        for kind in filter(self._watch_states.is_gone, self.kinds):
+            changed |= self._forget_all(kind)
+        if changed:
+            self._mark_dirty(ALL_LAYERS)
+
+    def _forget_all(self, kind: ResourceKind) -> bool:
+        """Forget the objects of a kind that is gone; return whether there were any."""
+        if not self._undecodable.forget_all(kind) and not len(self._tables[kind.table].objects):
+            return False
+        self._tables |= prepare_tables((kind,), self._definitions)()
+        self._deleted_uids = None
+        return True
+
+    def record_seen_before(self, seen: SeenBefore) -> None:
+        """
+        Remember what a predecessor has seen, as far as no object is known that shows otherwise.
+        """
+        missing = record_deleted_before(self._tables, self._presences, seen.existed)
+        self._deleted_uids = None
+        self._history.record_seen_before(seen, missing, self._is_absent)
+        self._mark_dirty(record_current_before(self._tables, seen.lost))
+        for name in seen.errors:
+            workspace = find_object(self._tables, WORKSPACES, name)
+            if workspace is not None:
+                self._history.on_upsert(workspace, workspace)
+                self._mark_dirty(WORKSPACES.affects(workspace))
+
+    def get_pod(self, namespace: str, name: str) -> Pod | None:
+        found = find_object(self._tables, PODS, (namespace, name))
+        return found if isinstance(found, Pod) else None
+
+    def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None:
+        """Add samples to a history of the pod; *pod* is as it was before the request."""
+        now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
+        if self.samples.record_scrape(pod, history_name, scrape, now=now):
+            self._mark_dirty(PODS.affects(pod))
+
+    def record_scrape_failure(self, pod: Pod, history_name: str, failure: FailedScrape) -> None:
+        now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
+        if self.samples.record_scrape_failure(pod, history_name, failure, now=now):
+            self._mark_dirty(PODS.affects(pod))
+
+    @property
+    def watch_states(self) -> tuple[WatchState, ...]:
+        """
+        The watch state of each kind. A snapshot has them too, but makes the next writes copy shards.
+        """
+        return tuple(map(self._watch_states.of, self.kinds))
+
+    @property
+    def has_unconfirmed_loss(self) -> bool:
+        """
+        True while a CRD was missing from the last discovery and a second one must confirm that.
+        """
+        return self._presences.has_unconfirmed_loss
+
+    def snapshot(self) -> Snapshot:
+        uids = self._deleted_uids = self._deleted_uids or collect_deleted_uids(self._tables)
+        return Snapshot(
+            tables={
+                kind.table: self._tables[kind.table].snapshot(self._watch_states.of(kind))
+                for kind in self.kinds
+            },
+            presences=self._presences.by_resource,
+            deleted_uids=uids,
+            undecodable=self._undecodable.snapshot(),
+            scrape_histories=self.samples.snapshot(),
+            provisioning_errors=self._history.provisioning_errors.snapshot(),
+            pod_failures=self._history.pod_failures.snapshot(),
+            pod_restarts=self._history.pod_restarts.snapshot(),
+            deleted_parts=self._history.deleted_parts.snapshot(),
+            store_rejections=self._reports.rejected,
+            silence_file=self._reports.silence_file,
+            subject_definitions=self._definitions,
+        )

@@ -1,0 +1,123 @@
+"""The state of each kind's watch, as far as discovery confirms it."""
+
+from collections.abc import Iterable, Mapping
+
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.observations import (
+    CRDPresence,
+    DiscoveryResult,
+    NotServed,
+    NotSynced,
+    Watching,
+    WatchLost,
+    WatchState,
+)
+from reporter.store.crd_presence import CRDPresences
+
+
+class WatchStates:
+    """
+    The states that reflectors report.
+
+    A kind whose loss is *contradicted* is listed by a discovery that ran after the 404.
+    """
+
+    def __init__(self, kinds: Iterable[ResourceKind], presences: CRDPresences) -> None:
+        self._presences = presences
+        self._states: dict[ResourceKind, WatchState] = {kind: NotSynced() for kind in kinds}
+        self._contradicted: frozenset[ResourceKind] = frozenset()
+
+    def set_kinds(self, kinds: Iterable[ResourceKind]) -> None:
+        """Keep the states of these kinds alone. Those that are new were not listed yet."""
+        self._states = {kind: self._states.get(kind, NotSynced()) for kind in kinds}
+        self._contradicted &= self._states.keys()
+
+    def set(self, kind: ResourceKind, state: WatchState) -> bool:
+        """Set the state that a reflector reports and return whether it is another one."""
+        if self._states[kind] == state:
+            return False
+        self._states[kind] = state
+        self._contradicted -= {kind}
+        return True
+
+    def record_discovery(self, result: DiscoveryResult) -> bool:
+        """Compare losses with a discovery and return whether that changes anything."""
+        before, self._contradicted = (
+            self._contradicted,
+            frozenset(
+                kind
+                for kind, state in self._states.items()
+                if isinstance(state, NotServed) and kind.group_resource in result.served_versions
+            ),
+        )
+        return before != self._contradicted
+
+    def of(self, kind: ResourceKind) -> WatchState:
+        """
+        Return the state of a kind as far as it is confirmed.
+
+        One with another scope than it is declared with is not read, also if it was listed before.
+        """
+        presence = self._presences.by_resource.get(kind.group_resource)
+        namespaced = presence.namespaced if presence is not None else None
+        if why := kind.why_misdeclared(namespaced=namespaced):
+            return NotSynced(why, refused=True)
+        state = self._states.get(kind, NotSynced())
+        return confirm_unserved(kind, state, presence, contradicted=kind in self._contradicted)
+
+    def is_gone(self, kind: ResourceKind) -> bool:
+        """
+        Return whether a declared kind is certainly not served, so that none of its objects is left.
+
+        A missing kind of the program's own is trouble, about which its objects are kept.
+        """
+        presence = self._presences.by_resource.get(kind.group_resource)
+        is_absent = presence is not None and presence.is_known and not presence.versions
+        return kind.is_declared and is_absent and isinstance(self._states.get(kind), NotServed)
+
+    def waited_for(self) -> Mapping[str, str]:
+        """
+        Return the kinds that were not listed, though they may be, with why.
+
+        A kind that fails is waited for as long as no other one was listed.
+        """
+        states = {kind: self.of(kind) for kind in self._states}
+        lists_any = any(isinstance(state, Watching | WatchLost) for state in states.values())
+        return {
+            kind.watch_name: state.why or "being listed"
+            for kind, state in states.items()
+            if isinstance(state, NotSynced)
+            and not (state.refused or (state.failing and lists_any))
+        }
+
+
+def confirm_unserved(
+    kind: ResourceKind, state: WatchState, presence: CRDPresence | None, *, contradicted: bool
+) -> WatchState:
+    """
+    Return NotServed only for a kind that discovery lacks as well; otherwise it is unknown.
+
+    A single 404 proves little: many a proxy sends the very text of an API server. A kind that is
+    served in versions that cannot be read has objects that nobody sees.
+
+    *presence*: None if discovery does not track the kind. *contradicted*: a discovery that ran after
+    the 404 lists the kind all the same.
+    """
+    if not isinstance(state, NotServed):
+        return state
+    if kind.is_built_in:
+        return NotSynced("answered with 404 Not Found, though every API server has it")
+    if presence is None or presence.missing_since is not None:
+        return state
+    if presence.versions is None:
+        return NotSynced(f"answered with 404 Not Found, and {presence.why_unknown}")
+    if not presence.versions:
+        return state
+    if not kind.readable_versions(presence.versions):
+        return NotSynced(
+            f"served as {', '.join(presence.versions)} only,"
+            f" this release reads {' and '.join(kind.versions)}",
+            refused=True,
+        )
+    why = "answered with 404 Not Found, though discovery lists it"
+    return NotSynced(why, failing=True) if contradicted else state

@@ -1,0 +1,90 @@
+"""The catalogues under which stories are replayed, and the codes of the causes that they announced."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reporter.announcing.announcement_state import AnnouncementState
+from reporter.catalogue.entries import Catalogue
+from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.catalogue.overlay import DEFAULT_PACKS
+from reporter.catalogue.problems import Place
+from reporter.catalogue.yaml_nodes import Node, from_plain
+from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
+from reporter.model.enums import Reason
+from reporter.settings import FLAG_NAMES
+
+
+# --------------------------------------------------------------------
+# The catalogue of each story: the one under test, changed by the overlay that the story gives.
+
+
+STORY = Place("story", 1)
+
+
+class StoryCatalogues:
+    """
+    The catalogues of stories. *overlay*, *packs*: what they are tested with, unless a story names packs.
+    """
+
+    def __init__(self, overlay: Path | None = None, packs: Sequence[str] = DEFAULT_PACKS) -> None:
+        self._overlay, self._packs = overlay, tuple(packs)
+
+    @cached_property
+    def plain(self) -> Catalogue:
+        """The catalogue of a story without an overlay. Raises CatalogueError."""
+        return self._load(self._packs)
+
+    def of(self, story: Mapping[str, Any]) -> Catalogue:
+        """Return the catalogue of a story. Raises CatalogueError."""
+        overlay, packs = story.get("overlay"), self.packs_of(story)
+        if overlay is None and packs == self._packs:
+            return self.plain
+        return self._load(packs, *([] if overlay is None else [from_plain(overlay, STORY)]))
+
+    def of_all(self, stories: Iterable[Mapping[str, Any]]) -> Catalogue:
+        """Return the catalogue of all packs that some story has. Raises CatalogueError."""
+        # A pack may be named by one story, and be the folder of another one.
+        packs = {Path(pack).name: pack for each in stories for pack in self.packs_of(each)}
+        wanted = tuple(packs.values()) or self._packs
+        return self.plain if wanted == self._packs else self._load(wanted)
+
+    def packs_of(self, story: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(story.get("packs") or self._packs)
+
+    def _load(self, packs: Sequence[str], *overlays: Node) -> Catalogue:
+        given = () if self._overlay is None else (self._overlay,)
+        return load_catalogue(
+            default_folder(), *given, *overlays, specs=SPECS, flags=FLAG_NAMES, packs=packs
+        )
+
+
+SHIPPED = StoryCatalogues()
+
+
+# --------------------------------------------------------------------
+# The codes of the causes that a replay announced.
+
+
+class AnnouncedCodes:
+    """Collects them pass by pass."""
+
+    def __init__(self) -> None:
+        self._codes: defaultdict[Reason, set[str]] = defaultdict(set)
+
+    @property
+    def by_reason(self) -> Mapping[Reason, frozenset[str]]:
+        return {reason: frozenset(codes) for reason, codes in self._codes.items()}
+
+    def add(self, evaluation: Evaluation, state: AnnouncementState) -> None:
+        """Add the causes of each episode that runs."""
+        grouped = {
+            (member, key.reason) for key, group in state.groups.items() for member in group.members
+        }
+        for key, finding in evaluation.gate.finding_states.items():
+            if key in state.episodes or (key.subject, key.reason) in grouped:
+                codes = {each.trouble.cause.code for each in finding.announceable}
+                self._codes[key.reason] |= codes

@@ -1,0 +1,184 @@
+"""Find and read the files of stories."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from reporter.catalogue.declared_kinds import kind_nodes
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.overlay import find_packs
+from reporter.catalogue.problems import Place, Problem
+from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose, to_plain
+from reporter.catalogue.yaml_reader import read
+from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
+from reporter.stories.format import Story, StoryError, parse_duration
+from reporter.stories.objects import API_FIELDS
+from reporter.stories.schema import NOTATIONS
+
+
+KINDS = frozenset(kind.kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS))
+
+
+class StoryFile(Struct, frozen=True):
+    """A story that was read. *content*: its keys and values."""
+
+    path: Path
+    content: Mapping[str, Any]
+    root: Fields
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def place_of(self, error: StoryError, step: int) -> Place:
+        """
+        Return the line of an error: that of a step, or that of its key for a negative number.
+        """
+        steps = self.root.values.get("story")
+        if step < 0 or not isinstance(steps, Items):
+            return self.root.where(error.key)
+        return steps.items[step].place
+
+
+def find_files(paths: Iterable[Path], problems: list[Problem]) -> Sequence[Path]:
+    """
+    Return the files that *paths* name: a folder stands for the ``*.yaml`` in it, without its folders.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            files = sorted(path.glob("*.yaml"))
+            if not files:
+                problems.append(Problem(Place(str(path), 1), "there is no *.yaml in this folder"))
+            found |= dict.fromkeys(files)
+        else:
+            found[path] = None
+    return tuple(found)
+
+
+def read_stories(
+    files: Iterable[Path], problems: list[Problem], kinds: Collection[str] = ()
+) -> Mapping[str, StoryFile]:
+    """
+    Return the stories by the names of their files, and add to *problems* why others cannot be read.
+
+    *kinds*: the names of those that the catalogue declares.
+    """
+    stories: dict[str, StoryFile] = {}
+    for file in files:
+        story = read_story(file, problems, kinds)
+        if story is None:
+            continue
+        other = stories.setdefault(story.name, story)
+        if other is not story:
+            text = f"{other.path} has the name {story.name} as well; rename one of the two"
+            problems.append(Problem(Place(str(file), 1), text))
+    return stories
+
+
+def read_story(
+    file: Path, problems: list[Problem], kinds: Collection[str] = ()
+) -> StoryFile | None:
+    """Return the story of a file, or None after adding all that is wrong with it to *problems*."""
+    found: list[Problem] = []
+    root = compose(file, found)
+    if root is not None and read(root, Story, found) is not None and isinstance(root, Fields):
+        known = KINDS | {*kinds, *declared_kinds(root.values.get("overlay"))}
+        known |= kinds_of_packs(_packs_of(file, root))
+        found += chain.from_iterable(_check_step(step, known) for step in steps_of(root))
+        found += _check_times(root)
+    problems += found
+    if found or not isinstance(root, Fields):
+        return None
+    packs = _packs_of(file, root)
+    return StoryFile(file, {**to_plain(root), "packs": packs} if packs else to_plain(root), root)
+
+
+def _check_times(root: Fields) -> Iterator[Problem]:
+    """Yield the times that are none, and the steps that come before the one above them."""
+    for key in ("announced", "status"):
+        times = root.values.get(key)
+        if not isinstance(times, Fields):
+            continue
+        for text in times.values:
+            try:
+                parse_duration(text)
+            except StoryError as err:
+                yield Problem(times.where(text), f"{key}: {err}")
+    last = timedelta(0)
+    steps = root.values.get("story")
+    for step in steps.items if isinstance(steps, Items) else ():
+        try:
+            at = parse_duration(to_plain(step)["at"])
+        except StoryError as err:
+            yield Problem(step.place, f"at: {err}")
+            continue
+        if at < last:
+            yield Problem(step.place, "`at` is before that of the step above; sort the steps")
+        last = at
+
+
+def steps_of(root: Fields) -> Iterator[Fields]:
+    """Yield what is given, and the steps."""
+    given, steps = root.values.get("given"), root.values.get("story")
+    for each in (given, *(steps.items if isinstance(steps, Items) else ())):
+        if isinstance(each, Fields):
+            yield each
+
+
+def _packs_of(file: Path, root: Node) -> list[str]:
+    """
+    Return the packs that a story names; without any, the pack in whose folder ``stories`` it is.
+    """
+    named = root.values.get("packs") if isinstance(root, Fields) else None
+    if isinstance(named, Items):
+        return [str(each) for each in to_plain(named)]
+    pack = file.absolute().parent.parent
+    is_of_pack = file.absolute().parent.name == "stories" and (pack / "pack.yaml").is_file()
+    return [str(pack)] if is_of_pack else []
+
+
+def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
+    """Return the kinds that packs declare, as far as these can be read."""
+    packs = find_packs(default_folder(), names, [])
+    roots = (compose(file, []) for pack in packs for file in sorted(pack.folder.glob("*.yaml")))
+    return frozenset(kind for root in roots for kind in declared_kinds(root))
+
+
+def declared_kinds(root: Node | None) -> Iterator[str]:
+    """Yield the names of the kinds that a file, or the overlay of a story, declares."""
+    for node in kind_nodes(root):
+        named = to_plain(node)
+        yield str(named.get("name") or named.get("kind"))
+
+
+def _check_step(step: Fields, known: Collection[str]) -> Iterator[Problem]:
+    changes = step.values.get("change")
+    if not isinstance(changes, Fields):
+        return
+    for address, node in changes.values.items():
+        kind, _, name = address.partition(" ")
+        if kind not in known:
+            text = f"`{address}`: known kinds are {', '.join(sorted(known))}"
+            yield Problem(changes.where(address), text)
+        elif not name.rpartition("/")[2]:
+            text = f"`{address}` is no object such as `Deployment kaito-system/router`"
+            yield Problem(changes.where(address), text)
+        else:
+            yield from _check_words(kind, address, node)
+
+
+def _check_words(kind: str, address: str, node: Node) -> Iterator[Problem]:
+    """
+    Yield what is wrong with the words of an object that is not described as the API shows it.
+    """
+    type_ = NOTATIONS.get(kind)
+    if type_ is None or not isinstance(node, Fields) or API_FIELDS & node.values.keys():
+        return
+    problems: list[Problem] = []
+    read(node, type_, problems)
+    yield from (Problem(each.place, f"{address}: {each.text}") for each in problems)

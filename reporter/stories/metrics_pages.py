@@ -1,0 +1,338 @@
+"""
+The metrics pages of a story's pods, built from its short notation.
+
+``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
+``samples`` maps names of other gauges to their values, ``unreadable`` is the error of an
+unreadable page, and ``result`` the class of that error. ``page``, ``values``, ``rates`` and
+``without`` describe a model server: engine_pages.py.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reporter.resources.downloads import (
+    ENGINE_METRIC_PREFIX,
+    MEGABYTE,
+    REMAINING_SECONDS_METRIC,
+)
+from reporter.scrape.exposition import (
+    MalformedExposition,
+    MetricsContent,
+    Steps,
+    parse_page,
+)
+from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
+from reporter.scrape.scrapes import Scrape
+from reporter.store.store import Store
+from reporter.stories.format import StoryError, apply_merge_patch, expand_numbered, parse_duration
+
+
+# --------------------------------------------------------------------
+# The parser of metrics pages, run to its end.
+
+
+def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:
+    """Return the result and the number of steps."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: MetricsContent | MalformedExposition = end.value
+            return result, number
+
+
+def parse_samples(
+    page: bytes, families: Iterable[str]
+) -> tuple[Sample, ...] | MalformedExposition:
+    """Return the samples of these families in their order, or why one of them cannot be read."""
+    names = tuple(families)
+    content, _ = finish(parse_page(page, names))
+    if isinstance(content, MalformedExposition):
+        return content
+    samples: list[Sample] = []
+    for name in names:
+        found = content.families[name]
+        if isinstance(found, MalformedExposition):
+            return found
+        samples += found
+    return tuple(samples)
+
+
+def has_family(page: bytes, prefix: str) -> bool:
+    content, _ = finish(parse_page(page, (), (prefix,)))
+    return isinstance(content, MetricsContent) and prefix in content.prefixes
+
+
+# --------------------------------------------------------------------
+# The metrics pages of model servers that a story describes: recorded families, with values of its own.
+#
+# ``page`` names a file of ``recorded/``. ``values`` sets numbers, ``rates`` lets them grow so
+# much a second, ``without`` removes families. A number is named as in SERIES; that of another engine
+# than the first is ``name/engine``, that of another process ``name@pid``.
+
+
+PAGES = Path(__file__).parent / "recorded"
+PAGE_NAMES = frozenset(each.stem for each in PAGES.glob("*.txt"))
+CHAT = 'handler="/v1/chat/completions",method="POST"'
+SERIES = {
+    "running": ("vllm:num_requests_running", ""),
+    "waiting": ("vllm:num_requests_waiting", ""),
+    "awake": ("vllm:engine_sleep_state", 'sleep_state="awake"'),
+    "kv": ("vllm:kv_cache_usage_perc", ""),
+    "kv-old": ("vllm:gpu_cache_usage_perc", ""),
+    "steps": ("vllm:iteration_tokens_total_count", ""),
+    "prompt": ("vllm:prompt_tokens_total", ""),
+    "generation": ("vllm:generation_tokens_total", ""),
+    "finished": ("vllm:request_success_total", 'finished_reason="stop"'),
+    "aborted": ("vllm:request_success_total", 'finished_reason="abort"'),
+    "failed": ("vllm:request_success_total", 'finished_reason="error"'),
+    "preemptions": ("vllm:num_preemptions_total", ""),
+    "corrupted": ("vllm:corrupted_requests_total", ""),
+    "http": ("http_requests_total", f'{CHAT},status="2xx"'),
+    "http-errors": ("http_requests_total", f'{CHAT},status="5xx"'),
+    "refused": ("http_requests_total", f'{CHAT},status="4xx"'),
+    "tokenize": ("http_requests_total", 'handler="/tokenize",method="POST",status="2xx"'),
+    "lora": ("http_requests_total", 'handler="/v1/load_lora_adapter",method="POST",status="2xx"'),
+    "health": ("http_requests_total", 'handler="/health",method="GET",status="2xx"'),
+    "rejected": ("kaito_ratelimit_rejected_total", ""),
+}
+LINE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
+
+
+@dataclass
+class EnginePages:
+    """
+    The numbers on the pages of model servers.
+
+    *counts*: the numbers by pod and name, as they were at *since*.
+    """
+
+    counts: dict[str, dict[str, float]] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
+
+    def change(
+        self, pod: str, before: Mapping[str, Any], words: Mapping[str, Any], *, now: datetime
+    ) -> None:
+        """Let the rates so far count until now, and set what the story sets."""
+        page = words.get("page", before.get("page"))
+        if not page:
+            return
+        if page not in PAGE_NAMES:
+            raise StoryError(
+                f"there is no page `{page}`; known are {', '.join(sorted(PAGE_NAMES))}"
+            )
+        for key in (*(words.get("values") or {}), *(words.get("rates") or {})):
+            _parse_key(key)
+        for name in words.get("without") or ():
+            _require_series(name)
+        is_same = words.get("page", before.get("page")) == before.get("page")
+        counted = self._counts(pod, before, now=now) if is_same else {}
+        self.counts[pod] = {**counted, **(words.get("values") or {})}
+        self.since[pod] = now
+
+    def text(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> str:
+        lines = _recorded_lines(words["page"])
+        for key, value in sorted(self._counts(pod, words, now=now).items()):
+            _set_series(lines, key, value)
+        gone = {SERIES[each][0].removesuffix("_count") for each in words.get("without") or ()}
+        kept = [line for line in lines if not _is_of(line, gone)]
+        return "\n".join(kept) + "\n"
+
+    def _counts(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> dict[str, float]:
+        counts, rates = dict(self.counts.get(pod, {})), words.get("rates") or {}
+        passed = (now - self.since.get(pod, now)).total_seconds()
+        for key, rate in rates.items():
+            start = counts[key] if key in counts else _recorded(words["page"], key)
+            counts[key] = start + rate * passed
+        return counts
+
+
+def _parse_key(key: str) -> tuple[str, dict[str, str], str]:
+    """
+    Return the name of the series, its labels, and the engine label, empty for the first engine.
+    """
+    short, _, pid = key.partition("@")
+    short, _, engine = short.partition("/")
+    _require_series(short)
+    name, labels = SERIES[short]
+    wanted = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+    return name, {**wanted, **({"pid": pid} if pid else {})}, engine
+
+
+def _require_series(name: str) -> None:
+    if name not in SERIES:
+        raise StoryError(f"a page has no `{name}`; known are {', '.join(SERIES)}")
+
+
+def _recorded_lines(page: str) -> list[str]:
+    return (PAGES / f"{page}.txt").read_text("utf-8").splitlines()
+
+
+def _recorded(page: str, key: str) -> float:
+    lines = _recorded_lines(page)
+    at = _find(lines, key)
+    found = LINE.fullmatch(lines[at]) if at is not None else None
+    return float(found["value"]) if found is not None else 0.0
+
+
+def _find(lines: list[str], key: str) -> int | None:
+    name, labels, engine = _parse_key(key)
+    for at, line in enumerate(lines):
+        found = LINE.fullmatch(line)
+        if found is None or found["name"] != name:
+            continue
+        has = dict(re.findall(r'(\w+)="([^"]*)"', found["labels"] or ""))
+        if labels.items() <= has.items() and has.get("engine", "") in {engine or "0", engine}:
+            return at
+    return None
+
+
+def _set_series(lines: list[str], key: str, value: float) -> None:
+    name, labels, engine = _parse_key(key)
+    at = _find(lines, key)
+    if at is not None:
+        lines[at] = f"{lines[at].rpartition(' ')[0]} {value}"
+        return
+    others = [i for i, line in enumerate(lines) if _name(line) == name]
+    like = LINE.fullmatch(lines[others[-1]]) if others else None
+    has = dict(re.findall(r'(\w+)="([^"]*)"', (like["labels"] or "") if like else ""))
+    if engine:
+        has["engine"] = engine
+    all_labels = ",".join(f'{label}="{text}"' for label, text in {**has, **labels}.items())
+    line = f"{name}{{{all_labels}}} {value}"
+    if others:
+        lines.insert(others[-1] + 1, line)
+    else:
+        lines += [f"# TYPE {name} gauge", line]
+
+
+def _name(line: str) -> str:
+    found = LINE.fullmatch(line)
+    return found["name"] if found is not None else ""
+
+
+def _is_of(line: str, families: set[str]) -> bool:
+    return any(
+        line.startswith((f"# TYPE {each} ", f"# HELP {each} "))
+        or _name(line) in {each, f"{each}_count", f"{each}_sum", f"{each}_bucket"}
+        for each in families
+    )
+
+
+AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) (GB|MB/s)", re.ASCII)
+POD = re.compile(r"Pod [^/ ]+/[^/ ]+")
+UNIT = {"GB": 1e9, "MB/s": MEGABYTE}
+UNKNOWN = -1.0
+"""
+The remaining seconds before the first byte, while nothing arrives, and if the size is not known.
+"""
+
+
+def parse_amount(text: str) -> float:
+    """Return bytes, or bytes a second."""
+    found = AMOUNT.fullmatch(text)
+    if found is None:
+        raise StoryError(f"`{text}` is no amount such as 40 GB or 3.5 MB/s")
+    return float(found[1]) * UNIT[found[2]]
+
+
+@dataclass
+class MetricsPages:
+    """
+    The notation of each page by ``Pod namespace/name``; *bytes_left*: the bytes and their time.
+    """
+
+    metric: str
+    scrapes: Mapping[str, Scrape]
+    words: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bytes_left: dict[str, tuple[float, datetime]] = field(default_factory=dict)
+    engines: EnginePages = field(default_factory=EnginePages)
+
+    def change(self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime) -> None:
+        for name, words in expand_numbered(changes):
+            if not POD.fullmatch(name):
+                raise StoryError(f"{name}: pods have pages, as `Pod NAMESPACE/NAME`")
+            left = self._left(name, now=now) if name in self.bytes_left else None
+            before = self.words.pop(name, {})
+            self.bytes_left.pop(name, None)
+            if words is None:
+                continue
+            self.engines.change(name, before, words, now=now)
+            self.words[name] = apply_merge_patch(before, words)
+            left = parse_amount(words["left"]) if words.get("left") else left
+            if left is not None and "left" in self.words[name]:
+                self.bytes_left[name] = left, now
+
+    def scrape_into(self, store: Store, *, now: datetime) -> None:
+        """Record what each scrape reads of the pods that it selects, as the process does."""
+        for name, words in self.words.items():
+            pod = store.get_pod(*name.removeprefix("Pod ").split("/"))
+            if pod is None:
+                continue
+            for reason, scrape in self.scrapes.items():
+                if not scrape.pods.matches(pod):
+                    continue
+                if words.get("unreadable"):
+                    result = ScrapeResult(words.get("result", ScrapeResult.FAILED))
+                    failure = FailedScrape(now, words["unreadable"], result)
+                    store.record_scrape_failure(pod, reason, failure)
+                else:
+                    store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
+
+    def text(self, name: str, *, now: datetime) -> str:
+        """Return a page in the text format."""
+        words = self.words[name]
+        if words.get("page"):
+            return self.engines.text(name, words, now=now)
+        gauges = dict(self.gauges(name, now=now))
+        if words.get("engine"):
+            gauges[f"{ENGINE_METRIC_PREFIX}num_requests_running"] = 0.0
+        return "".join(f"# TYPE {name} gauge\n{name} {value}\n" for name, value in gauges.items())
+
+    def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
+        if self.words[name].get("page"):
+            page = self.text(name, now=now).encode()
+            samples = parse_samples(page, scrape.families)
+            if isinstance(samples, MalformedExposition):
+                raise StoryError(f"{name}: {samples.why}")
+            present = frozenset(each for each in scrape.prefixes if has_family(page, each))
+            return ScrapedMetrics(now, samples, present)
+        gauges = dict(self.gauges(name, now=now))
+        samples = tuple(
+            Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges
+        )
+        loaded = self.words[name].get("engine", False)
+        present = frozenset({ENGINE_METRIC_PREFIX} if loaded else ())
+        return ScrapedMetrics(now, samples, present & set(scrape.prefixes))
+
+    def gauges(self, name: str, *, now: datetime) -> Iterator[tuple[str, float]]:
+        """Yield names and values of the gauges on a page."""
+        words = self.words[name]
+        yield from words.get("samples", {}).items()
+        if words.get("metric", True):
+            yield self.metric, parse_amount(words["speed"]) if "speed" in words else 0.0
+            yield REMAINING_SECONDS_METRIC, self._remaining(name, now=now)
+
+    def _remaining(self, name: str, *, now: datetime) -> float:
+        """
+        Return the pod's estimate in seconds; it is 0 after the last byte, whatever the last speed.
+        """
+        words = self.words[name]
+        if "remaining" in words:
+            return parse_duration(words["remaining"]).total_seconds()
+        speed = parse_amount(words.get("speed", "0 MB/s"))
+        left = self._left(name, now=now) if name in self.bytes_left else None
+        if left == 0:
+            return 0.0
+        return UNKNOWN if left is None or not speed else left / speed
+
+    def _left(self, name: str, *, now: datetime) -> float:
+        left, since = self.bytes_left[name]
+        speed = parse_amount(self.words[name].get("speed", "0 MB/s"))
+        return max(left - speed * (now - since).total_seconds(), 0.0)

@@ -1,1 +1,0 @@
-"""Kubernetes objects, built from the short notation of a story."""

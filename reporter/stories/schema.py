@@ -1,0 +1,58 @@
+"""
+Render the JSON Schema of a story's file; ``python -m reporter.stories.schema`` writes it.
+
+It is published beside those of the catalogue.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from reporter.catalogue.loader import default_folder
+from reporter.catalogue.published_schema import DIALECT
+from reporter.stories.format import Story
+from reporter.stories.words import (
+    DeploymentNotation,
+    PodNotation,
+    WorkspaceNotation,
+)
+
+
+SCHEMA_FILE = "story.schema.json"
+NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
+    "Deployment": DeploymentNotation,
+    "Pod": PodNotation,
+    "Workspace": WorkspaceNotation,
+}
+"""The words of each kind that has some. Others are described by the fields of the API."""
+
+
+def render_story_schema() -> str:
+    """Return the text of the schema's file."""
+    types = (Story, *NOTATIONS.values())
+    (story, *kinds), definitions = msgspec.json.schema_components(
+        types, ref_template="#/$defs/{name}"
+    )
+    by_kind = dict(zip(NOTATIONS, kinds, strict=True))
+    for name in ("Given", "Step"):
+        definitions[name]["properties"]["change"] |= _changes_schema(by_kind)
+    return json.dumps({"$schema": DIALECT, **story, "$defs": definitions}, indent=2) + "\n"
+
+
+def _changes_schema(by_kind: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return the schema of changes: words of a kind that has some, or parts of the API's object.
+    """
+    api = {"anyOf": [{"required": [key]} for key in ("metadata", "spec", "status")]}
+    return {
+        "patternProperties": {
+            f"^{kind} ": {"anyOf": [{"type": "null"}, words, {"type": "object", **api}]}
+            for kind, words in by_kind.items()
+        }
+    }
+
+
+if __name__ == "__main__":
+    (default_folder() / SCHEMA_FILE).write_text(render_story_schema(), "utf-8")

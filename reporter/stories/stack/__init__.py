@@ -1,1 +1,0 @@
-"""The healthy stack that every story starts from."""

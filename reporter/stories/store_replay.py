@@ -1,0 +1,122 @@
+"""The HealthEvent store of a replayed process: a mapping in which every write succeeds."""
+
+import itertools
+from typing import Any, Self
+
+import msgspec
+
+from reporter.history.content import make_spec, make_status_patch
+from reporter.history.ends import Ends
+from reporter.history.plan import Plan, PlanInput, make_plan
+from reporter.history.wanted import NameFunc, WantedCache
+from reporter.history.writes import PlanMemory
+from reporter.kinds.health_events import (
+    HealthEvent,
+    HealthEventMetadata,
+    HealthEventSpec,
+    StoreLimits,
+)
+from reporter.kube.event_format import episode_annotations, health_event_name
+from reporter.stories.format import apply_merge_patch
+from reporter.stories.process import ReplayedProcess
+
+
+NAMESPACE = "kaito-system"
+MAX_PLANS = 100
+"""The plans after which the writes of one moment must have ended."""
+
+_VERSIONS = itertools.count(1)
+
+
+class ReplayedStore:
+    """
+    The store of a replayed process: *held* is what is in the cluster, and every write succeeds.
+
+    *name_of*, *has_course*: as of the backend.
+    """
+
+    def __init__(
+        self,
+        replay: ReplayedProcess,
+        limits: StoreLimits | None = None,
+        *,
+        name_of: NameFunc = health_event_name,
+        has_course: bool = True,
+    ) -> None:
+        self.replay, self.limits = replay, limits or StoreLimits()
+        self._name_of, self._has_course = name_of, has_course
+        self.held: dict[str, HealthEvent] = {}
+        self.restart(replay)
+
+    def restart(self, replay: ReplayedProcess) -> None:
+        """Continue in another process, which knows nothing but the cluster."""
+        self.replay, self.memory = replay, PlanMemory()
+        self._wanted = WantedCache(self._name_of)
+        replay.stored = lambda: tuple(self.held.values())
+
+    def plan(self) -> Plan:
+        context = self.replay.context
+        plan = make_plan(
+            PlanInput(
+                self._wanted.update(context),
+                dict(self.held),
+                Ends(context),
+                self.limits,
+                context.settings.delays.settle,
+                has_course=self._has_course,
+            ),
+            self.memory,
+            now=self.replay.now,
+        )
+        self.memory = plan.memory
+        return plan
+
+    def write(self) -> Plan:
+        """Carry out one plan."""
+        plan = self.plan()
+        self.carry_out(plan)
+        return plan
+
+    def settle(self) -> Self:
+        """Carry out plans until nothing is left to be written now."""
+        for _ in range(MAX_PLANS):
+            plan = self.write()
+            if not (plan.creates or plan.patches or plan.deletes):
+                return self
+        raise RuntimeError("the plans never end")
+
+    def carry_out(self, plan: Plan) -> None:
+        context = self.replay.context
+        for create in plan.creates:
+            spec = make_spec(create.episode, create.node, context)
+            annotations = episode_annotations(create.episode.record)
+            self.held[create.name] = _stored(create.name, _as_read(spec), annotations)
+        for patch in plan.patches:
+            name = patch.found.metadata.name
+            status: Any = make_status_patch(patch, context)["status"]
+            after = apply_merge_patch(self.held[name].status, status)
+            annotations = self.held[name].metadata.annotations or {}
+            self.held[name] = _stored(name, self.held[name].spec, annotations, **after)
+        for each in plan.deletes:
+            del self.held[each.metadata.name]
+
+
+def _stored(
+    name: str, spec: HealthEventSpec, annotations: dict[str, str], **status: Any
+) -> HealthEvent:
+    """Return an object as the API server delivers it: Active, unless *status* says otherwise."""
+    return HealthEvent(
+        metadata=HealthEventMetadata(
+            name=name,
+            namespace=NAMESPACE,
+            uid=f"uid-{name}",
+            annotations=annotations,
+            resource_version=str(next(_VERSIONS)),
+        ),
+        spec=spec,
+        status={"phase": "Active", "occurrences": 1, **status},
+    )
+
+
+def _as_read(spec: HealthEventSpec) -> HealthEventSpec:
+    return msgspec.json.decode(msgspec.json.encode(spec), type=HealthEventSpec)

@@ -1,0 +1,195 @@
+"""The store of a leader beside its Events, over real sockets, with a clock by hand."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import msgspec
+
+from devcluster.server import DevCluster
+from reporter.history.node_event_publisher import NodeEpisodeStore, NodeEventWriter
+from reporter.history.planner import HeldObjects, StorePlanner
+from reporter.history.publisher import HealthEventPublisher
+from reporter.history.writer import HealthEventWriter, StoreWriter
+from reporter.kinds.health_events import (
+    HEALTH_EVENTS,
+    HealthEvent,
+    StoreLimit,
+    StoreLimits,
+    StoreWriteResult,
+)
+from reporter.kinds.nvsentinel import NodeHealthEvent
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.client import RestClient
+from reporter.kube.event_format import health_event_name, node_event_name
+from reporter.kube.health_events import HealthEventClient
+from reporter.model.observations import Watching
+from reporter.store.written_objects import WrittenObjectStore
+from tests.integration.announcing.publisher_fixture import PublisherFixture, running_publisher
+from tests.support.health_events import CRD, NAMESPACE
+from tests.support.node_events import KIND, a_node_crd
+
+
+class Report:
+    """Counts what the store reports."""
+
+    def __init__(self) -> None:
+        self.results: Counter[str] = Counter()
+        self.rejected: Counter[str] = Counter()
+
+    def count_store_write(self, result: StoreWriteResult) -> None:
+        self.results[result.value] += 1
+
+    def count_rejected(self, limit: StoreLimit) -> None:
+        self.rejected[limit.value] += 1
+
+
+class StoreParts(NamedTuple):
+    """
+    The parts of a fixture that differ between backends. *watched*: the objects as their watch shows them.
+    """
+
+    kind: ResourceKind
+    watched: Any
+    held: HeldObjects
+    planner: StorePlanner
+    writer: StoreWriter
+
+
+PartsFunc = Callable[[PublisherFixture, RestClient, StoreLimits], StoreParts]
+
+
+def own_parts(
+    events: PublisherFixture,
+    api: RestClient,
+    limits: StoreLimits,
+    client_type: type[HealthEventClient] = HealthEventClient,
+) -> StoreParts:
+    """Return the parts of ``--store=healthevents``."""
+    kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
+    objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
+    announcements = events.announcements
+    client = client_type(api, kind, HealthEvent)
+    writer = HealthEventWriter(client, objects, announcements, kind)
+    planner = StorePlanner(
+        objects, announcements, limits, health_event_name, dropped=lambda: writer.dropped
+    )
+    return StoreParts(kind, objects, objects, planner, writer)
+
+
+def node_parts(
+    events: PublisherFixture,
+    api: RestClient,
+    limits: StoreLimits,
+    client_type: type[HealthEventClient] = HealthEventClient,
+) -> StoreParts:
+    """Return the parts of ``--store=nvsentinel``."""
+    watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")
+    objects = NodeEpisodeStore(watched)
+    announcements = events.announcements
+    client = client_type(api, KIND, NodeHealthEvent)
+    return StoreParts(
+        KIND,
+        watched,
+        objects,
+        StorePlanner(objects, announcements, limits, node_event_name, has_course=False),
+        NodeEventWriter(client, objects, announcements, KIND, events.clock.now),
+    )
+
+
+class StoreFixture:
+    """*events*: the publisher of Events, whose episodes are kept."""
+
+    def __init__(
+        self,
+        events: PublisherFixture,
+        api: RestClient,
+        limits: StoreLimits | None = None,
+        parts: PartsFunc = own_parts,
+    ) -> None:
+        self.events, self.server, self.clock = events, events.server, events.clock
+        self.report = Report()
+        self.rejections: list[Mapping[str, StoreLimit]] = []
+        self.kind, self.objects, held, self.planner, writer = parts(
+            events, api, limits or StoreLimits()
+        )
+        self.publisher = HealthEventPublisher(
+            held,
+            events.announcements,
+            self.planner,
+            writer,
+            events.leadership,
+            self.clock,
+            kind=self.kind,
+            report=self.report,
+            on_rejections=self.rejections.append,
+            jitter=lambda: 0.0,
+        )
+        self.task: asyncio.Task | None = None
+        self.listed()
+        events.announcements.stored = lambda: tuple(held.objects.values())
+
+    # ------------------------------------------------------------ what happens
+
+    def listed(self) -> None:
+        """Show the objects of the cluster, as a list and a watch do."""
+        found = [msgspec.convert(each, self.kind.type) for each in self.held]
+        for _ in self.objects.replace_in_batches(self.kind, found, {}):
+            pass
+        self.objects.set_watch_state(self.kind, Watching())
+
+    async def advance(self, seconds: float) -> None:
+        self.events.advance(seconds)
+        await asyncio.sleep(0)
+
+    # ------------------------------------------------------------ what is seen
+
+    @property
+    def held(self) -> list[dict]:
+        return self.server.cluster.list(self.kind.group_resource, NAMESPACE)
+
+    def phases(self) -> list[str]:
+        return sorted(
+            f"{each['spec']['checkName']} {each.get('status', {}).get('phase', 'Active')}"
+            for each in self.held
+        )
+
+    def writes(self, method: str) -> int:
+        return sum(
+            sent == method and f"/{self.kind.resource}" in path
+            for sent, path in self.server.requests
+        )
+
+    async def until_phases(self, *phases: str) -> None:
+        await self.events.until(lambda: self.phases() == sorted(phases), within=30)
+
+    async def until_result(self, result: str, number: int = 1) -> None:
+        await self.events.until(lambda: self.report.results[result] >= number, within=30)
+
+
+@asynccontextmanager
+async def running_store(
+    server: DevCluster,
+    api: RestClient,
+    limits: StoreLimits | None = None,
+    parts: PartsFunc = own_parts,
+    **changes,
+) -> AsyncIterator[StoreFixture]:
+    """Run both publishers of a leader; the end of either fails the test."""
+    for crd in (CRD, a_node_crd()):
+        server.cluster.upsert(crd)
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    server.cluster.upsert(space)
+    async with running_publisher(server, api, **changes) as events:
+        fixture = StoreFixture(events, api, limits, parts)
+        task = fixture.task = asyncio.create_task(fixture.publisher.run())
+        try:
+            yield fixture
+            assert not task.done(), "the publisher ended"
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

@@ -1,1 +1,0 @@
-"""The Lease and its owner."""

@@ -1,0 +1,17 @@
+"""An evaluation made of one look at a cluster or a dump."""
+
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.evaluation import Evaluation
+from reporter.settings import Settings
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.status.one_shot_cluster import Observations, make_evaluator
+
+
+def evaluate_once(
+    observations: Observations, settings: Settings, catalogue: Catalogue
+) -> Evaluation:
+    """
+    Evaluate everything as the first pass of a process does: clocks start at the writers' times.
+    """
+    evaluator = make_evaluator(settings, catalogue)
+    return evaluator.evaluate(Evaluation(), observations.snapshot, ALL_LAYERS, now=observations.at)

@@ -1,0 +1,96 @@
+"""The formats for programs, and notes about what was not evaluated."""
+
+import json
+from pathlib import Path
+from textwrap import indent
+
+import yaml
+
+from reporter.cli.asking import BY_OUTCOME, BY_STATE, to_json, to_yaml
+from reporter.cli.dump import dump_command
+from reporter.cli.status_output import describe_gaps
+from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.model.enums import Layer
+from reporter.model.states import Mode, State
+from reporter.model.status_document import (
+    ClusterStatus,
+    InferenceSetStatus,
+    NamespaceStatus,
+    NotJudged,
+    StatusDocument,
+    UnlistedLayer,
+)
+from reporter.status.waiting import Outcome
+
+
+ROOT = Path(__file__).parents[3]
+HOSTILE = {"message": "a\x1b[2J\x9b1m\u202e\u2028 é ↳", "list": [1, None, True]}
+
+
+def test_json_is_read_back_the_same_and_cannot_drive_the_terminal():
+    text = to_json(HOSTILE)
+    assert json.loads(text) == HOSTILE
+    assert all(each.isprintable() or each == "\n" for each in text)
+    assert "é ↳" in text
+
+
+def test_yaml_is_read_back_the_same_and_cannot_drive_the_terminal():
+    text = to_yaml(HOSTILE)
+    assert yaml.safe_load(text) == HOSTILE
+    assert all(each.isprintable() or each == "\n" for each in text)
+
+
+def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
+    first, second = (NotJudged(reason=each, why="it has no pages") for each in ("a", "b"))
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, not_judged=(first, second))
+    assert list(describe_gaps(document)) == ["not judged: a, b: it has no pages"]
+
+
+def test_how_old_a_page_through_the_api_server_may_be_is_a_note():
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, page_max_age_seconds=2000)
+    assert list(describe_gaps(document)) == [
+        "metrics pages that are read through the API server may be 33m old"
+    ]
+
+
+def test_inference_sets_without_a_metrics_page_are_counted():
+    sets = tuple(
+        InferenceSetStatus(
+            name=each, state=State.CURRENT, not_judged=("inferencesetEngineStalled",)
+        )
+        for each in ("a", "b")
+    )
+    team = NamespaceStatus(name="team-a", state=State.CURRENT, inference_sets=sets)
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+    assert list(describe_gaps(document)) == [
+        "not judged of 2 InferenceSets without a metrics page: inferencesetEngineStalled"
+    ]
+
+
+def test_subjects_that_cannot_be_listed_are_not_passed_over():
+    unlisted = UnlistedLayer(layer=Layer.MODELDEPLOYMENT, why="may not list them")
+    cluster = ClusterStatus(state=State.CURRENT, unlisted_layers=(unlisted,))
+    assert list(
+        describe_gaps(StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=cluster))
+    ) == ["there may be more of the layer modeldeployment than is shown: may not list them"]
+
+
+def test_each_state_and_each_end_of_a_wait_has_an_exit_code():
+    assert {state: int(code) for state, code in BY_STATE.items()} == {
+        State.CURRENT: 0,
+        State.IN_PROGRESS: 3,
+        State.FAILED: 4,
+        State.UNKNOWN: 5,
+        State.TERMINATING: 6,
+        State.NOT_FOUND: 6,
+    }
+    assert BY_OUTCOME.keys() == set(Outcome)
+
+
+def test_the_command_for_a_dump_lists_every_kind_in_eighty_columns():
+    command = dump_command()
+    assert all(kind.group_resource in command for kind in DEFAULT_KINDS)
+    assert "customresourcedefinitions.apiextensions.k8s.io" in command
+    assert max(map(len, command.splitlines())) <= 80
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    assert indent(command, " " * 4) in page

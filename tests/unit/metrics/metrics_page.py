@@ -1,0 +1,47 @@
+"""One scrape of a metrics page, as a Prometheus server reads it."""
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.metrics.collectors import WatchReport
+from reporter.metrics.declarations import FINDING_LABELS
+from reporter.metrics.page import Metrics
+
+
+PREFIX = "productionstack_status_reporter_"
+
+
+def a_watch(**changes) -> WatchReport:
+    given = {"kind": "pods", "watching": True, "last_event_age": 1.5, "objects": 3, "relists": 1}
+    counted = {"restarts": 2, "decode_errors": 4, "missed_events": 5, "undecodable": 6}
+    return WatchReport(**{**given, **counted, **changes})
+
+
+class MetricsPage:
+    """One scrape."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.text = metrics.render().decode()
+        self.families = list(text_string_to_metric_families(self.text))
+        self.samples = [sample for family in self.families for sample in family.samples]
+
+    def value(self, metric: str, **labels: str) -> float:
+        (found,) = (
+            s.value for s in self.samples if (s.name, s.labels) == (PREFIX + metric, labels)
+        )
+        return found
+
+    def state(self, metric: str, key) -> float:
+        subject = key.subject
+        return self.value(
+            metric, layer=subject.layer, reason=key.reason, workload_namespace=subject.namespace
+        )
+
+    def namespaces(self) -> set[str]:
+        return {s.labels[FINDING_LABELS[2]] for s in self.samples if FINDING_LABELS[2] in s.labels}
+
+    def high(self, metric: str) -> set[tuple[str, str]]:
+        return {
+            (s.labels["reason"], s.labels["workload_namespace"])
+            for s in self.samples
+            if s.name == PREFIX + metric and s.value
+        }

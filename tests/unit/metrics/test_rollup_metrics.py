@@ -1,0 +1,147 @@
+"""The series of the status on the metrics page."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.evaluation.evaluation import Evaluation
+from reporter.metrics.page import Metrics
+from reporter.settings import RollUpScope
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.rollups import model_outage, show_rollup, stack_after
+from tests.unit.metrics.metrics_page import MetricsPage
+
+
+PREFIX = "productionstack_status_reporter_rollup_"
+
+
+def series(replay, scope=RollUpScope.NAMESPACE, **how) -> dict:
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    show_rollup(metrics, replay.rollup, scope, **how)
+    return {
+        (sample.name.removeprefix(PREFIX), *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(metrics.render().decode())
+        for sample in family.samples
+        if sample.name.startswith(PREFIX)
+    }
+
+
+def labelled(found: dict, name: str, **labels: str) -> float:
+    return found[name, *sorted(labels.items())]
+
+
+def test_the_cluster_has_sixteen_series():
+    change = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
+    replay = stack_after(
+        change, given={"InferenceSet team-m/qwen": {"status": {"autoUpgrade": {}}}}
+    )
+    found = series(replay, RollUpScope.CLUSTER)
+    assert len(found) == 16
+    assert labelled(found, "state", scope="cluster", workload_namespace="", state="failed") == 1
+    assert labelled(found, "state", scope="cluster", workload_namespace="", state="current") == 0
+    assert (
+        labelled(
+            found,
+            "blocking_info",
+            scope="cluster",
+            workload_namespace="",
+            reason="clusterKaitoControllerNotReady",
+            code="ScaledToZero",
+            actionability="platform",
+            stalled="false",
+        )
+        == 1
+    )
+    assert labelled(found, "cluster_info", version="1.2.3") == 1
+
+
+def test_a_namespace_has_at_most_fifteen_more():
+    change, before = model_outage(), stack_after()
+    found = series(change)
+    team = [each for each in found if ("workload_namespace", "team-m") in each]
+    assert len(team) == 15
+    assert labelled(found, "inferencesets", workload_namespace="team-m", state="failed") == 1
+    assert labelled(found, "inferencesets", workload_namespace="", state="failed") == 1
+    assert labelled(found, "replicas", workload_namespace="team-m", count="desired") == 1
+    assert labelled(found, "replicas", workload_namespace="team-m", count="ready") == 0
+    info = {"package": "modelharness", "revision": "0.2.2", "state": "failed"}
+    assert labelled(found, "package_info", workload_namespace="team-m", **info) == 1
+    assert not [each for each in series(before) if each[0] == "blocking_info"]
+
+
+def test_what_blocks_and_is_silenced_has_the_end_of_its_silence():
+    name = "blocking_silenced_until_timestamp_seconds"
+    until = datetime(2026, 5, 1, 15, tzinfo=UTC)
+    silence = {"namespace": "team-m", "reasons": ["all"], "until": until.isoformat()}
+    found = series(model_outage(silences=[silence]))
+    assert {each: value for each, value in found.items() if each[0] == name} == {
+        (name, ("scope", "namespace"), ("workload_namespace", "team-m")): until.timestamp()
+    }
+    assert not [each for each in series(model_outage()) if each[0] == name]
+
+
+def test_what_is_not_reported_has_no_series():
+    found = series(stack_after())
+    counts = {
+        dict(each[1:])["count"]
+        for each in found
+        if each[0] == "replicas" and ("workload_namespace", "team-m") in each
+    }
+    assert counts == {"desired", "ready"}
+
+
+def test_subjects_of_other_packs_are_counted_and_have_no_replicas():
+    invalid = {"status": {"modelStatus": {"transitionStatus": "InvalidSpec"}}}
+    replay = stack_after(
+        given={"InferenceService team-m/llama": invalid}, packs=["kaito", "kserve"]
+    )
+    found = series(replay)
+    for namespace in ("team-m", ""):
+        assert labelled(found, "inferencesets", workload_namespace=namespace, state="failed") == 1
+        assert labelled(found, "inferencesets", workload_namespace=namespace, state="current") == 1
+        assert labelled(found, "replicas", workload_namespace=namespace, count="desired") == 1
+        assert labelled(found, "replicas", workload_namespace=namespace, count="ready") == 1
+
+
+def test_inference_sets_that_cannot_be_listed_are_not_shown_as_none():
+    gone, lost = {"InferenceSet team-m/qwen": None}, {"inferencesets": "lost"}
+    for watch, unknown in (({}, 0), (lost, 1)):
+        found = series(stack_after(gone, watch=watch, until="5m"), RollUpScope.CLUSTER)
+        count = labelled(found, "inferencesets", workload_namespace="", state="unknown")
+        assert count == unknown
+
+
+@pytest.mark.parametrize(("given", "known"), [({"InferenceSet team-m/qwen": None}, 0), ({}, 1)])
+def test_a_number_of_inference_sets_that_is_not_known_is_absent(given, known):
+    replay = stack_after(given, watch={"inferencesets": "lost"}, until="5m")
+    found = {each: value for each, value in series(replay).items() if each[0] == "inferencesets"}
+    team = {
+        each: value for each, value in found.items() if ("workload_namespace", "team-m") in each
+    }
+    assert list(team.values()) == [1] * known
+    assert all(("state", "unknown") in each for each in found)
+    assert list(found.values()) == [1] * (1 + known)
+
+
+def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
+    numbers = {}
+    for watch in ({}, {"inferencesets": "lost"}):
+        metrics = Metrics(DEFAULT_CATALOGUE, list)
+        replay = stack_after({"InferenceSet team-m/qwen": None}, watch=watch, until="5m")
+        metrics.on_pass(Evaluation(), replay.evaluation, timedelta())
+        page = MetricsPage(metrics)
+        numbers[bool(watch)] = {
+            sample.labels["state"]: sample.value
+            for sample in page.samples
+            if sample.name.endswith("_subjects") and sample.labels["layer"] == "modeldeployment"
+        }
+    assert set(numbers[False].values()) == {0}
+    assert numbers[True] == {"unknown": 1}
+
+
+@pytest.mark.parametrize(
+    "how", [{"leading": False}, {"scope": RollUpScope.OFF}], ids=["a follower", "off"]
+)
+def test_a_follower_and_a_reporter_told_so_have_none(how):
+    assert series(model_outage(), **how) == {}

@@ -1,0 +1,101 @@
+"""Properties that all probes of engines have in common: the check, and a healthy set."""
+
+import pytest
+
+from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.clocks import Gate
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.evaluation.registry import PROBES
+from reporter.kinds.kaito import INFERENCE_SETS
+from reporter.model.enums import Reason
+from reporter.model.verdicts import Clear, Unknown
+from reporter.probes.engine_check import WELL, EngineParameters
+from reporter.probes.engine_probe import EngineProbe
+from reporter.resources.engine_rules import STALLED, StallRules, evaluate_stall
+from reporter.resources.inference_sets import find_model_pods
+from tests.support.builders import NOON
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.engines import HISTORY, a_page, scrape_of, store_of_pages
+from tests.support.model_builders import SUBJECT, a_model_pod
+
+
+STALLED_REASON = Reason("inferencesetEngineStalled")
+IDLE = a_page(running=0, waiting=0, steps=9)
+
+
+def rules(columns, _, max_gap):
+    return StallRules(columns, window=60, min_pages=1, late=max_gap)
+
+
+DECLARED = EngineProbe(
+    name="some-engines",
+    parameters_type=EngineParameters,
+    codes=(STALLED,),
+    rules=rules,
+    evaluate_engine=evaluate_stall,
+    describe=lambda code, _: code,
+)
+
+
+def test_a_check_is_made_once_for_all_subjects():
+    check = DECLARED.check_of(EngineParameters(), DEFAULT_FLAGS)
+    assert DECLARED.check_of(EngineParameters(), dict(DEFAULT_FLAGS)) is check
+
+
+@pytest.mark.parametrize("flag", ["scrape-interval-seconds", "weight-download-metric-port"])
+def test_another_value_of_a_flag_makes_another_check(flag):
+    check = DECLARED.check_of(EngineParameters(), DEFAULT_FLAGS)
+    other = DECLARED.check_of(EngineParameters(), {**DEFAULT_FLAGS, flag: "77"})
+    assert (other.rules, other.history_name) != (check.rules, check.history_name)
+
+
+def test_another_probe_with_the_same_parameters_has_a_check_of_its_own():
+    other = EngineProbe(
+        name="other-engines",
+        parameters_type=EngineParameters,
+        codes=(STALLED,),
+        rules=rules,
+        evaluate_engine=lambda *_: None,
+        describe=lambda code, _: code,
+    )
+    check = other.check_of(EngineParameters(), DEFAULT_FLAGS)
+    assert check.evaluate is other.evaluate_engine
+
+
+@pytest.mark.parametrize(
+    ("pages", "is_well"),
+    [
+        ([(0, IDLE), (15, IDLE)], True),
+        ([(0, IDLE), (15, "connection refused")], False),
+        ([(0, IDLE), (15, ())], False),
+        ([(0, a_page(running=1, waiting=2, steps=9)), (15, a_page(running=1, waiting=2))], False),
+    ],
+)
+def test_what_a_page_means_is_kept_beside_its_history(pages, is_well):
+    snapshot = store_of_pages(STALLED_REASON, {"qwen-7rk2p-0": pages}).snapshot()
+    (pod,) = find_model_pods(snapshot, SUBJECT)
+    (gist,) = scrape_of(STALLED_REASON).gists
+    assert (snapshot.scrape_gist(pod, HISTORY, gist) == WELL) is is_well
+    restarted = a_model_pod(0, "qwen-7rk2p", uid="another")
+    assert snapshot.scrape_gist(restarted, HISTORY, gist) is None
+
+
+def test_a_set_that_cannot_be_decoded_is_unknown_although_its_engines_are_well():
+    store = store_of_pages(STALLED_REASON, {"qwen-7rk2p-0": [(0, IDLE), (15, IDLE)]})
+    entry = DEFAULT_CATALOGUE[STALLED_REASON]
+
+    def verdict():
+        run = prepare_probe_run(
+            store.snapshot(),
+            Gate({}, {}),
+            Catalogue({STALLED_REASON: entry}),
+            PROBES,
+            flags=DEFAULT_FLAGS,
+            now=NOON,
+        )
+        (found,) = run.run([SUBJECT])
+        return found
+
+    assert isinstance(verdict(), Clear)
+    store.mark_undecodable(INFERENCE_SETS, SUBJECT.namespace, SUBJECT.name)
+    assert isinstance(verdict(), Unknown)

@@ -1,0 +1,32 @@
+"""Scrapes of several probes that share one page and one history."""
+
+import pytest
+from msgspec.structs import replace
+
+from reporter.model.enums import Reason
+from reporter.scrape.engine_keeper import EngineKeeper
+from reporter.scrape.sharing import share_histories
+from tests.support.engines import HISTORY, scrape_of
+from tests.support.loading_pods import REASON, SCRAPE
+
+
+STALLED, QUEUE = Reason("inferencesetEngineStalled"), Reason("inferencesetKVCacheSaturated")
+
+
+def test_probes_of_engines_share_one_history_and_others_have_their_own():
+    stalled, queue = scrape_of(STALLED), scrape_of(QUEUE)
+    shared = share_histories({STALLED: stalled, REASON: SCRAPE, QUEUE: queue})
+    assert shared.keys() == {HISTORY, REASON}
+    assert shared[REASON] is SCRAPE
+    joined = shared[HISTORY]
+    assert set(joined.families) == {*stalled.families, *queue.families}
+    assert len(set(joined.families)) == len(joined.families)
+    assert isinstance(joined.keep, EngineKeeper)
+    assert max(each.seconds for each in joined.keep.spans) == 300
+    assert joined.gists == (*stalled.gists, *queue.gists)
+
+
+def test_scrapes_of_other_pods_or_ports_cannot_share():
+    stalled = scrape_of(STALLED)
+    with pytest.raises(ValueError, match="cannot be joined"):
+        share_histories({STALLED: stalled, QUEUE: replace(scrape_of(QUEUE), port=1)})

@@ -1,1 +1,0 @@
-"""Tests of the probe for reasons in CEL."""

@@ -1,1 +1,0 @@
-"""Tests of what expressions read and may cost."""

@@ -1,0 +1,64 @@
+"""A fault of the roll-up is Unknown, not silence, and ends nothing else."""
+
+import logging
+
+import pytest
+
+from reporter.announcing.announcements import Announcements
+from reporter.controller.keeper import RollUpKeeper
+from reporter.controller.passes import FinishedPass
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.model.states import State
+from reporter.process.clock import Clock
+from reporter.rollup.rules import RollUpRules
+from tests.support.builders import a_catalogue
+from tests.support.replay import Replay, involved_for
+from tests.support.replay_builders import KAITO, out, stack_replay
+
+
+class Kept:
+    """A roll-up by a catalogue that has no reason at all: it fails on each finding."""
+
+    def __init__(self) -> None:
+        self.replay: Replay = stack_replay()
+        announcements = Announcements(
+            self.replay.catalogue, EvaluationSettings(), Clock(), involved_for=involved_for
+        )
+        rules = RollUpRules(a_catalogue(), {})
+        self.keeper = RollUpKeeper(rules, announcements, lambda: self.replay.now)
+
+    def follow(self) -> None:
+        replay = self.replay
+        finished = FinishedPass(
+            replay.evaluation,
+            replay.evaluation,
+            replay.store.snapshot(),
+            replay.subjects,
+            frozenset(),
+            replay.now,
+        )
+        for _ in self.keeper.follow(finished):
+            pass
+
+    @property
+    def state(self) -> State:
+        return self.keeper.view().cluster().state
+
+
+async def test_a_fault_is_unknown_and_one_change_however_long_it_lasts(
+    caplog: pytest.LogCaptureFixture,
+):
+    kept = Kept()
+    kept.follow()
+    assert kept.state is State.CURRENT
+    before = kept.keeper.rollup.revision
+    kept.replay.set_verdicts(out(KAITO))
+    with caplog.at_level(logging.ERROR):
+        for _ in range(3):
+            kept.follow()
+    assert (kept.state, kept.keeper.rollup.revision) == (State.UNKNOWN, before + 1)
+    assert caplog.text.count("the status cannot be rolled up") == 1
+    kept.replay.set_clear(KAITO).advance(60)
+    kept.follow()
+    assert kept.state is State.CURRENT
+    assert kept.keeper.rollup.revision > before + 1

@@ -1,0 +1,104 @@
+"""
+An object is looked at again if what it is about has changed, and written again if its status has.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from reporter.kinds.productionstack import (
+    PRODUCTION_STACK_STATUSES,
+    ProductionStackStatus,
+)
+from reporter.model.enums import Layer
+from reporter.model.observations import Watching
+from reporter.model.states import State
+from reporter.model.subjects import Subject
+from reporter.rollup.answers import AnswerRules
+from reporter.rollup.document import StatusView
+from reporter.rollup.wanted import GENERATION_SETTLE, Json
+from reporter.status.object_looks import ObjectLooks
+from reporter.store.written_objects import WrittenObjectStore
+from tests.support.builders import NOON
+from tests.support.status_objects import a_status_object, stack_without_pages
+
+
+NAME = ("team-m", "package")
+
+
+class Looking:
+    """The looks of one process at one object, long after it was made."""
+
+    def __init__(self, found) -> None:
+        self.replay, self.found = stack_without_pages(), found
+        self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
+        self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
+        self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
+        rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
+        self.looks = ObjectLooks(self.objects, rules)
+        self.look(after=-GENERATION_SETTLE)
+
+    def look(self, after=GENERATION_SETTLE * 0, rollup=None):
+        rollup = rollup or self.replay.rollup
+        view = StatusView(rollup, self.replay.rollup_rules, now=NOON)
+        return self.looks.look(NAME, self.found, view, now=NOON + after)
+
+    async def pending(self, found) -> list[bool]:
+        """Return for each object that is due now whether only its time is to be renewed."""
+        self.found = found
+        self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
+        view = StatusView(self.replay.rollup, self.replay.rollup_rules, now=NOON)
+        pending, _ = await self.looks.find_pending(view, now=NOON)
+        return [each.is_renewal for each in pending if each.due_at <= NOON]
+
+
+def held(wanted: Json, **changes):
+    """Return the object with a status, evaluated just now."""
+    status = {**wanted, "lastEvaluationTime": NOON.isoformat(), **changes}
+    return a_status_object(status=status)
+
+
+def test_nothing_is_computed_again_while_nothing_changes():
+    looking = Looking(a_status_object())
+    assert looking.look() is looking.look()
+
+
+def test_another_namespace_does_not_matter():
+    looking = Looking(a_status_object())
+    before, rollup = looking.look(), looking.replay.rollup
+    other = {**rollup.namespaces, "team-a": msgspec.structs.replace(
+        rollup.namespaces["team-a"], revision=99
+    )}  # fmt: skip
+    assert looking.look(rollup=replace(rollup, namespaces=other, revision=99)) is before
+
+
+def test_what_cannot_be_listed_any_longer_is_looked_at_again():
+    """
+    A namespace whose InferenceSets are all missing keeps its record when their layer becomes unknown.
+    """
+    missing = {"observedGeneration": 1, "state": "NotFound"}
+    looking = Looking(a_status_object(inferenceSets=["phi"], status=missing))
+    assert looking.look().wanted["state"] == State.NOT_FOUND
+    rollup = looking.replay.rollup
+    known = replace(
+        rollup.evaluation.known_subjects, unknown={Subject(Layer.MODELDEPLOYMENT): "may not list"}
+    )
+    lost = replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
+    assert looking.look(rollup=lost).wanted["state"] == State.UNKNOWN
+
+
+async def test_a_status_that_is_not_there_is_written_and_one_that_is_not():
+    looking = Looking(a_status_object())
+    wanted = looking.look().wanted
+    assert await looking.pending(a_status_object()) == [False]
+    assert await looking.pending(held(wanted)) == []
+    assert await looking.pending(held(wanted, state="Failed")) == [False]
+
+
+async def test_what_the_crd_drops_is_not_written_again_until_something_changes():
+    looking = Looking(a_status_object())
+    wanted = looking.look().wanted
+    pruned = {key: value for key, value in wanted.items() if key != "inferenceSets"}
+    assert looking.looks.written(NAME, held(wanted), wanted)
+    assert not looking.looks.written(NAME, held(pruned), wanted)
+    assert await looking.pending(held(pruned)) == []
+    assert await looking.pending(held(pruned, state="Failed")) == [False]

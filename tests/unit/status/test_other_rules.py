@@ -1,0 +1,115 @@
+"""
+The roll-up after a change of the catalogue is the one that a process would make which starts with it.
+"""
+
+import pytest
+from msgspec.structs import replace
+
+from reporter.announcing.announcements import Announcements
+from reporter.announcing.catalogue_change import keep_episodes
+from reporter.catalogue.entries import Catalogue, HoldDurations
+from reporter.controller.keeper import RollUpKeeper
+from reporter.controller.passes import FinishedPass
+from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.model.enums import Owner, Reason
+from reporter.process.clock import Clock
+from reporter.rollup.rules import RollUpRules
+from reporter.stories.process import ReplayedProcess, involved_for
+from reporter.stories.story_replay import StoryReplay
+from tests.support.builders import MINUTE
+from tests.support.rollups import BAD_IMAGE, stack_after, status_document
+
+
+PODS = Reason("inferencesetModelPodsNotReady")
+ROUTER = Reason("clusterBBRNotReady")
+ROUTER_DOWN = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+
+
+class Reloaded:
+    """A process with trouble in the cluster and in one model, whose catalogue changes."""
+
+    def __init__(self, replay: StoryReplay) -> None:
+        self.replay = replay
+        self.keeper = self._keeper(replay.rollup_rules)
+        self.follow(self.keeper)
+
+    def change(self, catalogue: Catalogue) -> None:
+        replay = self.replay
+        rules = replace(replay.rollup_rules, catalogue=catalogue)
+        replay.evaluation = change_catalogue(replay.evaluation, catalogue, replay.settings)
+        replay.announcement_state = keep_episodes(
+            replay.announcement_state, catalogue, replay.settings
+        )
+        replay.catalogue, replay.rollup_rules = catalogue, rules
+        replay.evaluator = replace(replay.evaluator, catalogue=catalogue)
+        self.keeper.change_rules(rules)
+        self.follow(self.keeper)
+
+    def follow(self, keeper: RollUpKeeper) -> None:
+        replay = self.replay
+        before = replay.evaluation
+        ReplayedProcess.run_pass(replay)
+        after = replay.evaluation
+        dirty = replay.store.take_dirty()
+        finished = FinishedPass(before, after, replay.snapshot, after.subjects, dirty, replay.now)
+        for _ in keeper.follow(finished):
+            pass
+
+    def made_anew(self) -> RollUpKeeper:
+        keeper = self._keeper(self.replay.rollup_rules)
+        self.follow(keeper)
+        return keeper
+
+    def _keeper(self, rules: RollUpRules) -> RollUpKeeper:
+        announcements = Announcements(
+            self.replay.catalogue, self.replay.settings, Clock(), involved_for=involved_for
+        )
+        return RollUpKeeper(rules, announcements, lambda: self.replay.now)
+
+
+@pytest.fixture
+def reloaded() -> Reloaded:
+    return Reloaded(stack_after({**BAD_IMAGE, **ROUTER_DOWN}, until="3m"))
+
+
+def changed(catalogue: Catalogue, reason: Reason, **changes: object) -> Catalogue:
+    entry = replace(catalogue[reason], **changes)
+    return replace(catalogue, entries={**catalogue.entries, reason: entry})
+
+
+def without(catalogue: Catalogue, reason: Reason) -> Catalogue:
+    entries = {key: each for key, each in catalogue.entries.items() if key != reason}
+    rows = tuple(r for r in catalogue.suppressions if reason not in (r.source, r.target))
+    return replace(catalogue, entries=entries, suppressions=rows)
+
+
+@pytest.mark.parametrize("reason", [PODS, ROUTER])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda catalogue, reason: changed(catalogue, reason, enabled=False),
+        lambda catalogue, reason: changed(catalogue, reason, rank=5),
+        lambda catalogue, reason: changed(catalogue, reason, owner=Owner.INFRASTRUCTURE),
+        lambda catalogue, reason: changed(catalogue, reason, holds=HoldDurations(starting=MINUTE)),
+        without,
+    ],
+    ids=["off", "rank", "owner", "hold", "gone"],
+)
+def test_every_subject_is_rolled_up_by_the_new_rules(reloaded, reason, change):
+    assert PODS in str(status_document(reloaded.keeper.view()))
+    assert ROUTER in str(status_document(reloaded.keeper.view()))
+    reloaded.change(change(reloaded.replay.catalogue, reason))
+    anew = reloaded.made_anew()
+    assert status_document(reloaded.keeper.view()) == status_document(anew.view())
+    groups = {name: each.groups for name, each in reloaded.keeper.rollup.namespaces.items()}
+    assert groups == {name: each.groups for name, each in anew.rollup.namespaces.items()}
+    assert reloaded.keeper.rollup.deadlines == anew.rollup.deadlines
+
+
+def test_a_state_that_stays_has_lasted_since_it_began(reloaded):
+    before = reloaded.keeper.rollup
+    reloaded.replay.now += MINUTE
+    reloaded.change(changed(reloaded.replay.catalogue, PODS, rank=5))
+    after = reloaded.keeper.rollup
+    assert after.cluster.standing.since == before.cluster.standing.since
+    assert after.namespaces["team-m"].sets["qwen"].standing.since < reloaded.replay.now
