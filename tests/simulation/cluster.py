@@ -7,7 +7,7 @@ from reporter.model.kinds import DEFAULT_KINDS
 from reporter.model.kinds.base.objects import ApiObject
 from reporter.model.kinds.base.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
-from reporter.stories.notation.syntax import apply_merge_patch
+from reporter.stories.notation.syntax import apply_merge_patch, resolve_times
 from reporter.stories.objects.addresses import ObjectAddress
 from reporter.stories.objects.objects import StoryObjects
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
@@ -30,7 +30,11 @@ class ObjectUpdate:
 
 @dataclass
 class SimulatedCluster:
-    """The cluster. The description of each trouble is merged over that of the healthy cluster."""
+    """
+    The cluster. The description of each trouble is merged over that of the healthy cluster.
+
+    *changes*: what each trouble of now describes, with the time at which it began.
+    """
 
     clock: VirtualClock
     troubles: list[str] = field(default_factory=list)
@@ -41,6 +45,7 @@ class SimulatedCluster:
     discovery_watchers: list[Callable[[], None]] = field(default_factory=list)
     case_objects: StoryObjects = field(default_factory=StoryObjects)
     descriptions: dict[str, Mapping | None] = field(default_factory=dict)
+    changes: dict[str, Mapping] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._update_objects(HEALTHY, now=LONG_AGO)
@@ -59,6 +64,7 @@ class SimulatedCluster:
 
     def begin(self, name: str) -> None:
         if name not in self.troubles:
+            self.changes[name] = resolve_times(TROUBLES[name].change, now=self.clock.wall_time)
             self._set_troubles([*self.troubles, name])
 
     def end(self, name: str) -> None:
@@ -69,7 +75,7 @@ class SimulatedCluster:
         served, self.troubles = self.served, troubles
         descriptions: dict[str, Mapping | None] = dict(HEALTHY)
         for name in troubles:
-            for address, change in TROUBLES[name].change.items():
+            for address, change in self.changes[name].items():
                 before = descriptions.get(address)
                 descriptions[address] = (
                     None if change is None else apply_merge_patch(before or {}, change)

@@ -175,10 +175,14 @@ class GroundTruth:
         self, key: FindingKey, until: float, matches: Callable[[tuple[Trouble, ...]], bool]
     ) -> tuple[TruthInterval | None, float]:
         """
-        Return the last interval that matches, and how long none has since; Unknown does not count.
+        Return the last interval before *until* that matches, and how long none has since.
+
+        Unknown does not count.
         """
         clear_for = 0.0
         for interval in reversed(self.history.get(key, ())):
+            if interval.began_at > until:
+                continue
             if matches(interval.troubles):
                 return interval, clear_for
             clear_for += (

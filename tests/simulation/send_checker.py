@@ -312,7 +312,7 @@ class SendChecker:
         for key in [k for k in truth.history if k.subject == subject]:
             if DEFAULT_CATALOGUE[key.reason].orthogonal:
                 continue
-            _, clear_for = truth.last_matching(key, now, bool)
+            _, clear_for = truth.last_matching(key, now - lag, bool)
             assert clear_for + 2 * lag >= SETTLE, (
                 f"{record.key} is written, and {key} was just active"
             )

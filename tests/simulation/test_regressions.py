@@ -1,0 +1,58 @@
+"""Scenarios that once broke a promise or a law, each shortened to what it needs."""
+
+import pytest
+
+from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
+from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from tests.simulation.simulation import Simulation
+from tests.simulation.test_simulation import run_scenario
+
+
+FOUND = {
+    "an upstream comes back unready after its effect, and a new process leads": (
+        862,
+        [
+            (0.0125, "begin_trouble", ("istiod deleted",)),
+            (1.025, "begin_trouble", ("gateway not programmed",)),
+            (0.00625, "kill", (1, 5.0)),
+            (0.0125, "begin_trouble", ("istiod out",)),
+            (0.00625, "steal_the_lease", ()),
+        ],
+    ),
+    "what was announced goes on when its upstream goes out, and a new process leads": (
+        587,
+        [
+            (0.05, "begin_trouble", ("route deleted",)),
+            (731.0, "silence", (700.0,)),
+            (0.05, "begin_trouble", ("gateway not programmed",)),
+            (0.05, "kill", (1, 31.0)),
+            (0.05, "begin_trouble", ("model crashes",)),
+            (0.05, "steal_the_lease", ()),
+        ],
+    ),
+    "the connection is lost before kinds were listed for the first time": (
+        318,
+        [
+            (0.05, "forbid_watches", (0, (WORKSPACES, HTTP_ROUTES), 700.0)),
+            (0.05, "stop", (0, 5.0)),
+            (0.05, "stop", (1, 70.0)),
+            (10.0, "partition", (0, 8.0)),
+        ],
+    ),
+    "trouble begins in the second in which a Ready is due": (
+        893,
+        [
+            (0.05, "begin_trouble", ("auth at zero",)),
+            (1.0, "begin_trouble", ("gateway not programmed",)),
+            (10.0, "end_trouble", ("auth at zero",)),
+            (30.0, "begin_trouble", ("istiod deleted",)),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_scenario_that_was_found_keeps_the_promises(name):
+    seed, scenario = FOUND[name]
+    with Simulation(seed) as simulation:
+        run_scenario(simulation, scenario)
