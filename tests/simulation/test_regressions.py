@@ -48,6 +48,16 @@ FOUND = {
             (30.0, "begin_trouble", ("istiod deleted",)),
         ],
     ),
+    "the first model that a process sees comes to a picker that becomes ready": (
+        349,
+        [
+            (0.05, "kill", (1, 70.0)),
+            (0.05, "begin_trouble", ("model deleted",)),
+            (10.0, "begin_trouble", ("picker unready",)),
+            (0.05, "pause", (0, 700.0)),
+            (1118.0, "end_all_troubles", ()),
+        ],
+    ),
 }
 
 

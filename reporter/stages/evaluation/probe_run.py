@@ -74,8 +74,29 @@ class ProbeRun:
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
         """Return the reasons of the subjects' layers whose required kinds can be read."""
         return frozenset(
-            prepared.entry.reason
+            reason
             for about in {(subject.layer, subject.kind) for subject in subjects}
+            for reason in self._evaluable(about)
+        )
+
+    def reasons_without_subject(
+        self, subjects: Collection[Subject], evaluated: Collection[Reason]
+    ) -> frozenset[Reason]:
+        """
+        Return the reasons that can be evaluated, have not been, and are about none of the *subjects*.
+
+        All is clear that they are about, so a subject that comes later is not the first that was seen.
+        """
+        found: set[Reason] = set()
+        for layer, kind in self.prepared_probes:
+            left = self._evaluable((layer, kind)).difference(evaluated)
+            if left and not any(each.layer is layer and each.kind == kind for each in subjects):
+                found |= left
+        return frozenset(found)
+
+    def _evaluable(self, about: tuple[Layer, str]) -> frozenset[Reason]:
+        return frozenset(
+            prepared.entry.reason
             for prepared in self.prepared_probes.get(about, ())
             if not prepared.why_unknown and not prepared.why_unserved
         )
