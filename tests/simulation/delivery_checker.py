@@ -44,9 +44,10 @@ class DeliveryChecker:
         known = truth.intervals(key, begin, now)
         while known and known[-1].troubles:
             known.pop()  # what is announced anew says nothing about how long the last one settled
-        troubles = [t for s in known for t in s.troubles]
+        # The last trouble of an object decides: one that was remedied by a new pod crashes no more.
+        latest = {t.cause.object: t for s in known for t in s.troubles}
         clear_for = truth.longest_clear(key, last.at - lag, now)
-        enough = settle_of(DEFAULT_CATALOGUE[key.reason], troubles) - lag
+        enough = settle_of(DEFAULT_CATALOGUE[key.reason], latest.values()) - lag
         ended = any(s.paused for s in truth.intervals(key, last.at - lag, now))
         ended |= truth.deleted_at.get(key.subject, 0.0) >= last.at - lag
         ended |= self.was_led_by_two(last)

@@ -48,6 +48,16 @@ FOUND = {
             (30.0, "begin_trouble", ("istiod deleted",)),
         ],
     ),
+    "the last trouble of a model that crashed is no crash": (
+        726,
+        [
+            (0.05, "begin_trouble", ("model unready",)),
+            (0.05, "begin_trouble", ("model crashes",)),
+            (295.0, "end_trouble", ("model crashes",)),
+            (0.05, "end_all_troubles", ()),
+            (61.0, "begin_trouble", ("model unready",)),
+        ],
+    ),
     "the first model that a process sees comes to a picker that becomes ready": (
         349,
         [
