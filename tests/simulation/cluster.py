@@ -31,7 +31,8 @@ class ObjectUpdate:
 @dataclass
 class SimulatedCluster:
     """
-    The cluster. The description of each trouble is merged over that of the healthy cluster.
+    The cluster. The description of each trouble is merged over that of the healthy cluster, also where
+    an earlier one deleted the object: it is made anew.
 
     *changes*: what each trouble of now describes, with the time at which it began.
     """
@@ -76,9 +77,9 @@ class SimulatedCluster:
         descriptions: dict[str, Mapping | None] = dict(HEALTHY)
         for name in troubles:
             for address, change in self.changes[name].items():
-                before = descriptions.get(address)
+                before = descriptions.get(address) or HEALTHY.get(address) or {}
                 descriptions[address] = (
-                    None if change is None else apply_merge_patch(before or {}, change)
+                    None if change is None else apply_merge_patch(before, change)
                 )
         unserved = [kind for kind in DEFAULT_KINDS if not self.serves(kind)]
         descriptions = {

@@ -59,7 +59,7 @@ FOUND = {
         ],
     ),
     "the first model that a process sees comes to a picker that becomes ready": (
-        349,
+        8,
         [
             (0.05, "kill", (1, 70.0)),
             (0.05, "begin_trouble", ("model deleted",)),
