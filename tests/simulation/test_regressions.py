@@ -4,6 +4,7 @@ import pytest
 
 from reporter.model.kinds.gateway_api.http_routes import HTTP_ROUTES
 from reporter.model.kinds.kaito.workspaces import WORKSPACES
+from tests.simulation.network import NetworkCondition
 from tests.simulation.simulation import Simulation
 from tests.simulation.test_simulation import run_scenario
 
@@ -56,6 +57,33 @@ FOUND = {
             (295.0, "end_trouble", ("model crashes",)),
             (0.05, "end_all_troubles", ()),
             (61.0, "begin_trouble", ("model unready",)),
+        ],
+    ),
+    "a namespace gets its label in the moment in which a picker of it is repaired": (
+        365,
+        [
+            (1053.05, "begin_trouble", ("picker at zero",)),
+            (1.0, "begin_trouble", ("namespace not labelled",)),
+            (25.0, "end_all_troubles", ()),
+        ],
+    ),
+    "a model that was uninstalled is made anew by hand, and another process leads": (
+        743,
+        [
+            (0.05, "begin_trouble", ("model deleted",)),
+            (0.05, "kill", (0, 31.0)),
+            (0.05, "begin_trouble", ("second replica starts",)),
+            (809.05, "degrade_network", (1, NetworkCondition.UNREACHABLE, 70.0)),
+            (795.0, "begin_trouble", ("model at zero",)),
+        ],
+    ),
+    "a model is made anew in the moment in which it is deleted": (
+        1,
+        [
+            (0.05, "begin_trouble", ("other gateway not programmed",)),
+            (10.0, "begin_trouble", ("model deleted",)),
+            (0.05, "begin_trouble", ("scaling misspelt",)),
+            (0.05, "steal_the_lease", ()),
         ],
     ),
     "the first model that a process sees comes to a picker that becomes ready": (
