@@ -188,7 +188,8 @@ class Gate(Struct, frozen=True):
     """
     The state of all keys that are not clear.
 
-    *evaluated_reasons*: the reasons that this process has evaluated at least once.
+    *evaluated_reasons*: the reasons that this process has evaluated at least once, or could have if there
+    were anything that they are about.
     *settled_at*: when a key settled that has been clear since. Kept for READ_BACK_WINDOW, as long as
     an Event from before the settling may still be read back.
     """

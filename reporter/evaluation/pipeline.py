@@ -256,8 +256,9 @@ class Evaluator(Struct, frozen=True):
 
     def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
         # The gate after the batches, without deleted subjects.
-        subjects = plan.known_subjects.all
-        gate = replace(progress.gate, evaluated_reasons=progress.evaluated_reasons)
+        subjects, evaluated = plan.known_subjects.all, progress.evaluated_reasons
+        evaluated |= plan.probe_run.reasons_without_subject(subjects, evaluated)
+        gate = replace(progress.gate, evaluated_reasons=evaluated)
         if plan.known_subjects is not before.known_subjects:
             gate = forget_keys(gate, lambda key: key.subject not in subjects)
         return advance_clocks(

@@ -1,7 +1,7 @@
 """Run the probes of a pass. What all subjects share is prepared once per pass."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from traceback import walk_tb
 from typing import TypeAlias
@@ -137,8 +137,29 @@ class ProbeRun(Struct, frozen=True):
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
         """Return the reasons of the subjects' layers whose required kinds can be read."""
         return frozenset(
-            prepared.entry.reason
+            reason
             for about in {(subject.layer, subject.kind) for subject in subjects}
+            for reason in self._evaluable(about)
+        )
+
+    def reasons_without_subject(
+        self, subjects: Collection[Subject], evaluated: Collection[Reason]
+    ) -> frozenset[Reason]:
+        """
+        Return the reasons that can be evaluated, have not been, and are about none of the *subjects*.
+
+        All is clear that they are about, so a subject that comes later is not the first that was seen.
+        """
+        found: set[Reason] = set()
+        for layer, kind in self.prepared_probes:
+            left = self._evaluable((layer, kind)).difference(evaluated)
+            if left and not any(each.layer is layer and each.kind == kind for each in subjects):
+                found |= left
+        return frozenset(found)
+
+    def _evaluable(self, about: tuple[Layer, str]) -> frozenset[Reason]:
+        return frozenset(
+            prepared.entry.reason
             for prepared in self.prepared_probes.get(about, ())
             if not prepared.why_unknown and not prepared.why_unserved
         )
@@ -177,7 +198,8 @@ class ProbeRun(Struct, frozen=True):
             verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
         except Exception as err:  # noqa: BLE001  on_fault logs or raises it
             self.on_fault(request, err)
-            _take_gaps(prepared.snapshot)
+            if isinstance(prepared.snapshot, CheckedSnapshot):
+                prepared.snapshot.take_gaps()
             why_failed = describe_fault(err)
             return [Unknown(key, why_failed) for key in keys | {request.key()}]
         if not why:
@@ -196,20 +218,34 @@ def run_probe(
 
     Where the reason as a whole is Unknown, so is every item without a verdict.
     """
-    verdicts = list(probe.evaluate(snapshot, request))
+    found, gaps = probe.evaluate(snapshot, request), set[Gap]()
+    if isinstance(snapshot, CheckedSnapshot):
+        found = _with_gaps_so_far(found, snapshot, gaps)
+    verdicts = list(found)
     if keys:
         whole = request.key()
         unknown = next((v for v in verdicts if isinstance(v, Unknown) and v.key == whole), None)
         verdicts += [
-            Unknown(key, unknown.why, unknown.is_brief) if unknown is not None else Clear(key)
+            Unknown(key, unknown.why, unknown.is_brief)
+            if unknown is not None
+            else _with_gaps(Clear(key), gaps)
             for key in keys - {verdict.key for verdict in verdicts}
         ]
-    gaps = _take_gaps(snapshot)
-    return [_with_gaps(verdict, gaps) for verdict in verdicts] if gaps else verdicts
+    return verdicts
 
 
-def _take_gaps(snapshot: Snapshot) -> Collection[Gap]:
-    return snapshot.take_gaps() if isinstance(snapshot, CheckedSnapshot) else ()
+def _with_gaps_so_far(
+    verdicts: Iterable[Verdict], snapshot: CheckedSnapshot, gaps: set[Gap]
+) -> Iterator[Verdict]:
+    """
+    Yield each verdict with the gaps noted until then: it cannot rest on what is looked up later.
+
+    At the end *gaps* are all of them.
+    """
+    for verdict in verdicts:
+        gaps |= snapshot.take_gaps()
+        yield _with_gaps(verdict, gaps)
+    gaps |= snapshot.take_gaps()
 
 
 def _with_gaps(verdict: Verdict, gaps: Collection[Gap]) -> Verdict:
@@ -218,7 +254,7 @@ def _with_gaps(verdict: Verdict, gaps: Collection[Gap]) -> Verdict:
 
     A probe that names the only gap itself has left out what the gap leaves open.
     """
-    if isinstance(verdict, Clear):
+    if gaps and isinstance(verdict, Clear):
         return Unknown(verdict.key, min(gaps).why)
     if isinstance(verdict, Active):
         deciding = {gap.why for gap in gaps if not gap.is_detail} - {verdict.why_partial}

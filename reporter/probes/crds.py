@@ -51,16 +51,21 @@ class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    for required in request.parameters.required:
+    # Those that depend on a namespace come last: without namespaces the others are known all the same.
+    for required in sorted(request.parameters.required, key=_depends_on_namespace):
         if not required.with_flag or request.flags[required.with_flag]:
             yield from _evaluate_crd(snapshot, required, request)
+
+
+def _depends_on_namespace(required: RequiredCRD) -> bool:
+    return bool(required.with_namespace_flag)
 
 
 def _evaluate_crd(
     snapshot: Snapshot, required: RequiredCRD, request: ProbeRequest
 ) -> Iterable[Verdict]:
     key, presence = request.key(required.crd), snapshot.presence(required.crd)
-    if required.with_namespace_flag:
+    if required.with_namespace_flag and not _is_served(presence, required):
         not_listed = snapshot.why_not_synced(NAMESPACES)
         namespace = request.flags[required.with_namespace_flag]
         ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
@@ -68,7 +73,7 @@ def _evaluate_crd(
         # One that was deleted while the reporter watched is missed, with its Deployments.
         if not not_listed and is_absent and not absence_of(snapshot, ref).was_deleted:
             return
-        if not_listed and not _is_served(presence, required):
+        if not_listed:
             yield Unknown(key, f"{required.crd}: {not_listed}")
             return
     if not presence.is_known:

@@ -272,22 +272,25 @@ def gateway_parents(route: HTTPRoute) -> Sequence[ParentReference]:
 def find_parts(snapshot: Snapshot, subject: Subject) -> Sequence[ObjectRef]:
     """
     Return the routes, pools and endpoint pickers of an InferenceSet, and what was deleted of them.
+
+    A picker that was deleted with an earlier InferenceSet of that name is none of this one.
     """
     namespace, key = subject.namespace, inference_set_key(subject.namespace, subject.name)
+    picker = snapshot.peek(
+        DEPLOYMENTS, Deployment, namespace, f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
+    )
     routes = find_routes(snapshot, subject)
     pools = find_pools(snapshot, subject, routes)
     labelled = snapshot.by_index(DEPLOYMENTS, Deployment, key)
-    parts = ((HTTP_ROUTES, routes), (INFERENCE_POOLS, pools), (DEPLOYMENTS, labelled))
+    named = () if picker is None else (picker,)
+    parts = ((HTTP_ROUTES, routes), (INFERENCE_POOLS, pools), (DEPLOYMENTS, (*labelled, *named)))
     return [
         *(
             ObjectRef(kind.group_resource, each.metadata.namespace, each.metadata.name)
             for kind, objects in parts
             for each in objects
         ),
-        *(picker for pool in pools if (picker := picker_ref(pool)) is not None),
-        ObjectRef(
-            DEPLOYMENTS.group_resource, namespace, f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-        ),
+        *(ref for pool in pools if (ref := picker_ref(pool)) is not None),
         *(snapshot.deleted_parts.get(key) or ()),
     ]
 

@@ -21,7 +21,6 @@ from tests.support.cases import read_cases
 CASES = read_cases()
 MIXABLE = [name for name, case in CASES.items() if can_be_mixed(case)]
 DRAWN = dict.fromkeys(tuple(Random(number).sample(MIXABLE, 2)) for number in range(200))
-PAIRS = [pair for pair in DRAWN if can_happen_together(*map(CASES.get, pair))]
 
 RESTARTS = "whether a run that ended had served, and when earlier ones ended, is not in an Event"
 NODE_ERROR = "the error of a node is no longer stated, and no Event tells of it yet"
@@ -40,6 +39,14 @@ UNSEEN = {
 """
 Cases in which the law does not hold, because nothing tells a new process what the old one had observed.
 """
+
+UNSEEN_PAIRS = [tuple(name.split("+")) for name in UNSEEN if "+" in name]
+PAIRS = [
+    pair
+    for pair in dict.fromkeys([*DRAWN, *UNSEEN_PAIRS])
+    if can_happen_together(*map(CASES.get, pair))
+]
+"""Those that are drawn, which each new case changes, and those in which the law does not hold."""
 
 ONCE_BROKEN = frozenset(
     {

@@ -7,7 +7,7 @@ from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import DiscoveryResult
-from reporter.stories.format import apply_merge_patch
+from reporter.stories.format import apply_merge_patch, resolve_times
 from reporter.stories.objects import ObjectAddress, StoryObjects
 from tests.simulation.troubles import CRDS, HEALTHY, TROUBLES
 from tests.support.builders import LONG_AGO
@@ -29,7 +29,12 @@ class ObjectUpdate:
 
 @dataclass
 class SimulatedCluster:
-    """The cluster. The description of each trouble is merged over that of the healthy cluster."""
+    """
+    The cluster. The description of each trouble is merged over that of the healthy cluster, also where
+    an earlier one deleted the object: it is made anew.
+
+    *changes*: what each trouble of now describes, with the time at which it began.
+    """
 
     clock: VirtualClock
     troubles: list[str] = field(default_factory=list)
@@ -40,6 +45,7 @@ class SimulatedCluster:
     discovery_watchers: list[Callable[[], None]] = field(default_factory=list)
     case_objects: StoryObjects = field(default_factory=StoryObjects)
     descriptions: dict[str, Mapping | None] = field(default_factory=dict)
+    changes: dict[str, Mapping] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._update_objects(HEALTHY, now=LONG_AGO)
@@ -58,6 +64,7 @@ class SimulatedCluster:
 
     def begin(self, name: str) -> None:
         if name not in self.troubles:
+            self.changes[name] = resolve_times(TROUBLES[name].change, now=self.clock.wall_time)
             self._set_troubles([*self.troubles, name])
 
     def end(self, name: str) -> None:
@@ -68,10 +75,10 @@ class SimulatedCluster:
         served, self.troubles = self.served, troubles
         descriptions: dict[str, Mapping | None] = dict(HEALTHY)
         for name in troubles:
-            for address, change in TROUBLES[name].change.items():
-                before = descriptions.get(address)
+            for address, change in self.changes[name].items():
+                before = descriptions.get(address) or HEALTHY.get(address) or {}
                 descriptions[address] = (
-                    None if change is None else apply_merge_patch(before or {}, change)
+                    None if change is None else apply_merge_patch(before, change)
                 )
         unserved = [kind for kind in DEFAULT_KINDS if not self.serves(kind)]
         descriptions = {

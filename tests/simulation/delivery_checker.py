@@ -44,12 +44,13 @@ class DeliveryChecker:
         known = truth.intervals(key, begin, now)
         while known and known[-1].troubles:
             known.pop()  # what is announced anew says nothing about how long the last one settled
-        troubles = [t for s in known for t in s.troubles]
+        # The last trouble of an object decides: one that was remedied by a new pod crashes no more.
+        latest = {t.cause.object: t for s in known for t in s.troubles}
         clear_for = truth.longest_clear(key, last.at - lag, now)
-        enough = settle_of(DEFAULT_CATALOGUE[key.reason], troubles) - lag
+        enough = settle_of(DEFAULT_CATALOGUE[key.reason], latest.values()) - lag
         ended = any(s.paused for s in truth.intervals(key, last.at - lag, now))
         ended |= truth.deleted_at.get(key.subject, 0.0) >= last.at - lag
-        ended |= self.was_led_by_two(last)
+        ended |= self.was_led_by_two(write, last)
         assert clear_for >= enough or ended or self.is_event_forgotten(last), (
             f"{key} has two Events in one episode, it was clear for {clear_for:.1f} s (lag {lag:.1f})"
         )
@@ -64,7 +65,7 @@ class DeliveryChecker:
             and w.at >= last.at
             for w in self.events.writes
         )
-        excused = self.is_event_forgotten(last) or self.was_led_by_two(last)
+        excused = self.is_event_forgotten(last) or self.was_led_by_two(write, last)
         assert announced or excused, f"{write.record.key} is written twice"
 
     def lag(self, write: EventWrite, last: EventWrite) -> float:
@@ -74,13 +75,19 @@ class DeliveryChecker:
         then = checker.max_lag[last.record.key, last.record.episode_start]
         return then + checker.lag(writer, last.at, record.key)
 
-    def was_led_by_two(self, last: EventWrite) -> bool:
+    def was_led_by_two(self, write: EventWrite, last: EventWrite) -> bool:
         """
-        Return whether two may have announced the same: neither reads back what the other writes then.
+        Return whether one leader wrote the last Event unseen by the other one, which led beside it.
 
-        It ends with the deadline of the one: see ``SendChecker.may_both_hold``.
+        Neither reads back what the other writes then. It ends with the deadline of the one: see
+        ``SendChecker.may_both_hold``.
         """
-        return self.send_checker.led_by_two_at >= last.at - REQUEST_TIMEOUT
+        writer, other = [
+            self.send_checker.writers[each.record.key, each.record.episode_start]
+            for each in (write, last)
+        ]
+        both = self.send_checker.led_by_two_at
+        return writer is not other and any(abs(at - last.at) <= REQUEST_TIMEOUT for at in both)
 
     def is_event_forgotten(self, last: EventWrite) -> bool:
         """Return whether the Event was deleted, or too old, when another replica read back."""

@@ -160,6 +160,17 @@ class GroundTruth:
     def unknown(self) -> set[FindingKey]:
         return {k for k, p in self.history.items() if p[-1].unknown}
 
+    def may_be_mixed_up(self, subject: Subject, lag: float) -> bool:
+        """
+        Return whether a replica may see a subject beside objects of before it came, or came back at once.
+
+        Each kind has a watch of its own: a namespace may get its label before a repair is seen, and what
+        goes with a model that is made anew may be seen to go after that.
+        """
+        since = self.subjects.get(subject, -NEVER)
+        gone_for = since - self.deleted_at.get(subject, -NEVER)
+        return self.clock.now - since <= lag or 0 <= gone_for <= lag
+
     def longest_clear(self, key: FindingKey, begin: float, end: float) -> float:
         """Return the longest clear time between; a subject that does not exist is clear."""
         longest, since = 0.0, None
@@ -175,10 +186,14 @@ class GroundTruth:
         self, key: FindingKey, until: float, matches: Callable[[tuple[Trouble, ...]], bool]
     ) -> tuple[TruthInterval | None, float]:
         """
-        Return the last interval that matches, and how long none has since; Unknown does not count.
+        Return the last interval before *until* that matches, and how long none has since.
+
+        Unknown does not count.
         """
         clear_for = 0.0
         for interval in reversed(self.history.get(key, ())):
+            if interval.began_at > until:
+                continue
             if matches(interval.troubles):
                 return interval, clear_for
             clear_for += (

@@ -77,7 +77,12 @@ class SimulatedWatches:
         if self.open.pop(kind, None) is None:
             return
         self.lost[kind] = self._clock.now
-        self._deliver(lambda: self._store.set_watch_state(kind, WatchLost(self._wall(), why)))
+
+        def mark_lost() -> None:  # nothing is known of a kind that was never listed
+            lost = WatchLost(self._wall(), why) if kind in self.listed else NotSynced(why)
+            self._store.set_watch_state(kind, lost)
+
+        self._deliver(mark_lost)
 
     def reopen(self, kind: ResourceKind) -> None:
         self.cut.discard(kind)

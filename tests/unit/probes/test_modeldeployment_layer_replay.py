@@ -29,17 +29,21 @@ FAILED = "inferencesetModelPodsNotReady"
 
 
 class ModelReplay(Replay):
-    """A replay with *many* InferenceSets in one namespace, without routes and pickers."""
+    """
+    A replay with *many* InferenceSets in one namespace, without routes and pickers.
 
-    def __init__(self, many):
-        self.many = many
+    *pod*: what the pod of each has when the process begins.
+    """
+
+    def __init__(self, many, **pod):
+        self.many, self.first_pod = many, pod
         super().__init__(reasons_of(Layer.MODELDEPLOYMENT))
 
     def __post_init__(self):
         self.evaluator = Evaluator(self.catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.store = a_model_store(a_team())
         for number in range(self.many):
-            self.make(number)
+            self.make(number, **self.first_pod)
         self.run_pass()
 
     def run_pass(self):
@@ -115,9 +119,15 @@ def test_a_restart_announces_nothing_again_and_restarts_no_hold():
 
 
 def test_what_failed_before_the_process_began_is_reported_at_once():
+    play = ModelReplay(1, waiting="ImagePullBackOff", **lost(NOON - timedelta(minutes=5)))
+    assert play.new_writes == [f"{FAILED} x1"]
+
+
+def test_a_model_that_comes_when_there_is_none_is_not_what_the_process_began_with():
     play = ModelReplay(0)
     play.make(0, waiting="ImagePullBackOff", **lost(NOON - timedelta(minutes=5)))
-    assert play.run_pass().new_writes == [f"{FAILED} x1"]
+    assert play.run_pass().new_writes == []
+    assert play.advance(MINUTE).new_writes == [f"{FAILED} x1"]
 
 
 def test_scaled_to_zero_ends_the_episode_and_keeps_the_ready_owed():
