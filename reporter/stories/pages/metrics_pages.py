@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from reporter.model.metrics.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
@@ -100,11 +101,10 @@ class MetricsPages:
 
     def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
         if self.words[name].get("page"):
-            page = self.text(name, now=now).encode()
-            samples = parse_samples(page, scrape.families)
+            page = self.text(name, now=now)
+            samples, present = _read_page(page, scrape.families, scrape.prefixes)
             if isinstance(samples, MalformedExposition):
                 raise StoryError(f"{name}: {samples.why}")
-            present = frozenset(each for each in scrape.prefixes if has_family(page, each))
             return ScrapedMetrics(now, samples, present)
         gauges = dict(self.gauges(name, now=now))
         samples = tuple(
@@ -139,3 +139,14 @@ class MetricsPages:
         left, since = self.bytes_left[name]
         speed = parse_amount(self.words[name].get("speed", "0 MB/s"))
         return max(left - speed * (now - since).total_seconds(), 0.0)
+
+
+# A page is the same at the same moment of each replay, and for each reason.
+@lru_cache(maxsize=1024)
+def _read_page(
+    page: str, families: tuple[str, ...], prefixes: tuple[str, ...]
+) -> tuple[tuple[Sample, ...] | MalformedExposition, frozenset[str]]:
+    """Return the samples of the families, or why they cannot be read, and the prefixes that it has."""
+    text = page.encode()
+    present = frozenset(each for each in prefixes if has_family(text, each))
+    return parse_samples(text, families), present
