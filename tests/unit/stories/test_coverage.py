@@ -6,7 +6,7 @@ from reporter.stages.probes.specs import SPECS
 from reporter.stories.replay.catalogues import SHIPPED
 from reporter.stories.running.coverage import find_coverage
 from reporter.stories.running.runner import StoryResult
-from tests.unit.stories.written import run
+from tests.support.written_stories import run
 
 
 def test_what_no_story_announces_is_named(tmp_path: Path):

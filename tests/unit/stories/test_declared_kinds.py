@@ -11,7 +11,7 @@ from reporter.stories.notation.times import START
 from reporter.stories.objects.objects import StoryObjects
 from reporter.stories.replay.story_replay import StoryReplay
 from reporter.stories.running.runner import StoryResult
-from tests.unit.stories.written import read_written, run
+from tests.support.written_stories import read_written, run
 
 
 def declaring(kind: str, current: str) -> str:

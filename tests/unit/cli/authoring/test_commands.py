@@ -1,8 +1,6 @@
 """The commands test, lint and docs as users give them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -11,7 +9,7 @@ import pytest
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.publish.reasons import published_packs
 from reporter.cli.commands import run_command
-from tests.unit.stories.written import STORY, write
+from tests.support.written_stories import STORY, write
 
 
 ROOT = Path(__file__).parents[4]
@@ -122,20 +120,6 @@ def test_the_schema_of_a_story_is_printed(capsys: pytest.CaptureFixture[str]):
     assert run("test", "--schema") == 0
     published = (default_folder() / "story.schema.json").read_text("utf-8")
     assert capsys.readouterr().out == published
-
-
-@pytest.mark.parametrize("name", ["test", "lint"])
-def test_a_command_that_is_stopped_does_not_end_with_success(name: str, tmp_path: Path):
-    for number in range(1000):
-        (tmp_path / f"{number}.yaml").write_text("story: 1\n")
-    command = [sys.executable, "-m", "reporter.cli", name, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert process.stdout is not None
-    # It has more to write than a pipe holds, so it waits for its reader.
-    assert process.stdout.read(1)
-    process.terminate()
-    process.communicate(timeout=60)
-    assert process.returncode == 143
 
 
 @pytest.mark.parametrize("pack", published_packs(default_folder())[1:])
