@@ -94,7 +94,7 @@ test-e2e: $(STAMP)
 	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(ON_CLUSTER)
 
 quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
-	$(BIN)/pytest $(QUICK) $(WITHOUT_CLUSTER)
+	$(BIN)/pytest $(QUICK) --hypothesis-profile=quick $(WITHOUT_CLUSTER)
 
 QUICK := tests/cases tests/unit tests/property tests/fuzz
 

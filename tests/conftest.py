@@ -1,7 +1,8 @@
 """
 Programs for the tests that need one, or a loud word that they did not run.
 
-Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes.
+Hypothesis profiles: ``pytest --hypothesis-profile=deep tests/property`` takes minutes, ``make quick``
+has those of the profile quick.
 """
 
 import gc
@@ -23,6 +24,7 @@ __all__ = ["pytest_xdist_make_scheduler"]
 any_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the checks; the deep profile searches for new ones.
 settings.register_profile("default", any_machine, stateful_step_count=40, derandomize=True)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=25)
 settings.register_profile("deep", any_machine, stateful_step_count=80, max_examples=2000)
 settings.load_profile("default")
 

@@ -153,8 +153,10 @@ class ProbeSpec(Struct, frozen=True):
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe needs a source that is switched off."""
+        if self.source is None:
+            return ""
         sources = {each.strip() for each in flags.get(SOURCES_FLAG, "").split(",")}
-        if self.source is None or self.source.value in sources:
+        if self.source.value in sources:
             return ""
         return f"add {self.source} to --{SOURCES_FLAG}"
 

@@ -6,6 +6,7 @@ gets an immutable view of 60,000 objects for the price of one tuple.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 
@@ -42,12 +43,10 @@ class FrozenMap(Generic[K, V]):
         return self.shards[hash(key) % SHARDS].get(key)
 
     def values(self) -> Iterator[V]:
-        for shard in self.shards:
-            yield from shard.values()
+        return chain.from_iterable(map(dict.values, filter(None, self.shards)))
 
     def keys(self) -> Iterator[K]:
-        for shard in self.shards:
-            yield from shard
+        return chain.from_iterable(self.shards)
 
     def __len__(self) -> int:
         return sum(map(len, self.shards))
@@ -68,8 +67,9 @@ class CowMap(Generic[K, V]):
     __slots__ = ("_frozen", "_own", "shards")
 
     def __init__(self) -> None:
-        self.shards: list[dict[K, V]] = [{} for _ in range(SHARDS)]
-        self._own = [True] * SHARDS
+        # As after a freeze: a shard is made by the first write into it.
+        self.shards: list[dict[K, V]] = [{}] * SHARDS
+        self._own = [False] * SHARDS
         self._frozen: FrozenMap[K, V] | None = None
 
     def freeze(self) -> FrozenMap[K, V]:
@@ -95,8 +95,7 @@ class CowMap(Generic[K, V]):
         return self.shards[number].pop(key, None)
 
     def keys(self) -> Iterator[K]:
-        for shard in self.shards:
-            yield from shard
+        return chain.from_iterable(self.shards)
 
     def __len__(self) -> int:
         return sum(map(len, self.shards))

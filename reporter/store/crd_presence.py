@@ -75,6 +75,12 @@ def update_presence(
     versions = result.served_versions.get(crd, ())
     namespaced = result.namespaced.get(crd)
     if before.versions is not None and before.versions == versions:
+        if (
+            before.missing_since is None
+            and not before.why_unknown
+            and before.namespaced == namespaced
+        ):
+            return before
         return replace(before, missing_since=None, why_unknown="", namespaced=namespaced)
     if versions and set(versions) >= set(before.versions or ()):
         return CRDPresence(

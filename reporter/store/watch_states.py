@@ -71,9 +71,10 @@ class WatchStates:
 
         A missing kind of the program's own is trouble, about which its objects are kept.
         """
+        if not (kind.is_declared and isinstance(self._states.get(kind), NotServed)):
+            return False
         presence = self._presences.by_resource.get(kind.group_resource)
-        is_absent = presence is not None and presence.is_known and not presence.versions
-        return kind.is_declared and is_absent and isinstance(self._states.get(kind), NotServed)
+        return presence is not None and presence.is_known and not presence.versions
 
     def waited_for(self) -> Mapping[str, str]:
         """

@@ -32,6 +32,7 @@ class StoryCatalogues:
 
     def __init__(self, overlay: Path | None = None, packs: Sequence[str] = DEFAULT_PACKS) -> None:
         self._overlay, self._packs = overlay, tuple(packs)
+        self._loaded: dict[str, Catalogue] = {}
 
     @cached_property
     def plain(self) -> Catalogue:
@@ -43,7 +44,12 @@ class StoryCatalogues:
         overlay, packs = story.get("overlay"), self.packs_of(story)
         if overlay is None and packs == self._packs:
             return self.plain
-        return self._load(packs, *([] if overlay is None else [from_plain(overlay, STORY)]))
+        # Many stories have the same overlay, such as that which turns a reason on.
+        given = repr((packs, overlay))
+        if given not in self._loaded:
+            overlays = [] if overlay is None else [from_plain(overlay, STORY)]
+            self._loaded[given] = self._load(packs, *overlays)
+        return self._loaded[given]
 
     def of_all(self, stories: Iterable[Mapping[str, Any]]) -> Catalogue:
         """Return the catalogue of all packs that some story has. Raises CatalogueError."""

@@ -4,15 +4,16 @@ The metrics pages of a story's pods, built from its short notation.
 ``speed``, ``left`` and ``remaining`` describe a download, ``engine: true`` adds vLLM's families,
 ``samples`` maps names of other gauges to their values, ``unreadable`` is the error of an
 unreadable page, and ``result`` the class of that error. ``page``, ``values``, ``rates`` and
-``without`` describe a model server: engine_pages.py.
+``without`` describe a model server, as below.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reporter.resources.downloads import (
     ENGINE_METRIC_PREFIX,
@@ -102,7 +103,30 @@ SERIES = {
     "health": ("http_requests_total", 'handler="/health",method="GET",status="2xx"'),
     "rejected": ("kaito_ratelimit_rejected_total", ""),
 }
-LINE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
+ONE_SERIES = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})?")
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+class Line(NamedTuple):
+    """
+    A line of a page. *key*: of the number that a story sets; *text* is the line up to that, then.
+    """
+
+    text: str
+    key: str = ""
+
+    @property
+    def series(self) -> str:
+        return self.text if self.key else self.text.rpartition(" ")[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the series, empty for a comment."""
+        found = ONE_SERIES.fullmatch(self.series)
+        return found["name"] if found is not None else ""
+
+    def labels(self) -> dict[str, str]:
+        return dict(LABEL.findall(self.series.partition("{")[2]))
 
 
 @dataclass
@@ -137,12 +161,11 @@ class EnginePages:
         self.since[pod] = now
 
     def text(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> str:
-        lines = _recorded_lines(words["page"])
-        for key, value in sorted(self._counts(pod, words, now=now).items()):
-            _set_series(lines, key, value)
-        gone = {SERIES[each][0].removesuffix("_count") for each in words.get("without") or ()}
-        kept = [line for line in lines if not _is_of(line, gone)]
-        return "\n".join(kept) + "\n"
+        counts = self._counts(pod, words, now=now)
+        lines = _template(words["page"], tuple(sorted(counts)), tuple(words.get("without") or ()))
+        return "".join(
+            f"{line.text} {counts[line.key]}\n" if line.key else f"{line.text}\n" for line in lines
+        )
 
     def _counts(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> dict[str, float]:
         counts, rates = dict(self.counts.get(pod, {})), words.get("rates") or {}
@@ -153,7 +176,18 @@ class EnginePages:
         return counts
 
 
-def _parse_key(key: str) -> tuple[str, dict[str, str], str]:
+@lru_cache(maxsize=256)
+def _template(page: str, keys: tuple[str, ...], without: tuple[str, ...]) -> tuple[Line, ...]:
+    """Return the lines of a page without some families, in which these numbers are set."""
+    lines = list(_recorded_lines(page))
+    for key in keys:
+        _set_series(lines, key)
+    gone = {SERIES[each][0].removesuffix("_count") for each in without}
+    return tuple(line for line in lines if not _is_of(line, gone))
+
+
+@cache
+def _parse_key(key: str) -> tuple[str, Mapping[str, str], str]:
     """
     Return the name of the series, its labels, and the engine label, empty for the first engine.
     """
@@ -161,7 +195,7 @@ def _parse_key(key: str) -> tuple[str, dict[str, str], str]:
     short, _, engine = short.partition("/")
     _require_series(short)
     name, labels = SERIES[short]
-    wanted = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+    wanted = dict(LABEL.findall(labels))
     return name, {**wanted, **({"pid": pid} if pid else {})}, engine
 
 
@@ -170,57 +204,50 @@ def _require_series(name: str) -> None:
         raise StoryError(f"a page has no `{name}`; known are {', '.join(SERIES)}")
 
 
-def _recorded_lines(page: str) -> list[str]:
-    return (PAGES / f"{page}.txt").read_text("utf-8").splitlines()
+@cache
+def _recorded_lines(page: str) -> tuple[Line, ...]:
+    return tuple(map(Line, (PAGES / f"{page}.txt").read_text("utf-8").splitlines()))
 
 
+@cache
 def _recorded(page: str, key: str) -> float:
     lines = _recorded_lines(page)
     at = _find(lines, key)
-    found = LINE.fullmatch(lines[at]) if at is not None else None
-    return float(found["value"]) if found is not None else 0.0
+    return float(lines[at].text.rpartition(" ")[2]) if at is not None else 0.0
 
 
-def _find(lines: list[str], key: str) -> int | None:
+def _find(lines: Sequence[Line], key: str) -> int | None:
     name, labels, engine = _parse_key(key)
     for at, line in enumerate(lines):
-        found = LINE.fullmatch(line)
-        if found is None or found["name"] != name:
-            continue
-        has = dict(re.findall(r'(\w+)="([^"]*)"', found["labels"] or ""))
-        if labels.items() <= has.items() and has.get("engine", "") in {engine or "0", engine}:
-            return at
+        if line.name == name:
+            has = line.labels()
+            if labels.items() <= has.items() and has.get("engine", "") in {engine or "0", engine}:
+                return at
     return None
 
 
-def _set_series(lines: list[str], key: str, value: float) -> None:
+def _set_series(lines: list[Line], key: str) -> None:
     name, labels, engine = _parse_key(key)
     at = _find(lines, key)
     if at is not None:
-        lines[at] = f"{lines[at].rpartition(' ')[0]} {value}"
+        lines[at] = Line(lines[at].series, key)
         return
-    others = [i for i, line in enumerate(lines) if _name(line) == name]
-    like = LINE.fullmatch(lines[others[-1]]) if others else None
-    has = dict(re.findall(r'(\w+)="([^"]*)"', (like["labels"] or "") if like else ""))
+    others = [i for i, line in enumerate(lines) if line.name == name]
+    has = lines[others[-1]].labels() if others else {}
     if engine:
         has["engine"] = engine
     all_labels = ",".join(f'{label}="{text}"' for label, text in {**has, **labels}.items())
-    line = f"{name}{{{all_labels}}} {value}"
+    line = Line(f"{name}{{{all_labels}}}", key)
     if others:
         lines.insert(others[-1] + 1, line)
     else:
-        lines += [f"# TYPE {name} gauge", line]
+        lines += [Line(f"# TYPE {name} gauge"), line]
 
 
-def _name(line: str) -> str:
-    found = LINE.fullmatch(line)
-    return found["name"] if found is not None else ""
-
-
-def _is_of(line: str, families: set[str]) -> bool:
+def _is_of(line: Line, families: set[str]) -> bool:
     return any(
-        line.startswith((f"# TYPE {each} ", f"# HELP {each} "))
-        or _name(line) in {each, f"{each}_count", f"{each}_sum", f"{each}_bucket"}
+        line.text.startswith((f"# TYPE {each} ", f"# HELP {each} "))
+        or line.name in {each, f"{each}_count", f"{each}_sum", f"{each}_bucket"}
         for each in families
     )
 
@@ -297,11 +324,10 @@ class MetricsPages:
 
     def _scrape(self, name: str, scrape: Scrape, *, now: datetime) -> ScrapedMetrics:
         if self.words[name].get("page"):
-            page = self.text(name, now=now).encode()
-            samples = parse_samples(page, scrape.families)
+            page = self.text(name, now=now)
+            samples, present = _read_page(page, scrape.families, scrape.prefixes)
             if isinstance(samples, MalformedExposition):
                 raise StoryError(f"{name}: {samples.why}")
-            present = frozenset(each for each in scrape.prefixes if has_family(page, each))
             return ScrapedMetrics(now, samples, present)
         gauges = dict(self.gauges(name, now=now))
         samples = tuple(
@@ -336,3 +362,14 @@ class MetricsPages:
         left, since = self.bytes_left[name]
         speed = parse_amount(self.words[name].get("speed", "0 MB/s"))
         return max(left - speed * (now - since).total_seconds(), 0.0)
+
+
+# A page is the same at the same moment of each replay, and for each reason.
+@lru_cache(maxsize=1024)
+def _read_page(
+    page: str, families: tuple[str, ...], prefixes: tuple[str, ...]
+) -> tuple[tuple[Sample, ...] | MalformedExposition, frozenset[str]]:
+    """Return the samples of the families, or why they cannot be read, and the prefixes that it has."""
+    text = page.encode()
+    present = frozenset(each for each in prefixes if has_family(text, each))
+    return parse_samples(text, families), present

@@ -17,6 +17,8 @@ def quiet(caplog):
     caplog.set_level(logging.CRITICAL)
 
 
+MANY = settings(max_examples=settings().max_examples * 3 // 2)
+
 spans = st.integers(1, 50).map(lambda ticks: ticks / 2)
 stretches = st.tuples(
     spans,
@@ -26,7 +28,7 @@ stretches = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@MANY
 @given(st.lists(stretches, max_size=10), st.tuples(*[st.floats(-1e6, 1e6)] * 3))
 def test_never_two_hold_whatever_stops_or_is_slow_or_lost(scenario, skews):
     with Candidates(*skews) as candidates:
@@ -38,7 +40,7 @@ def test_never_two_hold_whatever_stops_or_is_slow_or_lost(scenario, skews):
         assert len(candidates.holders()) == 1
 
 
-@settings(max_examples=150, deadline=None)
+@MANY
 @given(st.tuples(*[st.tuples(st.booleans(), st.lists(stretches, max_size=4))] * 3))
 def test_never_two_that_saw_the_lease_hold_it_though_it_is_removed_twice(scenario):
     with Candidates(0.0, 0.0, 0.0) as candidates:

@@ -32,7 +32,7 @@ def read_cases() -> Mapping[str, Mapping]:
 
 
 def read_yaml(file: Path) -> Any:
-    return yaml.safe_load(file.read_text("utf-8"))
+    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)
 
 
 def case_catalogue(case: Mapping) -> Catalogue:

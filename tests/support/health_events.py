@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from reporter.history.plan import Plan
 from reporter.kinds.health_events import (
@@ -26,10 +25,11 @@ from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.stories import store_replay
 from reporter.stories.store_replay import ReplayedStore
 from tests.support.builders import NOON
+from tests.support.cases import read_yaml
 
 
 CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
-CRD = yaml.safe_load((CHART / "files" / "healthevents.yaml").read_text("utf-8"))
+CRD = read_yaml(CHART / "files" / "healthevents.yaml")
 RESOURCE = HEALTH_EVENTS.group_resource
 NAMESPACE = store_replay.NAMESPACE
 EPISODE = int(NOON.timestamp())

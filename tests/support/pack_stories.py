@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import DEFAULT_PACKS, shipped_packs
 from reporter.cli.configuration import load_shipped_catalogue
+from tests.support.cases import read_yaml
 
 
 FOLDER = default_folder() / "packs"
@@ -20,7 +19,7 @@ def read_pack_stories() -> Mapping[str, dict[str, Any]]:
     Return the stories by pack and name. A story is played with its pack alone, unless it names more.
     """
     return {
-        f"{pack}/{file.stem}": {"packs": [pack], **yaml.safe_load(file.read_text("utf-8"))}
+        f"{pack}/{file.stem}": {"packs": [pack], **read_yaml(file)}
         for pack in PACKS
         for file in sorted((FOLDER / pack / "stories").glob("*.yaml"))
     }

@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
 from reporter.stories.story_replay import StoryReplay
+from tests.support.cases import read_yaml
 
 
 CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
-CRD = yaml.safe_load((CHART / "files" / "productionstackstatuses.yaml").read_text("utf-8"))
+CRD = read_yaml(CHART / "files" / "productionstackstatuses.yaml")
 STATUSES = PRODUCTION_STACK_STATUSES.group_resource
 PATH = "/apis/reporter.productionstack.kaito.sh/v1alpha1/namespaces/{}/productionstackstatuses"
 

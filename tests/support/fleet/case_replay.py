@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from reporter.hub.records import FleetRules
 from reporter.model.fleet_status import Engage
+from tests.support.cases import read_yaml
 from tests.support.fleet.rounds import STATES, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 
@@ -27,9 +26,7 @@ SOURCE_KEYS = {
 
 def case_files() -> dict[str, dict[str, Any]]:
     """Return the cases by name."""
-    return {
-        each.stem: yaml.safe_load(each.read_text("utf-8")) for each in sorted(CASES.glob("*.yaml"))
-    }
+    return {each.stem: read_yaml(each) for each in sorted(CASES.glob("*.yaml"))}
 
 
 def seconds(text: str) -> int:

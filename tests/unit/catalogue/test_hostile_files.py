@@ -124,17 +124,17 @@ def test_more_reasons_than_a_catalogue_may_have_are_refused(refused: Callable[..
     assert any("reasons; it may have 2500" in each for each in problems)
 
 
-def test_ten_thousand_reasons_are_refused_in_a_line(tmp_path: Path):
+def test_thousands_of_reasons_are_refused_in_a_line(tmp_path: Path):
     folder = tmp_path / "many"
     folder.mkdir()
-    for file in range(10):
+    for file in range(4):
         numbers = range(file * 1000, (file + 1) * 1000)
         entries = (OWN_REASON.format(name=reason(n), rank=1000 + n) for n in numbers)
         (folder / f"{file}.yaml").write_text("reasons:\n" + "".join(entries))
     with pytest.raises(CatalogueError) as refused:
         load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES, packs=[str(folder)])
     (problem,) = refused.value.problems
-    assert problem.text == "the catalogue has 10001 reasons; it may have 2500"
+    assert problem.text == "the catalogue has 4001 reasons; it may have 2500"
     assert problem.place.file == str(folder / "2.yaml")
 
 

@@ -92,7 +92,7 @@ def test_a_kind_that_nothing_uses_any_more_is_released():
 
 def results_about(made: ApiObject) -> list[KeptResults]:
     """Return the results in memory of a check of this object."""
-    kept = [each for each in gc.get_objects() if isinstance(each, KeptResults)]
+    kept = [each for each in gc.get_objects() if type(each) is KeptResults]
     return [each for each in kept if any(other is made for other in each.objects)]
 
 

@@ -1,6 +1,5 @@
 """The packs as shipped: each alone, all together, and the one that the page about packs writes."""
 
-import itertools
 import re
 from pathlib import Path
 
@@ -37,9 +36,12 @@ def test_a_pack_needs_no_other_and_has_a_readme(pack):
 
 
 def test_all_packs_fit_together_in_any_order():
+    """Check orders in which each pack is before each other one, and first, and last."""
     whole = load(*PACKS)
-    for order in itertools.permutations(PACKS):
-        assert list(load(*order).entries) == list(whole.entries)
+    for order in (PACKS, PACKS[::-1]):
+        for first in range(len(PACKS)):
+            rotated = order[first:] + order[:first]
+            assert list(load(*rotated).entries) == list(whole.entries)
 
 
 @pytest.mark.parametrize("pack", OTHERS)

@@ -3,7 +3,6 @@
 import logging
 import os
 import signal
-import subprocess
 import sys
 from functools import partial
 
@@ -113,27 +112,3 @@ def test_its_help_has_every_variable_in_eighty_columns():
     for each in VARIABLES:
         default = " (required)" if each.is_required else f"={each.default}"
         assert f"  {each.name}{default}" in lines
-
-
-LOADED = """
-import sys
-from reporter.cli import commands
-from reporter.job import command
-print("\\n".join(sys.modules))
-"""
-TOO_MUCH = (
-    "kubernetes",
-    "prometheus_client",
-    "reporter.catalogue",
-    "reporter.kube.reflector",
-    "reporter.evaluation.registry",
-)
-
-
-def test_only_the_light_part_of_the_client_is_loaded():
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60
-    )
-    loaded = done.stdout.splitlines()
-    assert "reporter.kube.client" in loaded
-    assert [each for each in loaded if each.startswith(TOO_MUCH)] == []

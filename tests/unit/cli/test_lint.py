@@ -7,7 +7,7 @@ import pytest
 
 from reporter.catalogue.loader import default_folder
 from reporter.cli.commands import run_command
-from tests.unit.stories.written import STORY, write
+from tests.support.written_stories import STORY, write
 
 
 ROOT = Path(__file__).parents[3]

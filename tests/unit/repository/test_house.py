@@ -4,7 +4,9 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,32 +23,64 @@ def _files(*folders: str) -> list[Path]:
     return found
 
 
-def _docstrings(file: Path) -> Iterator[tuple[ast.Expr, str]]:
-    """Yield each docstring, also those below constants, with its text."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        body = getattr(node, "body", None)
-        for each in body if isinstance(body, list) else ():
-            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
-                yield each, str(each.value.value).strip()
+class Docstring(NamedTuple):
+    """A docstring, also one below a constant. *lines*: how many it has. *end*: where it ended on one."""
+
+    lineno: int
+    lines: int
+    end: int
+    text: str
+
+
+class Read(NamedTuple):
+    """The names of the classes of a file, and its docstrings."""
+
+    classes: tuple[str, ...]
+    docstrings: tuple[Docstring, ...]
+
+
+@cache
+def _read(file: Path) -> Read:
+    classes, docstrings = [], []
+    blocks: list[ast.AST] = [ast.parse(file.read_text("utf-8"))]
+    while blocks:
+        block = blocks.pop()
+        if isinstance(block, ast.ClassDef):
+            classes.append(block.name)
+        for each in _statements(block):
+            if not isinstance(each, ast.Expr):
+                blocks.append(each)
+            elif isinstance(each.value, ast.Constant):
+                text = str(each.value.value).strip()
+                lines = (each.end_lineno or each.lineno) - each.lineno + 1
+                end = each.col_offset + len(text) + 2 * len(QUOTES)
+                docstrings.append(Docstring(each.lineno, lines, end, text))
+    return Read(tuple(classes), tuple(docstrings))
+
+
+def _statements(block: ast.AST) -> Iterator[ast.AST]:
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        yield from getattr(block, name, ())
 
 
 def test_a_class_name_exists_once_in_the_program() -> None:
     names = Counter(
-        node.name
+        name
         for file in _files("reporter")
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        for name in _read(file).classes
+        if not name.startswith("_")
     )
+    assert len(names) > 500
     assert [name for name, count in names.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("folder", ["reporter", "devcluster", "e2e", "tests"])
 def test_a_docstring_does_not_open_with_a_question_word(folder: str) -> None:
     found = [
-        f"{file.relative_to(ROOT)}:{each.lineno}: {text.splitlines()[0]}"
+        f"{file.relative_to(ROOT)}:{each.lineno}: {each.text.splitlines()[0]}"
         for file in _files(folder)
-        for each, text in _docstrings(file)
-        if RIDDLE.match(text)
+        for each in _read(file).docstrings
+        if RIDDLE.match(each.text)
     ]
     assert found == []
 
@@ -56,10 +90,8 @@ def test_a_docstring_that_fits_on_one_line_is_there(folder: str) -> None:
     found = [
         f"{file.relative_to(ROOT)}:{each.lineno}"
         for file in _files(folder)
-        for each, text in _docstrings(file)
-        if each.end_lineno == each.lineno + 2
-        and each.col_offset + len(text) + 2 * len(QUOTES) <= LINE_LENGTH
-        and not text.endswith('"')
+        for each in _read(file).docstrings
+        if each.lines == 3 and each.end <= LINE_LENGTH and not each.text.endswith('"')
     ]
     assert found == []
 

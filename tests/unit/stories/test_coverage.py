@@ -6,7 +6,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.stories.catalogues import SHIPPED
 from reporter.stories.coverage import find_coverage
 from reporter.stories.runner import StoryResult
-from tests.unit.stories.written import run
+from tests.support.written_stories import run
 
 
 def test_what_no_story_announces_is_named(tmp_path: Path):

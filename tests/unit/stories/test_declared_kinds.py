@@ -11,7 +11,7 @@ from reporter.stories.format import START
 from reporter.stories.objects import StoryObjects
 from reporter.stories.runner import StoryResult
 from reporter.stories.story_replay import StoryReplay
-from tests.unit.stories.written import read_written, run
+from tests.support.written_stories import read_written, run
 
 
 def declaring(kind: str, current: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.catalogue.problems import Problem
 from reporter.stories.files import find_files, read_stories
-from tests.unit.stories.written import STORY, problems_of, read_written, write
+from tests.support.written_stories import STORY, problems_of, read_written, write
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.stories.catalogues import StoryCatalogues
 from reporter.stories.runner import StoryResult
-from tests.unit.stories.written import STORY, refused, run
+from tests.support.written_stories import STORY, refused, run
 
 
 def passed(folder: Path, text: str = STORY, *catalogues: StoryCatalogues) -> StoryResult:

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from reporter.catalogue.loader import default_folder
 from reporter.stories.schema import SCHEMA_FILE, render_story_schema
 from tests.support.cases import case_files, read_yaml
-from tests.unit.stories.written import STORY
+from tests.support.written_stories import STORY
 
 
 SCHEMA = json.loads(render_story_schema())

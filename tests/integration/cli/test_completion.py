@@ -8,9 +8,9 @@ import pytest
 from reporter.cli.command_specs import COMMAND_SPECS
 from reporter.cli.commands import COMMANDS
 from reporter.cli.completion_words import command_words
+from tests.integration.cli.shells import ask_bash, ask_fish, ask_zsh, script_of
 from tests.support.command_line import run_command_line
 from tests.support.shells import Shells, find_shells
-from tests.unit.cli.shells import ask_bash, ask_fish, ask_zsh, script_of
 
 
 NAMES = set(COMMAND_SPECS)

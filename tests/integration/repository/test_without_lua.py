@@ -12,7 +12,7 @@ from tests.support.debian import ProgramMissing
 from tests.support.without_programs import run_one_test, run_without_programs
 
 
-ONE_TEST = "tests/unit/repository/test_argocd_health.py::test_the_message_says_what_blocks"
+ONE_TEST = "tests/integration/repository/test_argocd_health.py::test_the_message_says_what_blocks"
 
 
 def test_tests_without_lua_are_skipped_and_the_end_names_the_command(tmp_path: Path):

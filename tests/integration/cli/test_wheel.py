@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.stories.written import write
+from tests.support.written_stories import write
 
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,9 @@ import pytest
 from tests.support.without_programs import run_one_test
 
 
-ONE_TEST = "tests/unit/cli/test_completion.py::test_fish_completes_commands_flags_and_values"
+ONE_TEST = (
+    "tests/integration/cli/test_completion.py::test_fish_completes_commands_flags_and_values"
+)
 
 
 def test_tests_without_shells_are_skipped_and_the_end_names_the_command(tmp_path: Path):
