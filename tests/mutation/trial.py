@@ -71,10 +71,13 @@ class Trial:
         while left:
             together = _without_overlaps(left)
             failed = self._failed_together(together)
-            found = self._each(together, partial(_asked_alone, failed), limit=LIMIT)
-            killed = [each for each in found if each.killed_by] if failed else []
-            yield from killed
-            left = [each for each in left if each not in {k.mutant for k in killed}]
+            killed = set()
+            if failed:
+                for each in self._each(together, partial(_asked_alone, failed), limit=LIMIT):
+                    if each.killed_by:
+                        killed.add(each.mutant)
+                        yield each
+            left = [each for each in left if each not in killed]
             if not killed:
                 yield from (Outcome(each, "") for each in together)
                 left = [each for each in left if each not in together]
