@@ -42,6 +42,11 @@ return [...document.querySelectorAll("[role=treeitem]")].map((row) => ({
 }));
 """
 
+DRAWN = """
+const row = document.querySelector("[role=treeitem]");
+return row === null || row.innerText !== "";
+"""
+
 
 def start_browser() -> Chrome:
     programs = find_browser()
@@ -64,9 +69,14 @@ class BrowserPage:
         await self.log()
 
     async def open(self, url: str) -> None:
-        """Load the page and wait for its first status."""
+        """
+        Load the page and wait for its first status, and for the frame in which its rows are drawn.
+
+        The style ``content-visibility: auto`` leaves a row without an innerText until then.
+        """
         await asyncio.to_thread(self._driver.get, url)
         await self.until("return document.querySelector('#cluster').textContent !== ''")
+        await self.until(DRAWN)
 
     async def run(self, script: str, *values: object) -> Any:
         return await asyncio.to_thread(self._driver.execute_script, script, *values)
