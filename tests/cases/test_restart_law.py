@@ -59,6 +59,7 @@ ONCE_BROKEN = frozenset(
         "engine-stalled-and-picker-at-zero",
         "model-node-pressure+model-unschedulable",
         "model-pod-restarts-and-reporter+model-picker-at-zero",
+        "model-pod-restarts-not-ready+model-unschedulable",
         "own-reason-of-models-and-cluster",
         "row-kaito-provisioning+silence-across-restart",
         "weights-one-of-four+model-node-refused-after-serving",
