@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from reporter.resources.conditions import (
     check_observed_generation,
     exclude_deleting,
     is_condition_true,
+    transition_time,
 )
 
 
@@ -151,6 +153,14 @@ def nodes_ready(workspace: Workspace) -> bool:
     if nodes is not None and nodes.status != "True":
         return False
     return is_condition_true(claim_ready) or (claim_ready is None and bool(conditions))
+
+
+def nodes_ready_at(workspace: Workspace) -> datetime | None:
+    """Return since when all nodes are there, by the conditions that state it."""
+    conditions = workspace.status.conditions
+    stated = (find_condition(conditions, type_) for type_ in (NODE_CLAIM_READY, NODES_READY))
+    times = [transition_time(each, workspace.metadata) for each in stated if each is not None]
+    return max((each for each in times if each is not None), default=None)
 
 
 WORDS_OF_CODES = {

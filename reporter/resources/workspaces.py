@@ -31,6 +31,7 @@ from reporter.resources.machines import (
     RESOURCE_READY,
     TRANSIENT_REASONS,
     nodes_ready,
+    nodes_ready_at,
 )
 from reporter.resources.pods import is_leftover_pod
 from reporter.resources.replicas import (
@@ -107,10 +108,14 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
     That is the provisioning probe's to report, as is a node that was refused to a replica which
     served. The time that a model may take to start begins when its node is there.
     """
-    code = trouble.cause.code.removeprefix(f"{DEGRADED}.")
-    is_starting = trouble.kind is TroubleKind.STARTING or replica.has_node_error
-    is_waiting = is_starting and code in {"Missing", "Unschedulable"}
-    return None if is_waiting and not nodes_ready(replica.workspace) else trouble
+    if trouble.cause.code.removeprefix(f"{DEGRADED}.") not in {"Missing", "Unschedulable"}:
+        return trouble
+    if nodes_ready(replica.workspace):
+        came_at = nodes_ready_at(replica.workspace)
+        since = trouble.since and max(trouble.since, came_at or trouble.since)
+        return replace(trouble, since=since)
+    is_waiting = trouble.kind is TroubleKind.STARTING or replica.has_node_error
+    return None if is_waiting else trouble
 
 
 # ---------------------------------------------------------------- KAITO's conditions

@@ -176,7 +176,8 @@ class Successor(ObservedProcess):
     """
     A process that starts in the place of another one: it knows the objects and Events that are there.
 
-    *inherited*: the number of Events that its predecessor wrote. *told*: the findings of which these tell.
+    *inherited*: the number of Events that its predecessor wrote. *running*: the episodes that it left.
+    *told*: the findings of which these tell.
     """
 
     def __init__(self, old: OldProcess, back_after: float) -> None:
@@ -184,6 +185,7 @@ class Successor(ObservedProcess):
         self._back_after, self.stopped_at = back_after, old.elapsed
         self.hidden, self.course, self.writes = [], [], list(old.writes)
         self.inherited, self.statuses, self.crds = len(old.writes), {}, dict(old.crds)
+        self.running = frozenset(old.announcement_state.episodes)
         self.told, self._blockers = frozenset(_told_by(old)), _announced_blockers(old)
         self._heartbeats = dict(_heartbeats(old))
         self._world_of(old)
@@ -314,22 +316,21 @@ def _written_by_new_alone(old: OldProcess, new: Successor) -> Iterator[str]:
     """
     Yield what a new process has written, and the old one would not have.
 
-    Of a running episode the texts are compared, except for numbers in them and the suffixes. What was not
-    announced yet may be described by what a new process can know: that an object does not exist, not
+    Of a running episode the texts are compared, except for numbers in them and the suffixes. What is
+    announced anew may be described by what a new process can know: that an object does not exist, not
     that it was deleted.
     """
-    running = {each.key for each in old.writes[: new.inherited]}
 
     def told(record: EventRecord) -> tuple[str, ...]:
         key = record.key
-        text = _plain(record) if key in running else ""
+        text = _plain(record) if key in new.running else ""
         return (record.type.value, key.reason, str(key.subject), key.item, text)
 
     after = [
         each
         for before, each in _with_last_text(new.writes[new.inherited :])
         # The suffix of what is announced anew may grow as what follows serves its hold anew.
-        if each.key in running or _plain(each) != before
+        if each.key in new.running or _plain(each) != before
     ]
     extra = Counter(map(told, after)) - Counter(map(told, old.writes[new.inherited :]))
     for record in after:

@@ -29,12 +29,10 @@ UNSEEN = {
     "engine-request-errors": "an Event that is over counts until the pages reach back as far as its window",
     "engine-route-out": "a stall is Unknown until the pages reach back as far as its window",
     "model-node-refused-after-serving": NODE_ERROR,
-    "model-pod-restarts-for-an-hour": RESTARTS,
     "model-slow-crash-loop": RESTARTS,
-    "api-server-gone+model-node-refused-after-serving": NODE_ERROR,
-    "kaito-refuses-workspace+model-slow-crash-loop": RESTARTS,
     "model-gateway-deleted+model-routing-deleted": MISSING,
     "model-pod-restarts-unseen+restart-while-istiod-is-deleted": MISSING,
+    "restart-while-istiod-is-deleted+harness-certificate": MISSING,
 }
 """
 Cases in which the law does not hold, because nothing tells a new process what the old one had observed.
@@ -44,9 +42,15 @@ UNSEEN_PAIRS = [tuple(name.split("+")) for name in UNSEEN if "+" in name]
 PAIRS = [
     pair
     for pair in dict.fromkeys([*DRAWN, *UNSEEN_PAIRS])
-    if can_happen_together(*map(CASES.get, pair))
+    if can_happen_together(*map(CASES.get, pair)) and UNSEEN.keys().isdisjoint(pair)
 ]
-"""Those that are drawn, which each new case changes, and those in which the law does not hold."""
+"""
+Those that are drawn, which each new case changes, and those in which the law does not hold.
+
+A case in which it does not hold alone is in none: it breaks the law there for the same reason, or, at the
+moments that are drawn, does not.
+"""
+PAIR_NAMES = ["+".join(pair) for pair in PAIRS]
 
 ONCE_BROKEN = frozenset(
     {
@@ -59,6 +63,7 @@ ONCE_BROKEN = frozenset(
         "engine-stalled-and-picker-at-zero",
         "model-node-pressure+model-unschedulable",
         "model-pod-restarts-and-reporter+model-picker-at-zero",
+        "model-pod-restarts-not-ready+model-unschedulable",
         "own-reason-of-models-and-cluster",
         "row-kaito-provisioning+silence-across-restart",
         "weights-one-of-four+model-node-refused-after-serving",
@@ -99,7 +104,7 @@ def test_restart_of_a_case_changes_nothing(name):
     assert broken_laws(CASES[name], name, most=1) == []
 
 
-@pytest.mark.parametrize("name", ["+".join(pair) for pair in PAIRS[:20]])
+@pytest.mark.parametrize("name", [name for name in PAIR_NAMES if name not in UNSEEN][:20])
 def test_restart_amid_two_cases_changes_nothing(name):
     assert broken_laws(case_of(name), name, most=1) == []
 
@@ -117,10 +122,10 @@ def test_restart_anywhere_in_a_case_changes_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", with_unseen("+".join(pair) for pair in PAIRS))
+@pytest.mark.parametrize("name", with_unseen(PAIR_NAMES))
 def test_restart_anywhere_amid_two_cases_changes_nothing(name):
     assert broken_laws(case_of(name), name, most=MOST) == []
 
 
 def test_each_case_in_which_the_law_does_not_hold_is_one_that_is_tried():
-    assert UNSEEN.keys() <= CASES.keys() | {"+".join(pair) for pair in PAIRS}
+    assert UNSEEN.keys() <= CASES.keys() | set(PAIR_NAMES)

@@ -61,6 +61,13 @@ def test_a_pod_that_fits_no_node_counts_once_the_node_came(changed_conditions):
     assert found.foreign_text == "0/4 nodes are available"
 
 
+def test_a_pod_that_fits_no_node_counts_since_the_node_came():
+    came = a_workspace(changed_conditions=THERE["the node came"], since=NOON + HOUR)
+    assert only_trouble(verdict_of(REASON, *a_model(came, a_model_pod(**LACKS_GPU)))).since == (
+        NOON + HOUR
+    )
+
+
 def test_an_upgrade_in_place_takes_its_pod_down():
     found = only_trouble(verdict_of(REASON, *a_model(upgrading(), a_model_pod(**lost(NOON)))))
     assert found.kind is TroubleKind.STARTING

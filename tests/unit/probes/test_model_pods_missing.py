@@ -134,6 +134,11 @@ def test_without_a_node_no_pod_is_missed(changed_conditions, changes):
     assert isinstance(verdict_of(REASON, *a_model(replica, without=[Pod])), Clear)
 
 
+def test_a_pod_that_never_was_is_missed_since_the_node_came():
+    came = a_workspace(changed_conditions={"InferenceReady": None}, state="", since=NOON)
+    assert only_trouble(verdict_of(REASON, *a_model(came, without=[Pod]))).since == NOON
+
+
 def test_pods_and_their_absence_count_although_kaito_is_behind():
     made = a_workspace(changed_conditions=broken("ImagePullError"), generation=2, observed=1)
     missing = only_trouble(verdict_of(REASON, *a_model(made, without=[Pod])))
