@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from reporter import PROGRAM_NAME
-from reporter.kinds.objects import ApiObject, no_index_keys
+from reporter.kinds.objects import ApiObject, affects_nothing, no_index_keys
 from reporter.kinds.productionstack import MAX_NAME, VersionedMetadata
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Owner
@@ -249,11 +249,6 @@ def subject_of(spec: HealthEventSpec) -> Subject:
     return Subject(spec.layer, namespace, "" if name == MANY else name)
 
 
-def health_event_affects(_: HealthEvent) -> tuple[Subject, ...]:
-    """Return none: no verdict depends on what is only written."""
-    return ()
-
-
 HEALTH_EVENTS = ResourceKind(
     resource="healthevents",
     group="reporter.productionstack.kaito.sh",
@@ -261,7 +256,7 @@ HEALTH_EVENTS = ResourceKind(
     kind="HealthEvent",
     type=HealthEvent,
     index_keys=no_index_keys,
-    affects=health_event_affects,
+    affects=affects_nothing,
     label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
     tracks_deletions=False,
 )

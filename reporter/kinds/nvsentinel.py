@@ -18,9 +18,8 @@ from reporter.kinds.health_events import (
     ProcessingStrategy,
     RecommendedAction,
 )
-from reporter.kinds.objects import ApiObject, ApiStruct, Timestamp, no_index_keys
+from reporter.kinds.objects import ApiObject, ApiStruct, Timestamp, affects_nothing, no_index_keys
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
 
 
 KINDS = {"healtheventresources": "HealthEventResource", "healthevents": "HealthEvent"}
@@ -87,11 +86,6 @@ class NodeHealthEvent(ApiObject, frozen=True):
     @property
     def is_deleting(self) -> bool:
         return self.metadata.deletion_timestamp is not None
-
-
-def affects_nothing(_: NodeHealthEvent) -> tuple[Subject, ...]:
-    """Return none: no verdict depends on what is only written."""
-    return ()
 
 
 def node_health_events(group_resource: str, namespace: str) -> ResourceKind:

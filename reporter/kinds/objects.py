@@ -310,3 +310,8 @@ def picker_key(namespace: str, picker: str) -> str:
 def no_index_keys(_: ApiObject) -> tuple[str, ...]:
     """Index nothing: these objects are only read by name, or all of them."""
     return ()
+
+
+def affects_nothing(_: ApiObject) -> tuple[Subject, ...]:
+    """Return none: no verdict depends on what is only written."""
+    return ()

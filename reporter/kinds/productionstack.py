@@ -10,9 +10,8 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, field
 
-from reporter.kinds.objects import ApiObject, ApiStruct, Metadata, no_index_keys
+from reporter.kinds.objects import ApiObject, ApiStruct, Metadata, affects_nothing, no_index_keys
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
 
 
 GROUP = "reporter.productionstack.kaito.sh"
@@ -35,11 +34,6 @@ class StatusObject(ApiObject, frozen=True):
     def observed_generation(self) -> int:
         found = (self.status or {}).get("observedGeneration")
         return found if isinstance(found, int) else -1
-
-
-def affects_none(_: StatusObject) -> tuple[Subject, ...]:
-    """Return none: no verdict depends on what is only written."""
-    return ()
 
 
 MAX_SETS = 256
@@ -100,7 +94,7 @@ PRODUCTION_STACK_STATUSES = ResourceKind(
     kind="ProductionStackStatus",
     type=ProductionStackStatus,
     index_keys=no_index_keys,
-    affects=affects_none,
+    affects=affects_nothing,
     tracks_deletions=False,
 )
 
@@ -145,6 +139,6 @@ PRODUCTION_STACK_CLUSTERS = ResourceKind(
     kind="ProductionStackCluster",
     type=ProductionStackCluster,
     index_keys=no_index_keys,
-    affects=affects_none,
+    affects=affects_nothing,
     tracks_deletions=False,
 )
