@@ -73,8 +73,9 @@ def kube_controller_manager(assets: Assets, credentials: Credentials, config: Pa
         "--kube-api-qps=200",
         "--kube-api-burst=300",
         # kwok is paused while the API server is down, and a busy machine gives it no turn: its nodes
-        # stay Ready, or every pod on them is trouble that no test has made.
-        "--node-monitor-grace-period=10m",
+        # stay Ready, or every pod on them is trouble that no test has made. The longest outage of a
+        # test lasts 10 minutes.
+        "--node-monitor-grace-period=1h",
     ]
 
 
