@@ -52,13 +52,11 @@ class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     # Those that depend on a namespace come last: without namespaces the others are known all the same.
-    for required in sorted(request.parameters.required, key=_depends_on_namespace):
+    for required in sorted(
+        request.parameters.required, key=lambda each: bool(each.with_namespace_flag)
+    ):
         if not required.with_flag or request.flags[required.with_flag]:
             yield from _evaluate_crd(snapshot, required, request)
-
-
-def _depends_on_namespace(required: RequiredCRD) -> bool:
-    return bool(required.with_namespace_flag)
 
 
 def _evaluate_crd(
@@ -82,7 +80,7 @@ def _evaluate_crd(
     elif _is_served(presence, required):
         yield Clear(key)
     else:
-        uid = snapshot.deleted_uids.get(_crd_ref(required), "")
+        uid = snapshot.deleted_uids.get(ObjectRef(CRDS_RESOURCE, "", required.crd), "")
         involved = InvolvedObject(
             "apiextensions.k8s.io/v1", "CustomResourceDefinition", required.crd, uid
         )
@@ -105,7 +103,7 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
         code = "Removed" if presence.ever_served else "NotInstalled"
         state = "was removed" if presence.ever_served else "is not installed"
     return Trouble(
-        cause=Cause(_crd_ref(required), code),
+        cause=Cause(ObjectRef(CRDS_RESOURCE, "", required.crd), code),
         kind=(
             TroubleKind.LOST if presence.was_served(required.versions) else TroubleKind.DECLARED
         ),
@@ -113,10 +111,6 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
         since=presence.since,
         message_fields={"object": f"CRD {required.crd}", "state": state, "chart": required.chart},
     )
-
-
-def _crd_ref(required: RequiredCRD) -> ObjectRef:
-    return ObjectRef(CRDS_RESOURCE, "", required.crd)
 
 
 PROBE = Probe(

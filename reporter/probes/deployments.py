@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Namespace
-from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
 from reporter.resources.check_result import (
     Inconclusive,
@@ -52,7 +52,12 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         notes += [located.note] if located.note else []
         result = _evaluate_component(snapshot, component, located)
         if isinstance(result, Inconclusive):
-            inconclusive.append(replace(result, objects=_cause_objects(located)))
+            # Every object that may be the cause of the component's trouble.
+            places = [
+                (each.metadata.namespace, each.metadata.name) for each in located.deployments
+            ]
+            refs = [deployment_ref(*at) for at in ((located.namespace, located.name), *places)]
+            inconclusive.append(replace(result, objects=frozenset(refs)))
         else:
             troubles += result
     why = inconclusive[0].why if inconclusive else ""
@@ -63,12 +68,6 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     notes += partial_notes(why)
     open_ = open_objects(inconclusive)
     yield Active(request.key(), tuple(troubles), involved, tuple(notes), why, open_)
-
-
-def _cause_objects(located: LocatedDeployment) -> frozenset[ObjectRef]:
-    """Return every object that may be the cause of a component's trouble."""
-    found = (deployment_ref(d.metadata.namespace, d.metadata.name) for d in located.deployments)
-    return frozenset((deployment_ref(located.namespace, located.name), *found))
 
 
 def _evaluate_component(

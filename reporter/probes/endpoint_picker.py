@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Pod
-from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS, InferencePool
+from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, inference_set_key, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, limit_to, to_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
     DEPLOYMENT_CODES,
@@ -38,11 +37,9 @@ from reporter.resources.routes import (
 from reporter.snapshot.snapshot import Snapshot
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_pickers(snapshot, request.subject))]
-
-
-def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
     # Following the routes costs more, and finds only pools that a chart named differently.
@@ -50,7 +47,9 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
         find_pools(snapshot, subject, ())
         or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
-    names = sorted({name for name in map(_picker_name, pools) if name})
+    # The chart gives the Service of a picker the name of its Deployment.
+    pickers = (pool.spec.endpoint_picker_ref for pool in pools)
+    names = sorted({picker.name for picker in pickers if picker is not None and picker.name})
     if names:
         return [_check_picker(snapshot, subject, name) for name in names]
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
@@ -58,16 +57,6 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
     if unused is None:
         return [None if pools else _deleted_with_pool_trouble(snapshot, subject, default)]
     return [_evaluate_picker(snapshot, subject, default, unused)]
-
-
-def _picker_name(pool: InferencePool) -> str:
-    """
-    Return the Service in a pool's endpointPickerRef, empty if the pool has none.
-
-    The chart gives the Service the name of its Deployment.
-    """
-    picker = pool.spec.endpoint_picker_ref
-    return picker.name if picker is not None else ""
 
 
 def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResult | None:
@@ -125,23 +114,22 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
 
 
 def _evaluate_picker(
-    snapshot: Snapshot, subject: Subject, name: str, deployment: Deployment
+    snapshot: Snapshot, subject: Subject, name: str, picker: Deployment
 ) -> CheckResult | None:
-    """Evaluate a Deployment that was found by *name* or by its label."""
-    result = _evaluate_replicas(snapshot, deployment)
-    names = {name, deployment.metadata.name} if result is not None else set()
-    return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
+    """
+    Evaluate a Deployment that was found by *name* or by its label.
 
-
-def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
-    """Evaluate a picker's Deployment; replicas that wait beside a Ready one are no trouble."""
+    Replicas that wait beside a Ready one are no trouble.
+    """
     meta, status = picker.metadata, picker.status
     pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
     is_current = status.observed_generation >= meta.generation
     is_serving = picker.desired_replicas and is_current and status.ready_replicas
     if is_serving and replica_failure(picker) is None and not _has_hard_error(picker, pods):
         return None
-    return with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
+    result = with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
+    names = {name, meta.name} if result is not None else set()
+    return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
 
 
 def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:

@@ -24,8 +24,8 @@ from reporter.kinds.istio import (
 from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.authorization import (
     PROVIDER_NOT_FOUND,
     auth_backend_trouble,
@@ -36,11 +36,9 @@ from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     check_served,
-    to_verdict,
 )
 from reporter.resources.components import (
     ComponentSpec,
-    LocatedDeployment,
     locate_component,
 )
 from reporter.resources.conditions import absence_of, exclude_deleting, with_detail
@@ -63,13 +61,13 @@ ISTIO_NAMESPACE_FLAG = "istio-namespace"
 """The flag with the namespace of istiod and its MeshConfig."""
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
     detail = find_provider_troubles(
         snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
     )
     unwatched = next(iter(request.unwatched.values()), "")
-    results = with_detail(_check_filters(snapshot, request), detail, unwatched=unwatched)
-    yield to_verdict(snapshot, request.key(), results)
+    return with_detail(_check_filters(snapshot, request), detail, unwatched=unwatched)
 
 
 def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
@@ -81,16 +79,10 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     expected = [each for each in filters if each.metadata.name in parameters.filters]
     if not expected and not any(each.spec.authorizes for each in filters):
         return [_missing_filter_trouble(snapshot, namespace, parameters)]
-    backends = _locate_backends(snapshot, request)
+    # Of the components of gateway auth also those that do not exist.
+    located = (locate_component(snapshot, each, request.flags) for each in parameters.backends)
+    backends = [each for each in located if each is not None]
     return [auth_backend_trouble(snapshot, each, backends) for each in exclude_deleting(expected)]
-
-
-def _locate_backends(snapshot: Snapshot, request: ProbeRequest) -> Sequence[LocatedDeployment]:
-    """Return the locations of gateway auth's components, also of those that do not exist."""
-    located = (
-        locate_component(snapshot, each, request.flags) for each in request.parameters.backends
-    )
-    return [each for each in located if each is not None]
 
 
 # ---------------------------------------------------------------- no filter

@@ -22,15 +22,14 @@ from reporter.kinds.gateway_api import (
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     check_decoded,
     check_served,
     limit_to,
-    to_verdict,
 )
 from reporter.resources.conditions import (
     absence_of,
@@ -61,12 +60,8 @@ class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, re
     builtin_classes: tuple[str, ...] = ()
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict(GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace = request.subject.namespace
     gateways = find_gateways(snapshot, namespace)
     if not gateways:
@@ -94,10 +89,17 @@ def _check_missing_gateway(snapshot: Snapshot, namespace: str) -> Iterable[Check
     refs = parent_gateway_refs(snapshot, namespace)
     if any(not _is_gateway_in(ref, namespace) for ref in refs):
         return []
-    return [
-        _missing_trouble(snapshot, ref)
-        for ref in refs or (_expected_gateway_ref(snapshot, namespace),)
-    ]
+    troubles: list[CheckResult] = []
+    for ref in refs or (_expected_gateway_ref(snapshot, namespace),):
+        absence = absence_of(snapshot, ref)
+        trouble = Trouble(
+            cause=Cause(ref, "Deleted" if absence.was_deleted else "NotFound"),
+            kind=absence.trouble_kind,
+            is_out=True,
+            message_fields={"gateway": ref.name, "state": absence.describe()},
+        )
+        troubles.append(trouble)
+    return troubles
 
 
 def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
@@ -111,16 +113,6 @@ def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
 
 def _is_gateway_in(ref: ObjectRef, namespace: str) -> bool:
     return ref.resource == GATEWAYS.group_resource and ref.namespace == namespace
-
-
-def _missing_trouble(snapshot: Snapshot, ref: ObjectRef) -> Trouble:
-    absence = absence_of(snapshot, ref)
-    return Trouble(
-        cause=Cause(ref, "Deleted" if absence.was_deleted else "NotFound"),
-        kind=absence.trouble_kind,
-        is_out=True,
-        message_fields={"gateway": ref.name, "state": absence.describe()},
-    )
 
 
 # ---------------------------------------------------------------- one Gateway
@@ -155,21 +147,14 @@ def _check_class(
     if undecodable is not None:
         return undecodable
     if gateway_class is None:
-        return _missing_class_trouble(snapshot, gateway, builtin_classes)
+        missing = ObjectRef(GATEWAY_CLASSES.group_resource, "", name)
+        absence = absence_of(snapshot, missing)
+        existing = [each.metadata.name for each in snapshot.all(GATEWAY_CLASSES)]
+        lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
+        state = f'names GatewayClass "{name}", which {lacks}'
+        trouble = gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
+        return replace(trouble, missing=missing)
     return None if is_deleting(gateway_class) else _check_class_acceptance(gateway, gateway_class)
-
-
-def _missing_class_trouble(
-    snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
-) -> Trouble:
-    name = gateway.spec.gateway_class_name
-    missing = ObjectRef(GATEWAY_CLASSES.group_resource, "", name)
-    absence = absence_of(snapshot, missing)
-    existing = [each.metadata.name for each in snapshot.all(GATEWAY_CLASSES)]
-    lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
-    state = f'names GatewayClass "{name}", which {lacks}'
-    trouble = gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
-    return replace(trouble, missing=missing)
 
 
 def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> CheckResult | None:

@@ -22,9 +22,9 @@ from reporter.kinds.gateway_api import (
 )
 from reporter.kinds.objects import gateway_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, limit_to, to_verdict
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.conditions import (
     absence_of,
     check_observed_generation,
@@ -54,22 +54,15 @@ class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True
     builtin_classes: tuple[str, ...] = ()
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+@one_verdict(GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
     for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         for result in _check_proxies(snapshot, gateway, request.parameters):
-            yield _with_gateway_name(result, gateway)
-
-
-def _with_gateway_name(result: CheckResult, gateway: Gateway) -> CheckResult:
-    if not isinstance(result, Trouble):
-        return result
-    fields = {**result.message_fields, "gateway": gateway.metadata.name}
-    return replace(result, message_fields=fields)
+            if isinstance(result, Trouble):
+                fields = {**result.message_fields, "gateway": gateway.metadata.name}
+                yield replace(result, message_fields=fields)
+            else:
+                yield result
 
 
 def _check_proxies(
@@ -89,7 +82,12 @@ def _check_proxies(
         limit_to(check_deployment(snapshot, each), *refs)
         for each in exclude_deleting(proxies)
     ]
-    used = [each for each in results if each is None or not _is_unused(each)] or results
+    # One that is scaled to zero beside another one is left from an old revision.
+    used = [
+        each
+        for each in results
+        if not isinstance(each, Trouble) or each.cause.code != "ScaledToZero"
+    ] or results
     is_serving = any(
         each is None or (isinstance(each, Trouble) and not each.is_out) for each in used
     )
@@ -97,13 +95,6 @@ def _check_proxies(
     # What could not be evaluated may serve.
     is_uncertain = any(isinstance(each, Inconclusive) for each in found)
     return [_as_degraded(each) for each in found] if is_serving or is_uncertain else found
-
-
-def _is_unused(result: CheckResult) -> bool:
-    """
-    Return whether a proxy is scaled to zero: beside another one it is left from an old revision.
-    """
-    return isinstance(result, Trouble) and result.cause.code == "ScaledToZero"
 
 
 def _as_degraded(result: CheckResult) -> CheckResult:

@@ -17,9 +17,9 @@ from reporter.kinds.core import NAMESPACES
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway
 from reporter.kinds.objects import Condition, find_condition, gateway_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, check_decoded, limit_to, to_verdict
+from reporter.model.verdicts import Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, check_decoded, limit_to
 from reporter.resources.conditions import (
     check_observed_generation,
     check_observed_generations,
@@ -69,12 +69,8 @@ Time within which a controller writes the first Accepted and Programmed; Istio w
 """
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict(GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         meta = gateway.metadata
         undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
@@ -124,7 +120,11 @@ def _programmed_trouble(
     if is_condition_true(programmed):
         return None
     code, kind, state = _classify_programmed(programmed)
-    if code == "AddressPending" and _was_programmed(accepted, programmed):
+    changed = programmed.last_transition_time if programmed is not None else None
+    first = accepted.last_transition_time
+    # It was True if it has changed since the controller's first status.
+    was_programmed = first and changed and changed > first + FIRST_STATUS_WITHIN
+    if code == "AddressPending" and was_programmed:
         code, kind, state = "AddressLost", TroubleKind.LOST, "has lost its address"
     if code == "AddressNotUsable" and _lacks_service(gateway, programmed):
         code, state = "NoService", f"has no Service, so {state}"
@@ -145,15 +145,6 @@ def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
     return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
-
-
-def _was_programmed(accepted: Condition, programmed: Condition | None) -> bool:
-    """
-    Return whether Programmed has changed since the controller's first status, so that it was True.
-    """
-    first = accepted.last_transition_time
-    changed = programmed.last_transition_time if programmed is not None else None
-    return first is not None and changed is not None and changed > first + FIRST_STATUS_WITHIN
 
 
 def _lacks_service(gateway: Gateway, programmed: Condition | None) -> bool:

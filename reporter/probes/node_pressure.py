@@ -8,7 +8,7 @@ change with it.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
@@ -16,10 +16,9 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
-from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import check_observed_generation
 from reporter.resources.inference_sets import (
     find_model_pods,
@@ -44,11 +43,9 @@ _PRESSURE = "(?:Disk|Memory|PID)Pressure"
 NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_PRESSURE})*)\)")
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_nodes(snapshot, request.subject))]
-
-
-def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]:
+    subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
     workspaces = find_workspaces(snapshot, subject)
@@ -62,7 +59,13 @@ def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
         if by_node is None:
             continue
         if not by_node:
-            others.append(_unnamed_node_trouble(workspace))
+            fields = {
+                "node": f"of Workspace {workspace.metadata.name}",
+                "pressure": "its NodesReady condition tells which",
+                "pod": "its model pods",
+            }
+            cause = Cause(workspace_ref(workspace), "Unnamed")
+            others.append(Trouble(cause=cause, kind=TroubleKind.FAILED, message_fields=fields))
         for name, pressures in by_node.items():
             nodes[name] |= pressures
     if not nodes:
@@ -99,19 +102,6 @@ def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Tr
             "node": node,
             "pressure": ", ".join(sorted(pressures)),
             "pod": f"{plural} {abbreviate_list(on_node)}" if on_node else "its model pods",
-        },
-    )
-
-
-def _unnamed_node_trouble(workspace: Workspace) -> Trouble:
-    name = workspace.metadata.name
-    return Trouble(
-        cause=Cause(workspace_ref(workspace), "Unnamed"),
-        kind=TroubleKind.FAILED,
-        message_fields={
-            "node": f"of Workspace {name}",
-            "pressure": "its NodesReady condition tells which",
-            "pod": "its model pods",
         },
     )
 

@@ -6,7 +6,7 @@ its business: a cluster may have some that are switched off for good.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Pod
@@ -59,7 +59,8 @@ def _find_users(snapshot: Snapshot, lost: Mapping[str, Condition]) -> Mapping[st
 
 def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition]) -> Trouble:
     models = frozenset[str]().union(*users.values())
-    on_them = f"; on them {_count(models)}: {abbreviate_list(list(models))}" if models else ""
+    count = f"{len(models)} model{'s' if len(models) > 1 else ''}"
+    on_them = f"; on them {count}: {abbreviate_list(list(models))}" if models else ""
     first = min(users)
     times = [lost[name].last_transition_time for name in users]
     return Trouble(
@@ -75,10 +76,6 @@ def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition])
         foreign_text=lost[first].message or "",
         nodes=frozenset(users),
     )
-
-
-def _count(models: Collection[str]) -> str:
-    return f"{len(models)} model{'s' if len(models) > 1 else ''}"
 
 
 PROBE = Probe(

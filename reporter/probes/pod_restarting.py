@@ -5,7 +5,7 @@ A pod that is not Ready is the subject of another reason. Between two crashes it
 that one ends, and nobody sees that requests are lost with each crash.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -16,7 +16,6 @@ from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import (
     NAMESPACES,
     PODS,
-    ContainerStateTerminated,
     ContainerStatus,
     Pod,
     container_statuses,
@@ -25,9 +24,9 @@ from reporter.kinds.core import (
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.inference_sets import (
     WORKSPACE_LABEL,
     find_model_pods,
@@ -58,30 +57,33 @@ class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, r
     window_seconds: Annotated[int, Meta(ge=60, le=86400)]
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_pods(snapshot, request))
-
-
-def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
     pods = find_model_pods(snapshot, subject)
     results: list[CheckResult | None] = []
     for pod in pods:
-        restarted = _find_restarted(pod, request.parameters.restarts)
+        # An init container that has ended restarts no more; one that runs is a sidecar.
+        restarted = [
+            status
+            for status in container_statuses(pod)
+            if status.restart_count >= request.parameters.restarts
+            and status.state.running is not None
+        ]
         # Of nearly all pods none has, so that is checked first.
         if restarted and pod.is_ready and not is_leftover_pod(pod):
             results += _check_containers(snapshot, request, pod, restarted)
     if not any(isinstance(each, Trouble) for each in results):
         return results
     changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
-    return [_soften(each, changing) if isinstance(each, Trouble) else each for each in results]
-
-
-def _soften(trouble: Trouble, changing: Collection[str]) -> Trouble:
-    is_changing = trouble.cause.object.name in changing
-    return replace(trouble, kind=TroubleKind.STARTING) if is_changing else trouble
+    return [
+        replace(each, kind=TroubleKind.STARTING)
+        if isinstance(each, Trouble) and each.cause.object.name in changing
+        else each
+        for each in results
+    ]
 
 
 def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) -> set[str]:
@@ -96,19 +98,6 @@ def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) ->
             if is_rolling_out(of_replica) or (upgrade is not None and created_at(pod) < upgrade)
         }
     return found
-
-
-def _find_restarted(pod: Pod, limit: int) -> list[ContainerStatus]:
-    """
-    Return the containers that run and have restarted at least *limit* times in all.
-
-    An init container that has ended restarts no more; one that runs is a sidecar.
-    """
-    return [
-        status
-        for status in container_statuses(pod)
-        if status.restart_count >= limit and status.state.running is not None
-    ]
 
 
 def _check_containers(
@@ -161,6 +150,10 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
     meta, ended = pod.metadata, status.last_state.terminated
     running = status.state.running
     at_least = "at least " if count.most > count.least else ""
+    last = ""  # if the kubelet does not tell how the run before ended
+    if ended is not None:
+        reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
+        last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
         cause=Cause(
             ObjectRef(PODS.group_resource, meta.namespace, meta.name), _cause_code(pod, status)
@@ -173,7 +166,7 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
             "pod": meta.name,
             "container": status.name,
             "restarts": f"{at_least}{count.least} times in {human_duration(count.span)}",
-            "last": _describe_end(ended),
+            "last": last,
         },
         foreign_text=(ended.message or "") if ended is not None else "",
     )
@@ -196,14 +189,6 @@ def _cause_code(pod: Pod, status: ContainerStatus) -> str:
     names = {each.name for each in container_statuses(pod)}
     is_other = model in names and status.name != model
     return f"{OTHER_CONTAINER}.{code}" if is_other else code
-
-
-def _describe_end(ended: ContainerStateTerminated | None) -> str:
-    """Describe how the run before ended; empty if the kubelet does not tell."""
-    if ended is None:
-        return ""
-    reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
-    return f", last {reason} (exit code {ended.exit_code})"
 
 
 PROBE = Probe(

@@ -15,13 +15,12 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.kinds.karpenter import NODE_CLAIMS, NODE_POOLS, NodeClaim, NodePool
 from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     limit_to,
-    to_verdict,
 )
 from reporter.resources.conditions import (
     check_observed_generation,
@@ -65,11 +64,8 @@ from reporter.snapshot.snapshot import Snapshot
 NODE_LOST = "NodeLost"
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))]
-
-
-def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:
@@ -78,15 +74,14 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     pods = find_model_pods(snapshot, subject)
     replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
     lost = find_lost_nodes(snapshot)
-    results = [
-        _with_nodes(_evaluate_replica(snapshot, request, replica), lost_nodes_of(replica, lost))
-        for replica in replicas
-    ]
-    results = [
+    results: list[CheckResult | None] = []
+    for replica in replicas:
+        result = _evaluate_replica(snapshot, request, replica)
         # Most results are None, for which no reference is built.
-        result and limit_to(result, workspace_ref(replica.workspace))
-        for result, replica in zip(results, replicas, strict=True)
-    ]
+        if result is not None:
+            result = _with_nodes(result, lost_nodes_of(replica, lost))
+            result = limit_to(result, workspace_ref(replica.workspace))
+        results.append(result)
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
     serving = sum(replica.is_serving for replica in replicas)
@@ -94,7 +89,7 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     return [_with_extent(result, of_set) for result in results]
 
 
-def _with_nodes(result: CheckResult | None, names: Sequence[str]) -> CheckResult | None:
+def _with_nodes(result: CheckResult, names: Sequence[str]) -> CheckResult:
     """Name the Nodes whose loss the conditions of a Workspace state."""
     if not names or not isinstance(result, Trouble) or result.cause.code != NODE_LOST:
         return result

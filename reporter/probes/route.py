@@ -6,7 +6,7 @@ Accepted=True on an InferencePool. So the references of a route are checked firs
 only if the Gateway exists and its own controller wrote it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -33,15 +33,14 @@ from reporter.kinds.objects import (
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     check_decoded,
     first_trouble,
     limit_to,
-    to_verdict,
 )
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting
 from reporter.resources.inference_sets import (
@@ -73,11 +72,8 @@ from reporter.snapshot.snapshot import Snapshot
 SUPPRESSION_FLAG = "suppression"
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_routing(snapshot, request))]
-
-
-def _check_routing(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
     """Check the routes of an InferenceSet and, if they are all well, the pools behind them."""
     subject = request.subject
     if get_inference_set(snapshot, subject) is None:

@@ -15,14 +15,14 @@ from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
     ScalerPlace,
     find_autoscaling_troubles,
 )
-from reporter.resources.check_result import CheckResult, to_verdict
+from reporter.resources.check_result import CheckResult
 from reporter.resources.components import ComponentSpec
 from reporter.resources.conditions import with_detail
 from reporter.resources.inference_sets import find_workspaces, get_inference_set
@@ -44,11 +44,8 @@ class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename=
     scaler: ComponentSpec
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_scaling(snapshot, request))]
-
-
-def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject, unwatched = request.subject, request.unwatched
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:

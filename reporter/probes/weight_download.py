@@ -5,7 +5,7 @@ Each pod is evaluated alone, so that a slow one is not hidden by fast ones.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache, partial
 
 from msgspec import Struct
@@ -180,19 +180,15 @@ def _describe_outlook(loading: PodDownload) -> str:
         parts.append(
             f"{download.remaining_bytes / GIGABYTE:.1f} GB left take {takes} at this pace"
         )
-    started = _started_at(loading.pod)
+    # Of the containers the last one loads the model.
+    running = (each.state.running for each in loading.pod.status.container_statuses or ())
+    started = max((r.started_at for r in running if r and r.started_at), default=None)
     if started is not None and download.sampled_at is not None and len(parts) > 1:
         left = started + STARTUP_PROBE_BUDGET - download.sampled_at
         leaves = f"the startup probe leaves {human_duration(left)}"
         over = f"the {human_duration(STARTUP_PROBE_BUDGET)} of the startup probe are over"
         parts.append(leaves if left > timedelta(0) else over)
     return ", ".join(parts)
-
-
-def _started_at(pod: Pod) -> datetime | None:
-    """Return when the container that loads the model started; of several, the last one."""
-    running = (each.state.running for each in pod.status.container_statuses or ())
-    return max((r.started_at for r in running if r is not None and r.started_at), default=None)
 
 
 def format_speed(bytes_a_second: float) -> str:

@@ -42,21 +42,14 @@ CheckResult: TypeAlias = Trouble | Inconclusive
 
 
 def to_verdict(
-    snapshot: Snapshot,
-    key: FindingKey,
-    results: Iterable[CheckResult | None],
-    *,
-    requires: tuple[ResourceKind, ...] = (),
+    snapshot: Snapshot, key: FindingKey, results: Iterable[CheckResult | None]
 ) -> Verdict:
     """
     Combine results into one verdict about a workload namespace; None stands for no trouble.
 
     An inconclusive result hides no trouble of another object, but the verdict is never Clear with
-    one. A kind of *requires* that is not served makes it Unknown.
+    one.
     """
-    not_served = check_served(snapshot, *requires) if requires else None
-    if not_served is not None:
-        return Unknown(key, not_served.why)
     found = [result for result in results if result is not None]
     if not found:
         return Clear(key)
