@@ -16,7 +16,7 @@ from reporter.kinds.istio import (
     EnvoyFilter,
     MeshConfigMap,
 )
-from reporter.kinds.objects import Metadata, label_key, namespace_key
+from reporter.kinds.objects import label_key, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.suggest import did_you_mean
@@ -197,13 +197,13 @@ def _actual_backend(
     if deployment is not None or is_missing or _has_labelled_deployment(snapshot, service):
         return ""
     running = (each.deployments[0].metadata for each in backends if each.deployments)
-    meant = [meta for meta in running if _is_likely_meant(meta, service)]
+    # One that shares its namespace or its name with the Service is likely meant.
+    meant = [
+        meta
+        for meta in running
+        if service.namespace == meta.namespace or service.name == meta.name
+    ]
     return f"{meant[0].namespace}/{meant[0].name}" if meant else ""
-
-
-def _is_likely_meant(backend: Metadata, service: BackendService) -> bool:
-    """Return whether a backend shares its namespace or its name with a Service."""
-    return service.namespace == backend.namespace or service.name == backend.name
 
 
 def _has_labelled_deployment(snapshot: Snapshot, service: BackendService) -> bool:

@@ -7,7 +7,6 @@ Deployment controller (kubernetes, pkg/controller/deployment).
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -122,11 +121,9 @@ def missing_deployment_trouble(
     Only a deleted Deployment is out. One that was never seen may run under another name, and must
     not suppress what depends on it.
     """
-    absence = Absence(was_deleted)
+    absence, code = Absence(was_deleted), "Deleted" if was_deleted else "NotFound"
     return Trouble(
-        cause=Cause(
-            deployment_ref(namespace, name), _absence_code(was_deleted=was_deleted, hint=hint)
-        ),
+        cause=Cause(deployment_ref(namespace, name), "Misnamed" if hint else code),
         kind=absence.trouble_kind,
         is_out=was_deleted,
         message_fields={
@@ -135,12 +132,6 @@ def missing_deployment_trouble(
             "pods": "",
         },
     )
-
-
-def _absence_code(*, was_deleted: bool, hint: str) -> str:
-    if hint:
-        return "Misnamed"
-    return "Deleted" if was_deleted else "NotFound"
 
 
 def check_deployment(snapshot: Snapshot, deployment: Deployment) -> CheckResult | None:
@@ -214,13 +205,17 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         if refused
         else _trouble_kind(deployment, worst, has_pods=bool(active_pods))
     )
+    since = worst.since if worst is not None else None
+    available = deployment.status.condition("Available")
+    if is_out and available is not None and available.status == "False":
+        since = available.last_transition_time
     state = _describe_state(deployment, is_out=is_out)
     trouble = _new_trouble(deployment, code, kind, state)
     return replace(
         trouble,
         is_out=is_out,
         is_crash=worst is not None and worst.is_crash,
-        since=_trouble_since(deployment, worst, is_out=is_out),
+        since=since,
         message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
@@ -279,15 +274,6 @@ def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
     if is_rolling_out(deployment) or status.updated_replicas < min(desired, status.replicas):
         state += f" ({status.updated_replicas}/{desired} updated)"
     return state + (" and paused" if deployment.spec.paused else "")
-
-
-def _trouble_since(
-    deployment: Deployment, worst: PodProblem | None, *, is_out: bool
-) -> datetime | None:
-    available = deployment.status.condition("Available")
-    if is_out and available is not None and available.status == "False":
-        return available.last_transition_time
-    return worst.since if worst is not None else None
 
 
 def _new_trouble(deployment: Deployment, code: str, kind: TroubleKind, state: str) -> Trouble:

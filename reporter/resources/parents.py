@@ -33,7 +33,7 @@ The group that Istio gives the Gateway in its entries about InferencePools: that
 """
 
 ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
-"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway."""
+"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway's class: empty without."""
 
 Listener: TypeAlias = tuple[str | None, int | None]
 """The sectionName and the port of a parentRef."""
@@ -53,7 +53,9 @@ def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentContr
         namespace = parent.namespace or route.metadata.namespace
         gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
         if gateway is not None and not is_deleting(gateway):
-            found.append((parent, _controller_name(snapshot, gateway)))
+            name = gateway.spec.gateway_class_name
+            of_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+            found.append((parent, of_class.spec.controller_name if of_class is not None else ""))
     return found
 
 
@@ -76,19 +78,11 @@ def find_parent_statuses(
         if (ref := each.parent_ref).name == gateway[1]
         and (ref.namespace or namespace) == gateway[0]
         and (ref.section_name, ref.port) == listener
-        and (is_gateway_parent(ref) or _is_gateway_of_istio(ref))
+        and (
+            is_gateway_parent(ref)
+            or (ref.group == ISTIO_GATEWAY_GROUP and ref.kind == GATEWAYS.kind)
+        )
     ]
-
-
-def _is_gateway_of_istio(ref: ParentReference) -> bool:
-    return ref.group == ISTIO_GATEWAY_GROUP and ref.kind == GATEWAYS.kind
-
-
-def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
-    """Return the controllerName of a Gateway's class; empty if the class has no object."""
-    name = gateway.spec.gateway_class_name
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    return gateway_class.spec.controller_name if gateway_class is not None else ""
 
 
 def select_parent_status(

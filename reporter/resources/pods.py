@@ -357,7 +357,8 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     if is_out_of_memory and is_backing_off:
         name = "CrashLoopBackOff after OOMKilled"
     facts = [f"exit code {terminated.exit_code}"] if terminated is not None else []
-    facts += [_plural(status.restart_count, "restart")] if status.restart_count else []
+    restarts = status.restart_count
+    facts += [f"{restarts} restart{'' if restarts == 1 else 's'}"] if restarts else []
     text = f"{name} ({', '.join(facts)})" if facts else name
     foreign = (terminated.message if terminated else "") or ""
     code = "OutOfMemory" if is_out_of_memory else "Crash"
@@ -384,7 +385,3 @@ def _new_problem(
 def _ready_changed_at(pod: Pod) -> datetime | None:
     ready = pod.status.condition("Ready")
     return ready.last_transition_time if ready is not None else None
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -229,8 +229,13 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
     more = f", {others} more pod{'s' if others > 1 else ''} not ready" if others else ""
     since = worst.since
     if since is None and worst.kind is TroubleKind.STARTING:
-        since = _pod_created_at(replica, worst.pod)
-    trouble = replica_trouble(replica, _cause_code(worst), worst.kind)
+        created = {
+            pod.metadata.name: pod.metadata.creation_timestamp for pod in replica.counted_pods
+        }
+        since = created.get(worst.pod)
+    is_lost = worst.kind is TroubleKind.LOST and worst.code == "NotReady"
+    code = "OutOfMemory" if "OOMKilled" in worst.text else "Lost" if is_lost else worst.code
+    trouble = replica_trouble(replica, code, worst.kind)
     texts = {"object": f"model pod {worst.pod}", "state": state, "pods": more}
     return replace(
         trouble,
@@ -239,18 +244,6 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
         message_fields={**trouble.message_fields, **texts},
         foreign_text=worst.foreign_text,
     )
-
-
-def _cause_code(problem: PodProblem) -> str:
-    if "OOMKilled" in problem.text:
-        return "OutOfMemory"
-    is_lost = problem.kind is TroubleKind.LOST and problem.code == "NotReady"
-    return "Lost" if is_lost else problem.code
-
-
-def _pod_created_at(replica: ModelReplica, name: str) -> datetime | None:
-    metas = (pod.metadata for pod in replica.counted_pods if pod.metadata.name == name)
-    return next((meta.creation_timestamp for meta in metas), None)
 
 
 # --------------------------------------------------------------------

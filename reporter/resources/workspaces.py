@@ -96,7 +96,14 @@ def evaluate_replica(replica: ModelReplica, error_hold: timedelta) -> CheckResul
     )
     error = _reconcile_error(replica.workspace) if stated is None else ""
     if error and (not problems or trouble.kind is TroubleKind.STARTING):
-        trouble = _with_reconcile_error(replica, trouble, error, error_hold)
+        # A healthy start never states one. It may pass, as that of a webhook does which is not ready.
+        of_error = replica_trouble(replica, "ReconcileError", trouble.kind)
+        trouble = replace(
+            of_error,
+            hold=error_hold if trouble.kind is TroubleKind.STARTING else None,
+            message_fields={**of_error.message_fields, "state": "cannot be reconciled by KAITO"},
+            foreign_text=error,
+        )
     # The pods' own status, and their absence, are facts whatever KAITO has not looked at yet.
     return _unless_awaiting_node(replica, trouble)
 
@@ -166,23 +173,6 @@ def _reconcile_error(workspace: Workspace) -> str:
     messages = (each.message or "" for each in workspace.status.conditions or ())
     found = (message.partition(RECONCILE_ERROR)[2] for message in messages)
     return next((error.strip().removesuffix(")") for error in found if error), "")
-
-
-def _with_reconcile_error(
-    replica: ModelReplica, trouble: Trouble, error: str, error_hold: timedelta
-) -> Trouble:
-    """
-    Return the trouble of a replica with KAITO's own error as its cause.
-
-    A healthy start never states one. It may pass, as that of a webhook does which is not ready.
-    """
-    stated = replica_trouble(replica, "ReconcileError", trouble.kind)
-    return replace(
-        stated,
-        hold=error_hold if trouble.kind is TroubleKind.STARTING else None,
-        message_fields={**stated.message_fields, "state": "cannot be reconciled by KAITO"},
-        foreign_text=error,
-    )
 
 
 # ---------------------------------------------------------------- missing pods
