@@ -21,12 +21,8 @@ from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
-from reporter.resources.check_result import (
-    CheckResult,
-    check_decoded,
-    check_served,
-    limit_to,
-)
+from reporter.resources import check_result
+from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
     check_observed_generation,
     check_observed_generations,
@@ -58,7 +54,7 @@ Names of Kubernetes objects have no capital letters and do not match.
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
-    if check_served(snapshot, API_KEYS):
+    if check_result.check_served(snapshot, API_KEYS):
         # Without the CRD, gateway auth is not installed: no trouble of this namespace.
         return
     namespace = request.subject.namespace
@@ -67,8 +63,8 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         yield _deleted_key_trouble(snapshot, namespace)
     for key in exclude_deleting(keys):
         ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
-        yield limit_to(
-            check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+        yield check_result.limit_to(
+            check_result.check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
             or _evaluate_key(key, request.parameters.well_when_false),
             ref,
         )

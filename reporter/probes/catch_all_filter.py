@@ -18,13 +18,9 @@ from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import check_result
 from reporter.resources.authorization import envoy_filter_trouble
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_decoded,
-    limit_to,
-)
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.gateways import find_gateways, is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
@@ -64,15 +60,15 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
                     is_out=True,
                     message_fields={"object": f"EnvoyFilter {name}", "state": absence.describe()},
                 )
-                undecodable = check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
-                yield limit_to(undecodable or missing, ref)
+                undecodable = check_result.check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
+                yield check_result.limit_to(undecodable or missing, ref)
     # A filter may be meant for a Gateway that does not belong to the harness, so all of them count.
     all_gateways = snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
     gateway_names = {each.metadata.name for each in all_gateways}
     for each in exclude_deleting(filters):
         if each.metadata.name in expected or is_owned_by_harness(each):
-            yield limit_to(
-                check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
+            yield check_result.limit_to(
+                check_result.check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
                 or _selector_trouble(each, gateway_names, gateways)
                 or _rejected_trouble(each),
                 ObjectRef(ENVOY_FILTERS.group_resource, namespace, each.metadata.name),

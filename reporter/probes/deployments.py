@@ -10,13 +10,8 @@ from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Namespace
 from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import (
-    Inconclusive,
-    check_decoded,
-    involved_namespace,
-    open_objects,
-    partial_notes,
-)
+from reporter.resources import check_result
+from reporter.resources.check_result import Inconclusive
 from reporter.resources.components import (
     ComponentSpec,
     LocatedDeployment,
@@ -64,9 +59,9 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     if not troubles:
         yield Unknown(request.key(), why) if why else Clear(request.key(), tuple(notes))
         return
-    involved = involved_namespace(snapshot, troubles[0].cause.object.namespace)
-    notes += partial_notes(why)
-    open_ = open_objects(inconclusive)
+    involved = check_result.involved_namespace(snapshot, troubles[0].cause.object.namespace)
+    notes += check_result.partial_notes(why)
+    open_ = check_result.open_objects(inconclusive)
     yield Active(request.key(), tuple(troubles), involved, tuple(notes), why, open_)
 
 
@@ -98,7 +93,7 @@ def _evaluate_missing(
     if component.optional:
         return ()
     namespace, name = located.namespace, located.name
-    undecodable = check_decoded(snapshot, DEPLOYMENTS, namespace, name)
+    undecodable = check_result.check_decoded(snapshot, DEPLOYMENTS, namespace, name)
     if undecodable is not None:
         return undecodable
     if component.absent_with_namespace and not located.was_deleted:

@@ -26,12 +26,7 @@ from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
-from reporter.resources.authorization import (
-    PROVIDER_NOT_FOUND,
-    auth_backend_trouble,
-    find_provider_policies,
-    find_provider_troubles,
-)
+from reporter.resources import authorization
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
@@ -63,7 +58,7 @@ ISTIO_NAMESPACE_FLAG = "istio-namespace"
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
-    detail = find_provider_troubles(
+    detail = authorization.find_provider_troubles(
         snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
     )
     unwatched = next(iter(request.unwatched.values()), "")
@@ -82,7 +77,10 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     # Of the components of gateway auth also those that do not exist.
     located = (locate_component(snapshot, each, request.flags) for each in parameters.backends)
     backends = [each for each in located if each is not None]
-    return [auth_backend_trouble(snapshot, each, backends) for each in exclude_deleting(expected)]
+    return [
+        authorization.auth_backend_trouble(snapshot, each, backends)
+        for each in exclude_deleting(expected)
+    ]
 
 
 # ---------------------------------------------------------------- no filter
@@ -101,7 +99,7 @@ def _missing_filter_trouble(
     if not_listed:
         return Inconclusive(not_listed)
     keys = _api_key_names(snapshot, namespace)
-    if not keys or find_provider_policies(snapshot, namespace):
+    if not keys or authorization.find_provider_policies(snapshot, namespace):
         return None
     refs = [
         ObjectRef(ENVOY_FILTERS.group_resource, namespace, name) for name in parameters.filters
@@ -134,7 +132,7 @@ PROBE = Probe(
                 "NamespaceNotFound",
                 "ServiceNotFound",
                 "FilterNotFound",
-                PROVIDER_NOT_FOUND,
+                authorization.PROVIDER_NOT_FOUND,
             }
         ),
         required_kinds=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),

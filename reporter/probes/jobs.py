@@ -14,17 +14,11 @@ from msgspec import Struct
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.catalogue.format import parse_duration
+from reporter.kinds import objects
 from reporter.kinds.batch import CHECK_LABEL, JOBS, Job
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
-from reporter.kinds.objects import (
-    ApiObject,
-    Condition,
-    NamespacedName,
-    find_condition,
-    inference_set_key,
-    namespace_key,
-)
+from reporter.kinds.objects import ApiObject, Condition, NamespacedName
 from reporter.model.enums import DetailSource, Layer, TroubleKind
 from reporter.model.sanitize import abbreviate_list, human_duration, sanitize, truncate_bytes
 from reporter.model.times import DURATION_PATTERN
@@ -74,13 +68,13 @@ def _jobs_of_subject(snapshot: Snapshot, request: ProbeRequest) -> Sequence[Job]
         case Layer.MODELHARNESS:
             return _without_set(snapshot, subject.namespace)
         case Layer.MODELDEPLOYMENT:
-            key = inference_set_key(subject.namespace, subject.name)
+            key = objects.inference_set_key(subject.namespace, subject.name)
             return snapshot.by_index(JOBS, Job, key)
 
 
 def _without_set(snapshot: Snapshot, namespace: str) -> Sequence[Job]:
     """Return the Jobs of a namespace that check no InferenceSet."""
-    jobs = snapshot.by_index(JOBS, Job, namespace_key(namespace))
+    jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(namespace))
     return [job for job in jobs if not job.inference_set]
 
 
@@ -112,7 +106,7 @@ def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
         what = "are neither workload namespaces nor that of --release-namespace"
         yield f"check Jobs in {abbreviate_list(elsewhere)} are not evaluated: these {what}"
     if not _is_workload_namespace(snapshot, cluster_namespace):
-        jobs = snapshot.by_index(JOBS, Job, namespace_key(cluster_namespace))
+        jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(cluster_namespace))
         sets = {job.inference_set for job in jobs if job.inference_set}
         if sets:
             what = f"but {cluster_namespace} is no workload namespace"
@@ -122,7 +116,7 @@ def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
 def _missing_sets(snapshot: Snapshot, namespace: str) -> Iterator[str]:
     if not snapshot.has_synced(INFERENCE_SETS):
         return
-    jobs = snapshot.by_index(JOBS, Job, namespace_key(namespace))
+    jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(namespace))
     names = {job.inference_set for job in jobs if job.inference_set}
     missing = [
         name
@@ -290,7 +284,7 @@ def _result_of(job: Job, *, now: datetime) -> CheckResult | _Running | None:
     settings = read_settings(job)
     if isinstance(settings, Inconclusive):
         return settings
-    condition = find_condition(job.status.conditions, settings.condition_type)
+    condition = objects.find_condition(job.status.conditions, settings.condition_type)
     if condition is None or condition.status not in ("True", "False"):
         return _without_result(job, settings, condition)
     created, written = job.metadata.creation_timestamp or LONG_AGO, condition.last_transition_time
@@ -310,10 +304,10 @@ def _without_result(
 ) -> Inconclusive | _Running:
     kind = settings.condition_type
     state = f"without condition {kind}" if condition is None else f"with condition {kind} Unknown"
-    failed = find_condition(job.status.conditions, "Failed")
+    failed = objects.find_condition(job.status.conditions, "Failed")
     if failed is not None and is_condition_true(failed):
         return _no_result(job, f"failed {state} ({reason_text(failed)})")
-    if is_condition_true(find_condition(job.status.conditions, "Complete")):
+    if is_condition_true(objects.find_condition(job.status.conditions, "Complete")):
         return _no_result(job, f"completed {state}")
     return _Running(settings)
 

@@ -18,15 +18,9 @@ from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import check_observed_generation
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    without_leftover_pods,
-    workspace_ref,
-)
 from reporter.resources.machines import NODES_READY
 from reporter.snapshot.snapshot import Snapshot
 
@@ -46,9 +40,9 @@ NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]:
     subject = request.subject
-    if get_inference_set(snapshot, subject) is None:
+    if inference_sets.get_inference_set(snapshot, subject) is None:
         return []
-    workspaces = find_workspaces(snapshot, subject)
+    workspaces = inference_sets.find_workspaces(snapshot, subject)
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     others: list[CheckResult] = []
     for workspace in workspaces:
@@ -64,13 +58,13 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]
                 "pressure": "its NodesReady condition tells which",
                 "pod": "its model pods",
             }
-            cause = Cause(workspace_ref(workspace), "Unnamed")
+            cause = Cause(inference_sets.workspace_ref(workspace), "Unnamed")
             others.append(Trouble(cause=cause, kind=TroubleKind.FAILED, message_fields=fields))
         for name, pressures in by_node.items():
             nodes[name] |= pressures
     if not nodes:
         return others
-    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    pods = inference_sets.without_leftover_pods(inference_sets.find_model_pods(snapshot, subject))
     return [*(_pressure_trouble(name, nodes[name], pods) for name in sorted(nodes)), *others]
 
 

@@ -13,28 +13,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.kinds.core import (
-    NAMESPACES,
-    PODS,
-    ContainerStatus,
-    Pod,
-    container_statuses,
-    workload_name,
-)
+from reporter.kinds import core
+from reporter.kinds.core import ContainerStatus, Pod
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.inference_sets import (
-    WORKSPACE_LABEL,
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    pods_of_workspace,
-    without_leftover_pods,
-)
 from reporter.resources.pods import created_at, is_leftover_pod
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
 from reporter.resources.restarts import RestartCount, count_restarts
@@ -60,15 +47,15 @@ class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, r
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    if get_inference_set(snapshot, subject) is None:
+    if inference_sets.get_inference_set(snapshot, subject) is None:
         return []
-    pods = find_model_pods(snapshot, subject)
+    pods = inference_sets.find_model_pods(snapshot, subject)
     results: list[CheckResult | None] = []
     for pod in pods:
         # An init container that has ended restarts no more; one that runs is a sidecar.
         restarted = [
             status
-            for status in container_statuses(pod)
+            for status in core.container_statuses(pod)
             if status.restart_count >= request.parameters.restarts
             and status.state.running is not None
         ]
@@ -77,7 +64,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
             results += _check_containers(snapshot, request, pod, restarted)
     if not any(isinstance(each, Trouble) for each in results):
         return results
-    changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
+    changing = _find_changing_pods(pods, inference_sets.find_workspaces(snapshot, subject))
     return [
         replace(each, kind=TroubleKind.STARTING)
         if isinstance(each, Trouble) and each.cause.object.name in changing
@@ -90,7 +77,9 @@ def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) ->
     """Return the names of the pods of replicas that are being rolled out, or upgraded in place."""
     found = set()
     for workspace in workspaces:
-        of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
+        of_replica = inference_sets.without_leftover_pods(
+            inference_sets.pods_of_workspace(pods, workspace)
+        )
         upgrade = upgrade_started_at(workspace)
         found |= {
             pod.metadata.name
@@ -156,7 +145,8 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
         last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
         cause=Cause(
-            ObjectRef(PODS.group_resource, meta.namespace, meta.name), _cause_code(pod, status)
+            ObjectRef(core.PODS.group_resource, meta.namespace, meta.name),
+            _cause_code(pod, status),
         ),
         kind=TroubleKind.FAILED,
         is_crash=True,
@@ -185,8 +175,8 @@ def _cause_code(pod: Pod, status: ContainerStatus) -> str:
         code = KILLED
     elif ended is not None and ended.exit_code == 0:
         code = ENDED
-    model = pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod)
-    names = {each.name for each in container_statuses(pod)}
+    model = pod.metadata.label(inference_sets.WORKSPACE_LABEL) or core.workload_name(pod)
+    names = {each.name for each in core.container_statuses(pod)}
     is_other = model in names and status.name != model
     return f"{OTHER_CONTAINER}.{code}" if is_other else code
 
@@ -197,9 +187,9 @@ PROBE = Probe(
         parameters_type=PodRestartingParameters,
         message_fields=frozenset({"pod", "container", "restarts", "last"}),
         cause_codes=frozenset({OUT_OF_MEMORY, KILLED, ENDED, CRASH, OTHER_CONTAINER}),
-        required_kinds=(INFERENCE_SETS, PODS),
+        required_kinds=(INFERENCE_SETS, core.PODS),
         consulted_kinds=(WORKSPACES,),
-        optional_kinds=(NAMESPACES,),
+        optional_kinds=(core.NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         pauses_at_zero_replicas=True,
     ),

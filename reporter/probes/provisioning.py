@@ -17,6 +17,7 @@ from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets, machines
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
@@ -29,27 +30,8 @@ from reporter.resources.conditions import (
     reason_text,
     with_condition,
 )
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    pods_of_workspace,
-    workspace_ref,
-)
 from reporter.resources.lost_nodes import describe_lost, find_lost_nodes
-from reporter.resources.machines import (
-    LIFECYCLE_CONDITIONS,
-    NODE_CLAIM_READY,
-    NODES_READY,
-    REGISTRATION_HEALTHY,
-    StuckNodeClaim,
-    classify_error,
-    find_pool_error,
-    find_stuck_claim,
-    find_workspace_error,
-    is_loss_of_machines,
-    is_overcome,
-)
+from reporter.resources.machines import StuckNodeClaim
 from reporter.resources.replicas import (
     DEGRADED,
     ModelReplica,
@@ -67,12 +49,14 @@ NODE_LOST = "NodeLost"
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    inference_set = get_inference_set(snapshot, subject)
+    inference_set = inference_sets.get_inference_set(snapshot, subject)
     if inference_set is None:
         return []
-    workspaces = find_workspaces(snapshot, subject)
-    pods = find_model_pods(snapshot, subject)
-    replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
+    workspaces = inference_sets.find_workspaces(snapshot, subject)
+    pods = inference_sets.find_model_pods(snapshot, subject)
+    replicas = [
+        ModelReplica(each, inference_sets.pods_of_workspace(pods, each)) for each in workspaces
+    ]
     lost = find_lost_nodes(snapshot)
     results: list[CheckResult | None] = []
     for replica in replicas:
@@ -80,7 +64,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         # Most results are None, for which no reference is built.
         if result is not None:
             result = _with_nodes(result, lost_nodes_of(replica, lost))
-            result = limit_to(result, workspace_ref(replica.workspace))
+            result = limit_to(result, inference_sets.workspace_ref(replica.workspace))
         results.append(result)
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
@@ -122,13 +106,15 @@ def _evaluate_replica(
     known = snapshot.provisioning_error(workspace) or _pool_error(snapshot, request, workspace)
     error = _unresolved_error(replica, known, claims)
     result = _evaluate_workspace(replica, error)
-    stuck = find_stuck_claim(claims)
+    stuck = machines.find_stuck_claim(claims)
     if stuck is None or result is None:
         return result
-    claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
+    claim_ready = find_condition(workspace.status.conditions, machines.NODE_CLAIM_READY)
     if stuck.has_error and not is_condition_true(claim_ready):
         # Karpenter writes the claim, whatever KAITO has not looked at yet.
-        trouble = _waiting_trouble(workspace, classify_error(stuck.pending), stuck.pending, "")
+        trouble = _waiting_trouble(
+            workspace, machines.classify_error(stuck.pending), stuck.pending, ""
+        )
         since = stuck.pending.last_transition_time
         return _with_claim(replace(trouble, kind=TroubleKind.FAILED, since=since), stuck)
     if isinstance(result, Inconclusive) or result.kind is not TroubleKind.STARTING:
@@ -146,10 +132,10 @@ def _unresolved_error(
     """
     if error is None:
         return None
-    is_from_claim = error.type in {*LIFECYCLE_CONDITIONS, REGISTRATION_HEALTHY}
+    is_from_claim = error.type in {*machines.LIFECYCLE_CONDITIONS, machines.REGISTRATION_HEALTHY}
     nodes = replica.workspace.status.target_node_count
     is_served = is_from_claim and replica.is_serving
-    return None if is_served or is_overcome(error, claims, nodes) else error
+    return None if is_served or machines.is_overcome(error, claims, nodes) else error
 
 
 def _find_node_claims(
@@ -168,7 +154,7 @@ def _pool_error(
     if not snapshot.has_synced(NODE_POOLS) or NODE_POOLS.resource in request.unwatched:
         return None
     key = workspace_key(workspace.metadata.namespace, workspace.metadata.name)
-    return find_pool_error(snapshot.by_index(NODE_POOLS, NodePool, key))
+    return machines.find_pool_error(snapshot.by_index(NODE_POOLS, NodePool, key))
 
 
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
@@ -194,14 +180,14 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     """
     workspace = replica.workspace
     meta, conditions = workspace.metadata, workspace.status.conditions
-    claim_ready = find_condition(conditions, NODE_CLAIM_READY)
-    nodes_ready = find_condition(conditions, NODES_READY)
+    claim_ready = find_condition(conditions, machines.NODE_CLAIM_READY)
+    nodes_ready = find_condition(conditions, machines.NODES_READY)
     is_claimed = is_condition_true(claim_ready)
     decisive = nodes_ready if claim_ready is None or is_claimed else claim_ready
     stale = check_observed_generation(decisive, meta, "Workspace")
     if stale:
         return stale
-    error = find_workspace_error(workspace) or (None if is_claimed else last_error)
+    error = machines.find_workspace_error(workspace) or (None if is_claimed else last_error)
     if error is not None:
         return _error_trouble(workspace, claim_ready or error, error)
     if (is_claimed and is_condition_true(nodes_ready)) or replica.is_serving:
@@ -224,16 +210,16 @@ def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -
     """
     Build the trouble of an error; *current* is the condition of now, which may only be waiting.
     """
-    if is_loss_of_machines(error):
+    if machines.is_loss_of_machines(error):
         state = "gets machines that are given up, one after the other, before their Nodes register"
-        waiting = _waiting_trouble(workspace, classify_error(error), current, state)
+        waiting = _waiting_trouble(workspace, machines.classify_error(error), current, state)
         return replace(waiting, kind=TroubleKind.FAILED)
     state = describe_condition(error)
     is_earlier = current != error and current.reason != error.reason
-    if current.type == NODE_CLAIM_READY and is_earlier:
+    if current.type == machines.NODE_CLAIM_READY and is_earlier:
         state = f"{describe_condition(current)[:-1]}, before that {reason_text(error)})"
     return replace(
-        _waiting_trouble(workspace, classify_error(error), current, state),
+        _waiting_trouble(workspace, machines.classify_error(error), current, state),
         kind=TroubleKind.FAILED,
         foreign_text=error.message or "",
     )
@@ -254,7 +240,7 @@ def _waiting_trouble(
 
 
 def _cause(workspace: Workspace, code: str) -> Cause:
-    return Cause(workspace_ref(workspace), code)
+    return Cause(inference_sets.workspace_ref(workspace), code)
 
 
 PROBE = Probe(

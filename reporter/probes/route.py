@@ -35,13 +35,8 @@ from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_decoded,
-    first_trouble,
-    limit_to,
-)
+from reporter.resources import check_result
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting
 from reporter.resources.inference_sets import (
     find_model_pods,
@@ -110,7 +105,10 @@ def _limit_to_objects(
         *([_ref(HTTP_ROUTES, route), *pool_refs] for route, _ in routes),
         *([ref] for ref in pool_refs),
     ]
-    return [limit_to(result, *objects) for result, objects in zip(results, refs, strict=False)]
+    return [
+        check_result.limit_to(result, *objects)
+        for result, objects in zip(results, refs, strict=False)
+    ]
 
 
 def _ref(kind: ResourceKind, about: ApiObject) -> ObjectRef:
@@ -173,7 +171,7 @@ def _evaluate_route(
         return routing_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    broken = first_trouble(*_check_references(snapshot, route, parents))
+    broken = check_result.first_trouble(*_check_references(snapshot, route, parents))
     if isinstance(broken, Trouble):
         return broken
     results: list[CheckResult | None] = [broken]
@@ -184,7 +182,7 @@ def _evaluate_route(
         entries = find_parent_statuses(route.status, namespace, gateway, listener)
         entry = select_parent_status(entries, controller_name)
         results.append(evaluate_route_status(route, entry, parent.name))
-    return first_trouble(*results)
+    return check_result.first_trouble(*results)
 
 
 def _check_references(
@@ -209,7 +207,7 @@ def _check_reference(
 ) -> CheckResult | None:
     """Check that a Gateway or a pool that a route refers to exists."""
     namespace = reference.namespace or route.metadata.namespace
-    undecodable = check_decoded(snapshot, kind, namespace, reference.name)
+    undecodable = check_result.check_decoded(snapshot, kind, namespace, reference.name)
     if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:
         return undecodable
     missing = ObjectRef(kind.group_resource, namespace, reference.name)

@@ -18,16 +18,9 @@ from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
-from reporter.resources.downloads import (
-    ENGINE_METRIC_PREFIX,
-    MEGABYTE,
-    REMAINING_SECONDS_METRIC,
-    Download,
-    DownloadRules,
-    DownloadState,
-    evaluate_download,
-)
+from reporter.resources.downloads import Download, DownloadRules, DownloadState
 from reporter.scrape.samples import ScrapeHistory, add_scrape
 from reporter.scrape.scrapes import Scrape
 from reporter.snapshot.loading import NOT_READ, has_page, is_loading
@@ -99,8 +92,8 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
     if not rules.slow_below:
         return None
     return Scrape(
-        families=(rules.speed_metric, REMAINING_SECONDS_METRIC),
-        prefixes=(ENGINE_METRIC_PREFIX,),
+        families=(rules.speed_metric, downloads.REMAINING_SECONDS_METRIC),
+        prefixes=(downloads.ENGINE_METRIC_PREFIX,),
         pods=LOADING,
         port=int(flags[parameters.port_flag]),
         keep=partial(add_scrape, retention=rules.window),
@@ -111,7 +104,7 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
 def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
     """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
     why = history.last_failure.why if history.last_failure is not None else ""
-    return why, evaluate_download(history, rules).state
+    return why, downloads.evaluate_download(history, rules).state
 
 
 def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
@@ -137,7 +130,7 @@ def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> Down
         speed_metric=metric,
         window=timedelta(seconds=float(window)),
         scrape_interval=timedelta(seconds=float(interval)),
-        slow_below=float(min_mbps) * MEGABYTE,
+        slow_below=float(min_mbps) * downloads.MEGABYTE,
     )
 
 
@@ -145,7 +138,7 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
     if history is None:
         why = WHY_UNKNOWN[DownloadState.NOT_SCRAPED] if has_page(pod) else NOT_READ
         return PodDownload(pod, Download(DownloadState.NOT_SCRAPED), why)
-    download = evaluate_download(history, rules)
+    download = downloads.evaluate_download(history, rules)
     if history.last_failure is not None:
         return PodDownload(pod, download, history.last_failure.why)
     return PodDownload(pod, download, WHY_UNKNOWN.get(download.state, ""))
@@ -193,7 +186,7 @@ def _describe_outlook(loading: PodDownload) -> str:
 
 def format_speed(bytes_a_second: float) -> str:
     """Format in MB/s, rounded down so that a speed below the limit never reads like the limit."""
-    tenths = int(bytes_a_second / MEGABYTE * 10 + 1e-6) / 10
+    tenths = int(bytes_a_second / downloads.MEGABYTE * 10 + 1e-6) / 10
     return f"{tenths:g} MB/s"
 
 

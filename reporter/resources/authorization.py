@@ -6,16 +6,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reporter.kinds import istio
 from reporter.kinds.apps import COMPONENT_LABELS, DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, Namespace
-from reporter.kinds.istio import (
-    AUTHORIZATION_POLICIES,
-    ENVOY_FILTERS,
-    MESH_CONFIG_MAPS,
-    AuthorizationPolicy,
-    EnvoyFilter,
-    MeshConfigMap,
-)
+from reporter.kinds.istio import AuthorizationPolicy, EnvoyFilter, MeshConfigMap
 from reporter.kinds.objects import label_key, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
@@ -36,7 +30,9 @@ def envoy_filter_trouble(
 ) -> Trouble:
     meta = envoy_filter.metadata
     return Trouble(
-        cause=Cause(ObjectRef(ENVOY_FILTERS.group_resource, meta.namespace, meta.name), code),
+        cause=Cause(
+            ObjectRef(istio.ENVOY_FILTERS.group_resource, meta.namespace, meta.name), code
+        ),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,
@@ -60,10 +56,10 @@ def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[Authoriz
     """
     Return the policies of a namespace that name a provider; none if policies are not watched.
     """
-    if not snapshot.has_synced(AUTHORIZATION_POLICIES):
+    if not snapshot.has_synced(istio.AUTHORIZATION_POLICIES):
         return ()
     policies = snapshot.by_index(
-        AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
+        istio.AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
     )
     return tuple(each for each in policies if each.provider_name and not is_deleting(each))
 
@@ -75,15 +71,15 @@ def find_provider_troubles(
     Check the providers of a namespace's policies against the MeshConfig in *istio_namespace*.
     """
     policies = find_provider_policies(snapshot, namespace)
-    if not policies or not snapshot.has_synced(MESH_CONFIG_MAPS) or _has_revisions(snapshot):
+    if not policies or not snapshot.has_synced(istio.MESH_CONFIG_MAPS) or _has_revisions(snapshot):
         return []
-    name = MESH_CONFIG_MAPS.object_name
-    undecodable = check_decoded(snapshot, MESH_CONFIG_MAPS, istio_namespace, name)
+    name = istio.MESH_CONFIG_MAPS.object_name
+    undecodable = check_decoded(snapshot, istio.MESH_CONFIG_MAPS, istio_namespace, name)
     if undecodable is not None:
         return [undecodable]
-    config = snapshot.get(MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
+    config = snapshot.get(istio.MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
     if config is None:
-        ref = ObjectRef(MESH_CONFIG_MAPS.group_resource, istio_namespace, name)
+        ref = ObjectRef(istio.MESH_CONFIG_MAPS.group_resource, istio_namespace, name)
         deleted = absence_of(snapshot, ref).was_deleted
         # A MeshConfig never seen may be under a name that is not read, so its absence proves nothing.
         return [Inconclusive(f"ConfigMap {istio_namespace}/{name} was deleted")] if deleted else []
@@ -112,7 +108,7 @@ def _unknown_provider_trouble(policy: AuthorizationPolicy, providers: Iterable[s
     asks = f'asks provider "{truncate_bytes(sanitize(provider), MAX_REASON_BYTES)}"'
     return Trouble(
         cause=Cause(
-            ObjectRef(AUTHORIZATION_POLICIES.group_resource, meta.namespace, meta.name),
+            ObjectRef(istio.AUTHORIZATION_POLICIES.group_resource, meta.namespace, meta.name),
             PROVIDER_NOT_FOUND,
         ),
         kind=TroubleKind.DECLARED,

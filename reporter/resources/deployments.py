@@ -15,6 +15,7 @@ from reporter.kinds.core import PODS, Pod
 from reporter.kinds.objects import Condition, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.resources import restarts
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
 from reporter.resources.lost_nodes import with_lost_nodes
@@ -23,12 +24,6 @@ from reporter.resources.pods import (
     PodProblem,
     filter_active_pods,
     find_pod_problems,
-)
-from reporter.resources.restarts import (
-    count_failures,
-    find_repeated_failure,
-    find_successor,
-    is_restart,
 )
 from reporter.snapshot.snapshot import Snapshot
 
@@ -228,14 +223,14 @@ def _find_problems(
     Return the problems of a Deployment's pods, with those that failed one after the other first.
     """
     problems = find_pod_problems(active_pods, wanted=wanted)
-    failures = count_failures(pods)
+    failures = restarts.count_failures(pods)
     failed = next((p for p in pods if failures and p.metadata.uid == failures.uid), None)
     if failed is None:
         return problems
-    name, successor = failed.metadata.name, find_successor(failed, pods)
-    if successor is not None and is_restart(failed, successor):
+    name, successor = failed.metadata.name, restarts.find_successor(failed, pods)
+    if successor is not None and restarts.is_restart(failed, successor):
         return problems
-    repeated = find_repeated_failure(name, failures, successor)
+    repeated = restarts.find_repeated_failure(name, failures, successor)
     if repeated is None:
         return problems
     chain = {name, *([successor.metadata.name] if successor is not None else [])}

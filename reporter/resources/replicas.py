@@ -16,14 +16,9 @@ from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.times import parse_time
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import is_condition_true, reason_text
-from reporter.resources.inference_sets import (
-    WORKSPACE_LABEL,
-    is_serving,
-    without_leftover_pods,
-    workspace_ref,
-)
 from reporter.resources.machines import nodes_ready
 from reporter.resources.pods import (
     NOT_READY,
@@ -111,11 +106,11 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
     @property
     def counted_pods(self) -> tuple[Pod, ...]:
-        return without_leftover_pods(self.pods)
+        return inference_sets.without_leftover_pods(self.pods)
 
     @property
     def is_serving(self) -> bool:
-        return is_serving(self.workspace, self.counted_pods)
+        return inference_sets.is_serving(self.workspace, self.counted_pods)
 
 
 def upgrade_started_at(workspace: Workspace) -> datetime | None:
@@ -143,7 +138,7 @@ def replica_trouble(replica: ModelReplica, code: str, kind: TroubleKind) -> Trou
     """Build the trouble of a replica, with a message that the caller completes."""
     workspace = replica.workspace
     return Trouble(
-        cause=Cause(workspace_ref(workspace), replica.of_set.cause_code(code)),
+        cause=Cause(inference_sets.workspace_ref(workspace), replica.of_set.cause_code(code)),
         kind=kind,
         is_out=replica.of_set.is_out,
         object_created_at=workspace.metadata.creation_timestamp,
@@ -210,7 +205,9 @@ def _classify_container(problem: PodProblem, pod: Pod, *, is_changing: bool) -> 
 
     Once the model is loaded, nothing in its pod takes as long as a model's start.
     """
-    model = find_container(pod, pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod))
+    model = find_container(
+        pod, pod.metadata.label(inference_sets.WORKSPACE_LABEL) or workload_name(pod)
+    )
     if problem.code == "Crash" and model is not None and problem.container != model.name:
         return replace(problem, code="OtherContainer")
     if problem.code != "ContainerNotReady":
