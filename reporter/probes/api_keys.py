@@ -19,7 +19,7 @@ from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult
@@ -62,7 +62,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
     if not any(map(is_owned_by_harness, keys)):
         yield _deleted_key_trouble(snapshot, namespace)
     for key in exclude_deleting(keys):
-        ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
+        ref = API_KEYS.ref(namespace, key.metadata.name)
         yield check_result.limit_to(
             check_result.check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
             or _evaluate_key(key, request.parameters.well_when_false),
@@ -132,7 +132,7 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
 def _new_trouble(key: APIKey, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = key.metadata
     return Trouble(
-        cause=Cause(ObjectRef(API_KEYS.group_resource, meta.namespace, meta.name), code),
+        cause=Cause(API_KEYS.ref(meta.namespace, meta.name), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,

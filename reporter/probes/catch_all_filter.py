@@ -16,7 +16,7 @@ from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
 from reporter.kinds.objects import GATEWAY_NAME_LABEL, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import check_result
 from reporter.resources.authorization import envoy_filter_trouble
@@ -52,7 +52,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         existing = {each.metadata.name for each in filters}
         for name in expected:
             if name not in existing:
-                ref = ObjectRef(ENVOY_FILTERS.group_resource, namespace, name)
+                ref = ENVOY_FILTERS.ref(namespace, name)
                 absence = absence_of(snapshot, ref)
                 missing = Trouble(
                     cause=Cause(ref, "FilterNotFound"),
@@ -71,7 +71,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
                 check_result.check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
                 or _selector_trouble(each, gateway_names, gateways)
                 or _rejected_trouble(each),
-                ObjectRef(ENVOY_FILTERS.group_resource, namespace, each.metadata.name),
+                ENVOY_FILTERS.ref(namespace, each.metadata.name),
             )
 
 

@@ -47,9 +47,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
     pods = inference_sets.find_model_pods(snapshot, subject) if failed else ()
     for workspace, inference in failed:
         replica = ModelReplica(workspace, inference_sets.pods_of_workspace(pods, workspace))
-        yield limit_to(
-            _evaluate_replica(replica, inference), inference_sets.workspace_ref(workspace)
-        )
+        yield limit_to(_evaluate_replica(replica, inference), WORKSPACES.ref_to(workspace))
 
 
 def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResult | None:
@@ -68,7 +66,7 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
         return stale
     are_ready = "its model pod is" if len(pods) == 1 else f"all its {len(pods)} model pods are"
     trouble = Trouble(
-        cause=Cause(inference_sets.workspace_ref(workspace), "Contradicted"),
+        cause=Cause(WORKSPACES.ref_to(workspace), "Contradicted"),
         kind=TroubleKind.LOST,
         object_created_at=meta.creation_timestamp,
         message_fields={

@@ -57,7 +57,7 @@ def _evaluate_crd(
     if required.with_namespace_flag and not _is_served(presence, required):
         not_listed = snapshot.why_not_synced(NAMESPACES)
         namespace = request.flags[required.with_namespace_flag]
-        ref = verdicts.ObjectRef(NAMESPACES.group_resource, "", namespace)
+        ref = NAMESPACES.ref("", namespace)
         is_absent = snapshot.get(NAMESPACES, Namespace, "", namespace) is None
         # One that was deleted while the reporter watched is missed, with its Deployments.
         if not not_listed and is_absent and not absence_of(snapshot, ref).was_deleted:

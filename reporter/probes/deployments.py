@@ -22,7 +22,6 @@ from reporter.resources.components import (
 from reporter.resources.deployments import (
     DEPLOYMENT_CODES,
     check_deployment,
-    deployment_ref,
     missing_deployment_trouble,
 )
 from reporter.snapshot.snapshot import Snapshot
@@ -51,7 +50,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
             places = [
                 (each.metadata.namespace, each.metadata.name) for each in located.deployments
             ]
-            refs = [deployment_ref(*at) for at in ((located.namespace, located.name), *places)]
+            refs = [DEPLOYMENTS.ref(*at) for at in ((located.namespace, located.name), *places)]
             inconclusive.append(replace(result, objects=frozenset(refs)))
         else:
             troubles += result

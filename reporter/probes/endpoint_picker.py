@@ -20,7 +20,6 @@ from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
     DEPLOYMENT_CODES,
-    deployment_ref,
     evaluate_deployment,
     missing_deployment_trouble,
     replica_failure,
@@ -66,7 +65,7 @@ def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResul
         return _evaluate_picker(snapshot, subject, name, deployment)
     # A Service of another name may belong to a picker that is no Deployment of this chart.
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    was_deleted = absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted
+    was_deleted = absence_of(snapshot, DEPLOYMENTS.ref(subject.namespace, name)).was_deleted
     labelled = [
         ref for ref in find_deleted_parts(snapshot, subject, DEPLOYMENTS) if ref.name != default
     ]
@@ -93,7 +92,7 @@ def _deleted_with_pool_trouble(
     pickers = [ref for ref in deleted if had_pool or ref.name == default]
     if not pickers:
         return None
-    ref = deployment_ref(subject.namespace, default)
+    ref = DEPLOYMENTS.ref(subject.namespace, default)
     name = default if ref in pickers else pickers[-1].name
     return missing_deployment_trouble(subject.namespace, name, was_deleted=True)
 
@@ -105,7 +104,7 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
     Once a Deployment of the Service's name was there, one with the label is not the picker.
     """
     by_name = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    if by_name or absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted:
+    if by_name or absence_of(snapshot, DEPLOYMENTS.ref(subject.namespace, name)).was_deleted:
         return by_name
     by_label = snapshot.by_index(
         DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
@@ -129,7 +128,7 @@ def _evaluate_picker(
         return None
     result = with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
     names = {name, meta.name} if result is not None else set()
-    return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
+    return limit_to(result, *(DEPLOYMENTS.ref(subject.namespace, each) for each in names))
 
 
 def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:

@@ -14,7 +14,7 @@ from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, Clear, ObjectRef, Trouble, Verdict
+from reporter.model.verdicts import Cause, Clear, Trouble, Verdict
 from reporter.probes import engine_view
 from reporter.probes.engine_view import EngineColumns, EngineOutcome, EngineTrouble, EngineUnknown
 from reporter.probes.probe import Probe, ProbeRequest
@@ -166,7 +166,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         for name in {name for each in troubled.values() for name in each.numbers}:
             values = [each.numbers.get(name, 0.0) for each in troubled.values()]
             numbers[name] = max(values) if name in HIGHEST else sum(values)
-        ref = ObjectRef(PODS.group_resource, meta.namespace, meta.name)
+        ref = PODS.ref(meta.namespace, meta.name)
         return Trouble(
             cause=Cause(ref, extent.cause_code(code) if extent is not None else code),
             # The window is the hold.

@@ -24,7 +24,7 @@ from reporter.kinds.istio import (
 from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import authorization
 from reporter.resources.check_result import (
@@ -101,9 +101,7 @@ def _missing_filter_trouble(
     keys = _api_key_names(snapshot, namespace)
     if not keys or authorization.find_provider_policies(snapshot, namespace):
         return None
-    refs = [
-        ObjectRef(ENVOY_FILTERS.group_resource, namespace, name) for name in parameters.filters
-    ]
+    refs = [ENVOY_FILTERS.ref(namespace, name) for name in parameters.filters]
     ref = next((each for each in refs if absence_of(snapshot, each).was_deleted), refs[0])
     absence = absence_of(snapshot, ref)
     state = f"{absence.describe()}, so that nothing asks for API keys although APIKey {keys[0]} is there"

@@ -23,7 +23,6 @@ from reporter.resources import check_result, conditions
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.gateways import (
     find_gateways,
-    gateway_ref,
     gateway_trouble,
     parent_gateway_refs,
 )
@@ -50,7 +49,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         return _check_missing_gateway(snapshot, namespace)
     builtin_classes = request.parameters.builtin_classes
     return [
-        check_result.limit_to(result, gateway_ref(gateway))
+        check_result.limit_to(result, gateway_api.GATEWAYS.ref_to(gateway))
         for gateway in conditions.exclude_deleting(gateways)
         for result in _evaluate_gateway(snapshot, gateway, builtin_classes)
     ]
@@ -86,7 +85,7 @@ def _check_missing_gateway(snapshot: Snapshot, namespace: str) -> Iterable[Check
 
 def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
     """Return the Gateway by the modelharness chart's name, or another one that was deleted."""
-    default = ObjectRef(gateway_api.GATEWAYS.group_resource, namespace, f"{namespace}-gw")
+    default = gateway_api.GATEWAYS.ref(namespace, f"{namespace}-gw")
     if default in snapshot.deleted_uids:
         return default
     deleted = (ref for ref in snapshot.deleted_uids if _is_gateway_in(ref, namespace))
@@ -133,7 +132,7 @@ def _check_class(
     if undecodable is not None:
         return undecodable
     if gateway_class is None:
-        missing = ObjectRef(gateway_api.GATEWAY_CLASSES.group_resource, "", name)
+        missing = gateway_api.GATEWAY_CLASSES.ref("", name)
         absence = conditions.absence_of(snapshot, missing)
         existing = [each.metadata.name for each in snapshot.all(gateway_api.GATEWAY_CLASSES)]
         lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))

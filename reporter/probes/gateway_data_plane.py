@@ -58,9 +58,7 @@ def _check_proxies(
     if not proxies:
         missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    refs = [
-        deployments.deployment_ref(each.metadata.namespace, each.metadata.name) for each in proxies
-    ]
+    refs = [DEPLOYMENTS.ref(each.metadata.namespace, each.metadata.name) for each in proxies]
     results = [
         # While one of them cannot be evaluated, nothing is known to be over for the others.
         limit_to(deployments.check_deployment(snapshot, each), *refs)
@@ -110,7 +108,7 @@ def _missing_proxy_trouble(
     # Istio's default name (pilot/pkg/config/kube/gateway/deploymentcontroller.go).
     name = f"{meta.name}-{gateway.spec.gateway_class_name}"
     was_deleted = conditions.absence_of(
-        snapshot, deployments.deployment_ref(meta.namespace, name)
+        snapshot, DEPLOYMENTS.ref(meta.namespace, name)
     ).was_deleted
     accepted = accepted_condition(gateway)
     if accepted is None or not (was_deleted or _is_managed(snapshot, gateway, parameters)):

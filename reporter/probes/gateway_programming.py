@@ -61,7 +61,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         meta = gateway.metadata
         undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
         result = undecodable or _evaluate_gateway(snapshot, gateway, request.parameters)
-        yield limit_to(result, gateways.gateway_ref(gateway))
+        yield limit_to(result, GATEWAYS.ref_to(gateway))
 
 
 def _evaluate_gateway(

@@ -16,7 +16,7 @@ from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.inference_sets import (
@@ -74,7 +74,7 @@ def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckRes
         return None
     if _is_unavailable(request.parameters, failure):
         meta = pod.metadata
-        ref = ObjectRef(PODS.group_resource, meta.namespace, meta.name)
+        ref = PODS.ref(meta.namespace, meta.name)
         return Trouble(
             cause=Cause(ref, CAUSE_CODES[failure.result]),
             kind=TroubleKind.FAILED,

@@ -13,7 +13,7 @@ from reporter.kinds.core import NAMESPACES, NODES, PODS
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import check_observed_generation, transition_time
@@ -117,7 +117,7 @@ def _missing_workspaces_trouble(
         failed = None
     return Trouble(
         cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name),
+            INFERENCE_SETS.ref(meta.namespace, meta.name),
             of_set.cause_code("NoWorkspace"),
         ),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,

@@ -19,7 +19,7 @@ from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import (
     CheckResult,
@@ -63,7 +63,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
     for name in sorted(_allowed_namespaces(policy) - {*parameters.stock}):
         if snapshot.get(NAMESPACES, Namespace, "", name) is None:
             # Each one that does not exist is a cause of its own.
-            ref = ObjectRef(NAMESPACES.group_resource, "", name)
+            ref = NAMESPACES.ref("", name)
             absence = absence_of(snapshot, ref)
             existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
             lacks = absence.describe(did_you_mean(name, existing))
@@ -113,7 +113,7 @@ def _invalid_trouble(policy: CiliumNetworkPolicy) -> Trouble | None:
         return None
     state = f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
     trouble = _new_trouble(
-        policy, Cause(_policy_ref(policy), "Invalid"), TroubleKind.FAILED, state
+        policy, Cause(CILIUM_NETWORK_POLICIES.ref_to(policy), "Invalid"), TroubleKind.FAILED, state
     )
     return with_condition(trouble, valid, policy.metadata)
 
@@ -132,14 +132,8 @@ def _scaler_blocked_trouble(
     if scaler.namespace in {*allowed, policy.metadata.namespace}:
         return None
     state = f"does not let in namespace {scaler.namespace}, where {scaler.name} runs"
-    cause = Cause(_policy_ref(policy), "ScalerNotAllowed")
+    cause = Cause(CILIUM_NETWORK_POLICIES.ref_to(policy), "ScalerNotAllowed")
     return _new_trouble(policy, cause, TroubleKind.DECLARED, state)
-
-
-def _policy_ref(policy: CiliumNetworkPolicy) -> ObjectRef:
-    return ObjectRef(
-        CILIUM_NETWORK_POLICIES.group_resource, policy.metadata.namespace, policy.metadata.name
-    )
 
 
 def _new_trouble(

@@ -58,7 +58,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]
                 "pressure": "its NodesReady condition tells which",
                 "pod": "its model pods",
             }
-            cause = Cause(inference_sets.workspace_ref(workspace), "Unnamed")
+            cause = Cause(WORKSPACES.ref_to(workspace), "Unnamed")
             others.append(Trouble(cause=cause, kind=TroubleKind.FAILED, message_fields=fields))
         for name, pressures in by_node.items():
             nodes[name] |= pressures

@@ -15,7 +15,7 @@ from reporter.kinds.objects import Condition, workload_subject
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.subjects import CLUSTER_SUBJECT
-from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, Trouble, Verdict
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.conditions import reason_text
@@ -64,7 +64,7 @@ def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition])
     first = min(users)
     times = [lost[name].last_transition_time for name in users]
     return Trouble(
-        cause=Cause(ObjectRef(NODES.group_resource, "", ""), "NotReady"),
+        cause=Cause(NODES.ref("", ""), "NotReady"),
         kind=TroubleKind.LOST,
         is_out=True,
         since=min(filter(None, times), default=None),

@@ -18,7 +18,7 @@ from reporter.kinds.core import ContainerStatus, Pod
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
@@ -145,7 +145,7 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
         last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
         cause=Cause(
-            ObjectRef(core.PODS.group_resource, meta.namespace, meta.name),
+            core.PODS.ref(meta.namespace, meta.name),
             _cause_code(pod, status),
         ),
         kind=TroubleKind.FAILED,

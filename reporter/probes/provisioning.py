@@ -64,7 +64,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         # Most results are None, for which no reference is built.
         if result is not None:
             result = _with_nodes(result, lost_nodes_of(replica, lost))
-            result = limit_to(result, inference_sets.workspace_ref(replica.workspace))
+            result = limit_to(result, WORKSPACES.ref_to(replica.workspace))
         results.append(result)
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
@@ -202,7 +202,9 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     trouble = _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
     # Nodes that were Ready are lost unless new ones are on their way.
     is_lost = not is_claim and has_served(workspace) and upgrade_started_at(workspace) is None
-    lost = replace(trouble, cause=_cause(workspace, NODE_LOST), kind=TroubleKind.LOST)
+    lost = replace(
+        trouble, cause=Cause(WORKSPACES.ref_to(workspace), NODE_LOST), kind=TroubleKind.LOST
+    )
     return lost if is_lost else trouble
 
 
@@ -230,17 +232,13 @@ def _waiting_trouble(
 ) -> Trouble:
     meta = workspace.metadata
     trouble = Trouble(
-        cause=_cause(workspace, code),
+        cause=Cause(WORKSPACES.ref_to(workspace), code),
         kind=TroubleKind.STARTING,
         is_out=True,
         object_created_at=meta.creation_timestamp,
         message_fields={"extent": "", "object": f"Workspace {meta.name}", "state": state},
     )
     return with_condition(trouble, condition, meta)
-
-
-def _cause(workspace: Workspace, code: str) -> Cause:
-    return Cause(inference_sets.workspace_ref(workspace), code)
 
 
 PROBE = Probe(

@@ -27,13 +27,12 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import (
     ENDPOINT_PICKER_SUFFIX,
     ROUTE_SUFFIX,
-    ApiObject,
     inference_set_key,
 )
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
@@ -99,20 +98,16 @@ def _limit_to_objects(
     """
     if not any(isinstance(each, Inconclusive) for each in results):
         return results
-    pool_refs = [_ref(INFERENCE_POOLS, pool) for pool in pools]
+    pool_refs = [INFERENCE_POOLS.ref_to(pool) for pool in pools]
     # Pools are not checked behind a route with trouble, so nothing is known to be over for them.
     refs = [
-        *([_ref(HTTP_ROUTES, route), *pool_refs] for route, _ in routes),
+        *([HTTP_ROUTES.ref_to(route), *pool_refs] for route, _ in routes),
         *([ref] for ref in pool_refs),
     ]
     return [
         check_result.limit_to(result, *objects)
         for result, objects in zip(results, refs, strict=False)
     ]
-
-
-def _ref(kind: ResourceKind, about: ApiObject) -> ObjectRef:
-    return ObjectRef(kind.group_resource, about.metadata.namespace, about.metadata.name)
 
 
 def _missing_route_trouble(
@@ -136,7 +131,7 @@ def _missing_route_trouble(
     if not is_expected:
         return None
     name = f"{subject.name}{ROUTE_SUFFIX}"
-    route = ObjectRef(HTTP_ROUTES.group_resource, subject.namespace, name)
+    route = HTTP_ROUTES.ref(subject.namespace, name)
     routes = [ref for ref in deleted if ref.resource == route.resource]
     if routes and route not in routes:
         route = routes[-1]
@@ -210,7 +205,7 @@ def _check_reference(
     undecodable = check_result.check_decoded(snapshot, kind, namespace, reference.name)
     if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:
         return undecodable
-    missing = ObjectRef(kind.group_resource, namespace, reference.name)
+    missing = kind.ref(namespace, reference.name)
     absence = absence_of(snapshot, missing)
     is_local = namespace == route.metadata.namespace
     name = reference.name if is_local else f"{namespace}/{reference.name}"

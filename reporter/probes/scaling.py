@@ -15,7 +15,7 @@ from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
@@ -72,9 +72,7 @@ def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Tro
     if len(problems) > MAX_LISTED_PROBLEMS:
         state += f"; and {len(problems) - MAX_LISTED_PROBLEMS} more"
     return Trouble(
-        cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), problems[0].code
-        ),
+        cause=Cause(INFERENCE_SETS.ref(meta.namespace, meta.name), problems[0].code),
         kind=TroubleKind.DECLARED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": state},

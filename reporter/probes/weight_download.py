@@ -16,7 +16,7 @@ from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import inference_set_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
-from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
 from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
@@ -146,7 +146,7 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
 
 def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
     meta, download = loading.pod.metadata, loading.download
-    ref = ObjectRef(PODS.group_resource, meta.namespace, meta.name)
+    ref = PODS.ref(meta.namespace, meta.name)
     return Trouble(
         cause=Cause(ref, "Stalled" if download.state is DownloadState.STALLED else "Slow"),
         kind=TroubleKind.FAILED,

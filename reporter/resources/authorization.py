@@ -14,7 +14,7 @@ from reporter.kinds.objects import label_key, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import LocatedDeployment
 from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting
@@ -30,9 +30,7 @@ def envoy_filter_trouble(
 ) -> Trouble:
     meta = envoy_filter.metadata
     return Trouble(
-        cause=Cause(
-            ObjectRef(istio.ENVOY_FILTERS.group_resource, meta.namespace, meta.name), code
-        ),
+        cause=Cause(istio.ENVOY_FILTERS.ref(meta.namespace, meta.name), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,
@@ -79,7 +77,7 @@ def find_provider_troubles(
         return [undecodable]
     config = snapshot.get(istio.MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
     if config is None:
-        ref = ObjectRef(istio.MESH_CONFIG_MAPS.group_resource, istio_namespace, name)
+        ref = istio.MESH_CONFIG_MAPS.ref(istio_namespace, name)
         deleted = absence_of(snapshot, ref).was_deleted
         # A MeshConfig never seen may be under a name that is not read, so its absence proves nothing.
         return [Inconclusive(f"ConfigMap {istio_namespace}/{name} was deleted")] if deleted else []
@@ -108,7 +106,7 @@ def _unknown_provider_trouble(policy: AuthorizationPolicy, providers: Iterable[s
     asks = f'asks provider "{truncate_bytes(sanitize(provider), MAX_REASON_BYTES)}"'
     return Trouble(
         cause=Cause(
-            ObjectRef(istio.AUTHORIZATION_POLICIES.group_resource, meta.namespace, meta.name),
+            istio.AUTHORIZATION_POLICIES.ref(meta.namespace, meta.name),
             PROVIDER_NOT_FOUND,
         ),
         kind=TroubleKind.DECLARED,
@@ -163,7 +161,7 @@ def _service_trouble(
 ) -> Trouble | None:
     asks = f"asks Service {service.namespace}/{service.name}"
     if snapshot.get(NAMESPACES, Namespace, "", service.namespace) is None:
-        ref = ObjectRef(NAMESPACES.group_resource, "", service.namespace)
+        ref = NAMESPACES.ref("", service.namespace)
         absence = absence_of(snapshot, ref)
         existing = [each.metadata.name for each in snapshot.all(NAMESPACES)]
         state = absence.describe(did_you_mean(service.namespace, existing))

@@ -24,7 +24,7 @@ from reporter.kinds.keda import (
 from reporter.kinds.objects import ApiObject, Condition
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import conditions, scaling_annotations
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import ComponentSpec, locate_component
@@ -178,9 +178,7 @@ def _wrong_target_trouble(
     ready = objects.find_condition(scaled_object.status.conditions, "Ready")
     is_refused = ready is not None and ready.status == "False"
     return Trouble(
-        cause=Cause(
-            ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name), WRONG_TARGET
-        ),
+        cause=Cause(SCALED_OBJECTS.ref(meta.namespace, meta.name), WRONG_TARGET),
         kind=TroubleKind.FAILED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": f"ScaledObject {meta.name} of this model {scales} instead of it"},
@@ -194,7 +192,7 @@ def _missing_scaled_object_trouble(
     meta = inference_set.metadata
     if not scaling_annotations.is_auto_provision_enabled(meta.annotations or {}):
         return None
-    ref = ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name)
+    ref = SCALED_OBJECTS.ref(meta.namespace, meta.name)
     absence = conditions.absence_of(snapshot, ref)
     lacks = "was deleted, and not made again" if absence.was_deleted else "does not exist"
     state = f"ScaledObject {meta.name} {lacks}, although auto-provision asks for it"
@@ -286,7 +284,7 @@ def _condition_trouble(
 ) -> Trouble:
     meta = about.metadata
     return Trouble(
-        cause=Cause(ObjectRef(resource.group_resource, meta.namespace, meta.name), code),
+        cause=Cause(resource.ref(meta.namespace, meta.name), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         # None for KEDA's conditions. The object's creation is no substitute: the error may be recent.

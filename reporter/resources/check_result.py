@@ -99,9 +99,7 @@ def involved_namespace(snapshot: Snapshot, name: str) -> verdicts.InvolvedObject
     if namespace is not None:
         uid = namespace.metadata.uid
     else:
-        uid = snapshot.deleted_uids.get(
-            verdicts.ObjectRef(NAMESPACES.group_resource, "", name), ""
-        )
+        uid = snapshot.deleted_uids.get(NAMESPACES.ref("", name), "")
     return verdicts.InvolvedObject("v1", "Namespace", name, uid)
 
 

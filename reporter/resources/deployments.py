@@ -14,7 +14,7 @@ from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
 from reporter.kinds.objects import Condition, workload_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import restarts
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
@@ -103,10 +103,6 @@ DEPLOYMENT_CODES = frozenset(
 """All cause codes of a Deployment; a code may have the code of its pods' problem after a dot."""
 
 
-def deployment_ref(namespace: str, name: str) -> ObjectRef:
-    return ObjectRef(DEPLOYMENTS.group_resource, namespace, name)
-
-
 def missing_deployment_trouble(
     namespace: str, name: str, *, was_deleted: bool, hint: str = ""
 ) -> Trouble:
@@ -118,7 +114,7 @@ def missing_deployment_trouble(
     """
     absence, code = Absence(was_deleted), "Deleted" if was_deleted else "NotFound"
     return Trouble(
-        cause=Cause(deployment_ref(namespace, name), "Misnamed" if hint else code),
+        cause=Cause(DEPLOYMENTS.ref(namespace, name), "Misnamed" if hint else code),
         kind=absence.trouble_kind,
         is_out=was_deleted,
         message_fields={
@@ -274,7 +270,7 @@ def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
 def _new_trouble(deployment: Deployment, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = deployment.metadata
     return Trouble(
-        cause=Cause(deployment_ref(meta.namespace, meta.name), code),
+        cause=Cause(DEPLOYMENTS.ref(meta.namespace, meta.name), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         message_fields={

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reporter.kinds.core import SERVICES, Pod, Service
 from reporter.kinds.gateway_api import INFERENCE_POOLS, HTTPRoute, InferencePool
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import ObjectRef, Trouble
+from reporter.model.verdicts import Trouble
 from reporter.resources.check_result import CheckResult, check_decoded, first_trouble
 from reporter.resources.conditions import absence_of
 from reporter.resources.inference_sets import without_leftover_pods
@@ -70,7 +70,7 @@ def _picker_trouble(snapshot: Snapshot, pool: InferencePool) -> CheckResult | No
     undecodable = check_decoded(snapshot, SERVICES, namespace, name)
     if undecodable or snapshot.get(SERVICES, Service, namespace, name) is not None:
         return undecodable
-    missing = ObjectRef(SERVICES.group_resource, namespace, name)
+    missing = SERVICES.ref(namespace, name)
     absence = absence_of(snapshot, missing)
     state = f"has as its endpoint picker Service {name}, which {absence.describe()}"
     trouble = routing_trouble(INFERENCE_POOLS, pool, PICKER_NOT_FOUND, absence.trouble_kind, state)

@@ -10,12 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reporter.kinds.core import NODES, Pod, workload_name
-from reporter.kinds.kaito import Workspace
+from reporter.kinds.kaito import WORKSPACES, Workspace
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.times import parse_time
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import is_condition_true, reason_text
@@ -138,7 +138,7 @@ def replica_trouble(replica: ModelReplica, code: str, kind: TroubleKind) -> Trou
     """Build the trouble of a replica, with a message that the caller completes."""
     workspace = replica.workspace
     return Trouble(
-        cause=Cause(inference_sets.workspace_ref(workspace), replica.of_set.cause_code(code)),
+        cause=Cause(WORKSPACES.ref_to(workspace), replica.of_set.cause_code(code)),
         kind=kind,
         is_out=replica.of_set.is_out,
         object_created_at=workspace.metadata.creation_timestamp,
@@ -281,7 +281,7 @@ def blame_nodes(
     texts = {"object": f"Node {first}", "state": f"is not Ready ({reason_text(ready)})"}
     return replace(
         trouble,
-        cause=Cause(ObjectRef(NODES.group_resource, "", first), trouble.cause.code),
+        cause=Cause(NODES.ref("", first), trouble.cause.code),
         since=ready.last_transition_time,
         message_fields={**trouble.message_fields, **texts, "pods": pods + more},
         foreign_text=ready.message or "",

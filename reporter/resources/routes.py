@@ -198,7 +198,7 @@ def routing_trouble(
     """
     meta = about.metadata
     trouble = Trouble(
-        cause=Cause(ObjectRef(resource.group_resource, meta.namespace, meta.name), code),
+        cause=Cause(resource.ref(meta.namespace, meta.name), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,
@@ -285,11 +285,7 @@ def find_parts(snapshot: Snapshot, subject: Subject) -> Sequence[ObjectRef]:
     named = () if picker is None else (picker,)
     parts = ((HTTP_ROUTES, routes), (INFERENCE_POOLS, pools), (DEPLOYMENTS, (*labelled, *named)))
     return [
-        *(
-            ObjectRef(kind.group_resource, each.metadata.namespace, each.metadata.name)
-            for kind, objects in parts
-            for each in objects
-        ),
+        *(kind.ref_to(each) for kind, objects in parts for each in objects),
         *(ref for pool in pools if (ref := picker_ref(pool)) is not None),
         *(snapshot.deleted_parts.get(key) or ()),
     ]
