@@ -27,6 +27,7 @@ from reporter.resources.conditions import (
     check_observed_generation,
     check_observed_generations,
     exclude_deleting,
+    object_trouble,
     reason_text,
     with_condition,
 )
@@ -105,7 +106,7 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
         # The harness's key is rotated before it expires. A key of a user's own may expire on purpose.
         if not is_owned_by_harness(key):
             return None
-        return _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
+        return object_trouble(API_KEYS, key, EXPIRED, TroubleKind.FAILED, "has expired")
     conditions = [
         condition
         for condition in key.status.conditions or ()
@@ -119,25 +120,14 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
     )
     if unmet is not None:
         state = f"is not reconciled ({KEY_PATTERN.sub(REMOVED, reason_text(unmet))})"
-        trouble = _new_trouble(key, "NotReconciled", TroubleKind.FAILED, state)
+        trouble = object_trouble(API_KEYS, key, "NotReconciled", TroubleKind.FAILED, state)
         trouble = with_condition(trouble, unmet, meta)
         return replace(trouble, foreign_text=KEY_PATTERN.sub(REMOVED, trouble.foreign_text))
     if stale is not None:
         return stale
     if key.status.phase == "Pending" or not (key.status.phase or conditions):
-        return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
+        return object_trouble(API_KEYS, key, "Pending", TroubleKind.STARTING, "is still Pending")
     return None
-
-
-def _new_trouble(key: APIKey, code: str, kind: TroubleKind, state: str) -> Trouble:
-    meta = key.metadata
-    return Trouble(
-        cause=Cause(API_KEYS.ref(meta.namespace, meta.name), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"APIKey {meta.name}", "state": state},
-    )
 
 
 PROBE = Probe(

@@ -19,9 +19,8 @@ from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import check_result
-from reporter.resources.authorization import envoy_filter_trouble
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.conditions import absence_of, exclude_deleting
+from reporter.resources.conditions import absence_of, exclude_deleting, object_trouble
 from reporter.resources.gateways import find_gateways, is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
@@ -92,7 +91,9 @@ def _selector_trouble(
     existing = abbreviate_list([gateway.metadata.name for gateway in gateways])
     quoted = truncate_bytes(sanitize(selected), MAX_NAME_BYTES)
     state = f'selects the pods of Gateway "{quoted}", which does not exist, and none of {existing}'
-    return envoy_filter_trouble(envoy_filter, "SelectsNothing", TroubleKind.DECLARED, state)
+    return object_trouble(
+        ENVOY_FILTERS, envoy_filter, "SelectsNothing", TroubleKind.DECLARED, state
+    )
 
 
 def _rejected_trouble(envoy_filter: EnvoyFilter) -> CheckResult | None:
@@ -112,8 +113,12 @@ def _rejected_trouble(envoy_filter: EnvoyFilter) -> CheckResult | None:
         return Inconclusive(f"status of EnvoyFilter {meta.name} is older than its spec")
     types = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
     why = truncate_bytes(sanitize(abbreviate_list([*types])), MAX_NAME_BYTES) or "no reason given"
-    return envoy_filter_trouble(
-        envoy_filter, "Rejected", TroubleKind.FAILED, f"is rejected by Istio's analysis ({why})"
+    return object_trouble(
+        ENVOY_FILTERS,
+        envoy_filter,
+        "Rejected",
+        TroubleKind.FAILED,
+        f"is rejected by Istio's analysis ({why})",
     )
 
 

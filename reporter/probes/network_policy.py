@@ -7,6 +7,7 @@ A cluster without Cilium, or a harness with the policy switched off, has no such
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
@@ -26,7 +27,12 @@ from reporter.resources.check_result import (
     check_served,
 )
 from reporter.resources.components import ComponentSpec, locate_component
-from reporter.resources.conditions import absence_of, is_deleting, reason_text, with_condition
+from reporter.resources.conditions import (
+    absence_of,
+    is_deleting,
+    object_trouble,
+    reason_text,
+)
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -68,8 +74,10 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
             existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
             lacks = absence.describe(did_you_mean(name, existing))
             state = f'allows ingress from namespace "{name}", which {lacks}'
-            cause = Cause(ref, "NamespaceNotFound")
-            yield _new_trouble(policy, cause, absence.trouble_kind, state)
+            trouble = object_trouble(
+                CILIUM_NETWORK_POLICIES, policy, "NamespaceNotFound", absence.trouble_kind, state
+            )
+            yield replace(trouble, cause=Cause(ref, trouble.cause.code))
 
 
 def _endpoint_selectors(policy: CiliumNetworkPolicy) -> Iterable[EndpointSelector]:
@@ -112,10 +120,9 @@ def _invalid_trouble(policy: CiliumNetworkPolicy) -> Trouble | None:
     if valid is None or valid.status != "False":
         return None
     state = f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
-    trouble = _new_trouble(
-        policy, Cause(CILIUM_NETWORK_POLICIES.ref_to(policy), "Invalid"), TroubleKind.FAILED, state
+    return object_trouble(
+        CILIUM_NETWORK_POLICIES, policy, "Invalid", TroubleKind.FAILED, state, valid
     )
-    return with_condition(trouble, valid, policy.metadata)
 
 
 def _scaler_blocked_trouble(
@@ -132,20 +139,8 @@ def _scaler_blocked_trouble(
     if scaler.namespace in {*allowed, policy.metadata.namespace}:
         return None
     state = f"does not let in namespace {scaler.namespace}, where {scaler.name} runs"
-    cause = Cause(CILIUM_NETWORK_POLICIES.ref_to(policy), "ScalerNotAllowed")
-    return _new_trouble(policy, cause, TroubleKind.DECLARED, state)
-
-
-def _new_trouble(
-    policy: CiliumNetworkPolicy, cause: Cause, kind: TroubleKind, state: str
-) -> Trouble:
-    meta = policy.metadata
-    return Trouble(
-        cause=cause,
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"CiliumNetworkPolicy {meta.name}", "state": state},
+    return object_trouble(
+        CILIUM_NETWORK_POLICIES, policy, "ScalerNotAllowed", TroubleKind.DECLARED, state
     )
 
 

@@ -36,7 +36,7 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.conditions import Absence, absence_of, exclude_deleting
+from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
 from reporter.resources.inference_sets import (
     find_model_pods,
     get_inference_set,
@@ -58,7 +58,6 @@ from reporter.resources.routes import (
     find_routes,
     gateway_parents,
     pool_backends,
-    routing_trouble,
 )
 from reporter.snapshot.snapshot import Snapshot
 
@@ -163,7 +162,7 @@ def _evaluate_route(
     Return the first trouble of a route: its references, then what the Gateways' controllers report.
     """
     if not route.spec.parent_refs:
-        return routing_trouble(
+        return object_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
     broken = check_result.first_trouble(*_check_references(snapshot, route, parents))
@@ -212,7 +211,7 @@ def _check_reference(
     role = "parent" if kind is GATEWAYS else "backend"
     code = "GatewayNotFound" if kind is GATEWAYS else "PoolNotFound"
     state = f"{role} {kind.kind} {name} {absence.describe()}"
-    trouble = routing_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
+    trouble = object_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
     # The startup grace counts from when the object went missing, not from the route's creation.
     return replace(trouble, object_created_at=None, missing=missing)
 

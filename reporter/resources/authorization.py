@@ -17,25 +17,8 @@ from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import LocatedDeployment
-from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting
+from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting, object_trouble
 from reporter.snapshot.snapshot import Snapshot
-
-
-# --------------------------------------------------------------------
-# Trouble with an EnvoyFilter, in the shape that all probes of EnvoyFilters share.
-
-
-def envoy_filter_trouble(
-    envoy_filter: EnvoyFilter, code: str, kind: TroubleKind, state: str
-) -> Trouble:
-    meta = envoy_filter.metadata
-    return Trouble(
-        cause=Cause(istio.ENVOY_FILTERS.ref(meta.namespace, meta.name), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"EnvoyFilter {meta.name}", "state": state},
-    )
 
 
 # --------------------------------------------------------------------
@@ -166,15 +149,17 @@ def _service_trouble(
         existing = [each.metadata.name for each in snapshot.all(NAMESPACES)]
         state = absence.describe(did_you_mean(service.namespace, existing))
         text = f"{asks}, whose namespace {state}"
-        trouble = envoy_filter_trouble(
-            envoy_filter, "NamespaceNotFound", absence.trouble_kind, text
+        trouble = object_trouble(
+            istio.ENVOY_FILTERS, envoy_filter, "NamespaceNotFound", absence.trouble_kind, text
         )
         return replace(trouble, missing=ref)
     actual = _actual_backend(snapshot, service, backends)
     if not actual:
         return None
     state = f"{asks}, but gateway auth is {actual}"
-    return envoy_filter_trouble(envoy_filter, "ServiceNotFound", TroubleKind.DECLARED, state)
+    return object_trouble(
+        istio.ENVOY_FILTERS, envoy_filter, "ServiceNotFound", TroubleKind.DECLARED, state
+    )
 
 
 def _actual_backend(
