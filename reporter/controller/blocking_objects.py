@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import PODS, Pod
-from reporter.kinds.kaito import INFERENCE_SETS, Workspace
+from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.states import Actionability, State
 from reporter.model.subjects import is_qualified
 from reporter.model.verdicts import ObjectRef
@@ -14,7 +14,6 @@ from reporter.resources.inference_sets import (
     is_serving,
     pods_of_workspace,
     without_leftover_pods,
-    workspace_ref,
 )
 from reporter.rollup.records import (
     ClusterRecord,
@@ -54,7 +53,7 @@ def _of_cluster(record: ClusterRecord) -> Iterator[ObjectRef]:
         return
     for each in record.components:
         if each.state is State.IN_PROGRESS:
-            yield ObjectRef(DEPLOYMENTS.group_resource, each.namespace, each.name)
+            yield DEPLOYMENTS.ref(each.namespace, each.name)
 
 
 def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
@@ -80,12 +79,12 @@ def _of_set(namespace: str, name: str, record: SetRecord, cause: ObjectRef | Non
 
     KAITO reports a replica as ready only when its pods are.
     """
-    inference_set = ObjectRef(INFERENCE_SETS.group_resource, namespace, name)
+    inference_set = INFERENCE_SETS.ref(namespace, name)
     facts = record.facts
     if facts is None:
         return cause or inference_set
     for each in facts.workspaces or ():
-        ref = workspace_ref(each)
+        ref = WORKSPACES.ref_to(each)
         if cause == ref or (cause is None and not is_serving(each, _pods(each, facts))):
             return _of_replica(each, facts)
     return cause or inference_set
@@ -98,5 +97,5 @@ def _pods(workspace: Workspace, facts: SetFacts) -> tuple[Pod, ...]:
 def _of_replica(workspace: Workspace, facts: SetFacts) -> ObjectRef:
     for pod in _pods(workspace, facts):
         if not pod.is_ready:
-            return ObjectRef(PODS.group_resource, pod.metadata.namespace, pod.metadata.name)
-    return workspace_ref(workspace)
+            return PODS.ref_to(pod)
+    return WORKSPACES.ref_to(workspace)

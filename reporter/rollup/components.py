@@ -19,7 +19,6 @@ from reporter.resources.components import (
     locate_revisions,
 )
 from reporter.resources.conditions import is_deleting
-from reporter.resources.deployments import deployment_ref
 from reporter.rollup.rules import RollUpInput, RollUpRules
 
 
@@ -48,13 +47,13 @@ def _components_of(
             continue
         for deployment in located.deployments:
             meta = deployment.metadata
-            ref = deployment_ref(meta.namespace, meta.name)
+            ref = DEPLOYMENTS.ref(meta.namespace, meta.name)
             # Beside trouble of another component, one that cannot be decoded makes no key Unknown.
             is_undecodable = ref in given.snapshot.undecodable
             state = State.UNKNOWN if unknown or is_undecodable else states.get(ref)
             found = _component(entry, deployment, state)
             yield replace(found, replicas=None) if is_unread or is_undecodable else found
-        missing = states.get(deployment_ref(located.namespace, located.name))
+        missing = states.get(DEPLOYMENTS.ref(located.namespace, located.name))
         if not located.deployments and (missing is not None or unknown):
             yield _missing(entry, located, State.UNKNOWN if unknown else missing or State.FAILED)
 
