@@ -20,8 +20,7 @@ from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.access_review import Permission, PermissionStatus
 from reporter.kube.event_format import EVENT_NAMESPACE
-from reporter.kube.subject_access_review import SUBJECT_ACCESS_REVIEWS
-from reporter.kube.token_review import TOKEN_REVIEWS
+from reporter.kube.reviews import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS
 from reporter.model.enums import DetailSource, Reason
 from reporter.settings import ScrapeMode, Settings, StatusAuthorization
 

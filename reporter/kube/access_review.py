@@ -7,15 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum, unique
 
-import msgspec
 from msgspec import Struct
 
 from reporter.kube.client import RestClient
-from reporter.kube.decoding import decode_json
 from reporter.kube.errors import KubeError
+from reporter.kube.reviews import review_access
 
 
-REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 MAX_CONCURRENT_REVIEWS = 8
 REVIEW_TIMEOUT = timedelta(seconds=10)
 TABLE_WIDTH = 100
@@ -113,17 +111,6 @@ def format_missing_permissions(
     return "\n".join(lines)
 
 
-class _AccessReviewStatus(msgspec.Struct):
-    allowed: bool = False
-
-
-class _AccessReview(msgspec.Struct):
-    status: _AccessReviewStatus
-
-
-_REVIEW_DECODER = msgspec.json.Decoder(_AccessReview)
-
-
 async def _review_one(api: RestClient, permission: Permission) -> PermissionStatus:
     resource, _, subresource = permission.resource.partition("/")
     attributes = {
@@ -134,20 +121,12 @@ async def _review_one(api: RestClient, permission: Permission) -> PermissionStat
         "namespace": permission.namespace,
         "name": permission.name,
     }
-    body = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes},
-    }
+    spec, operation = {"resourceAttributes": attributes}, f"review permission {permission}"
     try:
-        response = await api.call(
-            "POST",
-            REVIEW_PATH,
-            body=body,
-            operation=f"review permission {permission}",
+        allowed = await review_access(
+            api, "SelfSubjectAccessReview", spec, REVIEW_TIMEOUT, operation=operation
         )
-        allowed = decode_json(_REVIEW_DECODER, response.body).status.allowed
-    except (KubeError, msgspec.DecodeError):
+    except KubeError:
         return PermissionStatus.UNKNOWN
     return PermissionStatus.GRANTED if allowed else PermissionStatus.MISSING
 

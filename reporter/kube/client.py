@@ -38,6 +38,7 @@ from reporter.kube.watch_stream import WatchStream
 
 
 JSON_CONTENT_TYPE = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STREAM_START_TIMEOUT = timedelta(seconds=30)
 """Time that a watch may take to send its headers; a busy server queues requests."""

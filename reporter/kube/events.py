@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from msgspec.structs import replace
 
-from reporter.kube.client import RestClient
+from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
 from reporter.kube.event_format import (
@@ -30,7 +30,6 @@ INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
 """The kinds of objects that our Events are about."""
 
 PAGE_SIZE = 500
-MERGE_PATCH = "application/merge-patch+json"
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from reporter import PROGRAM_NAME
 from reporter.kinds.default_kinds import DEFAULT_KINDS
-from reporter.kube import access_review, api_status, discovery, event_format, events, leases
+from reporter.kube import (
+    access_review,
+    api_status,
+    discovery,
+    event_format,
+    events,
+    leases,
+    reviews,
+)
 from reporter.kube import event_format as event_decoding
 from reporter.kube import event_format as event_names
 from reporter.kube.client import ApiResponse
@@ -221,7 +229,7 @@ class CannedApi:
         return ApiResponse(200, {}, self._body)
 
 
-@given(json_of(access_review._AccessReview))
+@given(json_of(reviews._Review))
 async def test_a_review_is_a_grant(body):
     right = access_review.Permission("get", "", "pods")
     assert (
