@@ -165,8 +165,7 @@ class Table:
     def delete(self, name: NamespacedName) -> ApiObject | None:
         """Remove an object and return it, None if there was none."""
         old = self.objects.pop(name)
-        if self.was_current.get(name) is not None:
-            self.was_current.pop(name)
+        self.was_current.pop(name)
         self._update_index(name, old, None)
         self.subjects_token = object()
         return old
