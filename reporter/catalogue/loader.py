@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reporter.catalogue.builder import build_catalogue
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.declared_kinds import kind_nodes, read_kinds
 from reporter.catalogue.declared_subjects import (
     bind_kinds,
+    kind_nodes,
     known_kinds,
     read_definitions,
+    read_kinds,
     subject_sources,
 )
 from reporter.catalogue.drafts import (
@@ -17,13 +17,14 @@ from reporter.catalogue.drafts import (
     GivenCatalogue,
     KnownNames,
     SubjectSource,
+    build_catalogue,
     entry_sources,
+    prepare_drafts,
     read_drafts,
 )
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.format import CatalogueFile, UnreadEntry
 from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
-from reporter.catalogue.prepare import prepare_drafts
 from reporter.catalogue.problems import CatalogueError, Place, Problem
 from reporter.catalogue.yaml_nodes import Fields, Node, compose
 from reporter.catalogue.yaml_reader import read

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.declared_kinds import kind_nodes
+from reporter.catalogue.declared_subjects import kind_nodes
 from reporter.catalogue.drafts import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
-from reporter.catalogue.builder import build_holds
+from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import (
     Hold,
     KindEntry,

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import NoReturn, Protocol
 
 from reporter.kube.errors import Conflict, KubeError, NotFound
-from reporter.kube.lease_record import LeaseRecord
 from reporter.kube.lease_rules import (
     LeaseAbsence,
     LeaseAction,
+    LeaseRecord,
     LeaseTiming,
     ObservedRecord,
     is_lease_absent,

@@ -16,7 +16,7 @@ import msgspec
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import Json, decode_json, decode_response
 from reporter.kube.errors import NotFound
-from reporter.kube.lease_record import LeaseOwner, LeaseRecord
+from reporter.kube.lease_rules import LeaseOwner, LeaseRecord
 from reporter.model.times import format_micro_time, parse_time
 
 

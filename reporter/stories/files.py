@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.declared_kinds import kind_nodes
+from reporter.catalogue.declared_subjects import kind_nodes
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
 from reporter.catalogue.problems import Place, Problem
