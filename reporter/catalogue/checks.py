@@ -249,7 +249,9 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
     message = draft.entry.message
     # Nobody knows the fields of a probe that there is not.
     is_known = draft.spec is not None or draft.entry.probe is UNSET
-    allowed = _allowed_fields(draft) if is_known else field_names(message)
+    allowed = draft.subject_fields if is_known else field_names(message)
+    if draft.entry.type is not EventType.NORMAL and draft.spec is not None:
+        allowed |= draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
     problems = list(check_template(draft, message, allowed, "message"))
     yield from problems
     named = field_names(message)
@@ -258,13 +260,6 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
             yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
     if "://" in message:
         yield draft.problem("message: an Event must not contain a URL; remove it", "message")
-
-
-def _allowed_fields(draft: Draft) -> frozenset[str]:
-    subject = draft.subject_fields
-    if draft.entry.type is EventType.NORMAL or draft.spec is None:
-        return subject
-    return subject | draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
 
 
 # --------------------------------------------------------------------
@@ -278,18 +273,14 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
             continue
         other = first_with_rank.setdefault((draft.about, draft.entry.rank), draft)
         if other.reason != draft.reason:
-            later, earlier = _later_and_earlier(other, draft)
+            # The rank of an overlay is reported, else that of the later entry.
+            by_overlay = other.where("rank").file != other.node.place.file
+            later, earlier = (other, draft) if by_overlay else (draft, other)
             text = (
                 f"rank {draft.entry.rank} is taken by {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
             )
             yield later.problem(text, "rank")
-
-
-def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
-    """Return the draft to report and the other one: an overlay's rank, else the later entry's."""
-    by_overlay = first.where("rank").file != first.node.place.file
-    return (first, second) if by_overlay else (second, first)
 
 
 # --------------------------------------------------------------------
@@ -304,20 +295,16 @@ def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     for (layer, subject_kind), found in by_subject.items():
         where = f"layer {layer}" + (f" for {subject_kind}" if subject_kind else "")
         ready = [d for d in found if d.entry.type is EventType.NORMAL]
-        yield from _check_only_one(where, ready)
+        for draft in ready[1:]:
+            if draft.reason != ready[0].reason:
+                text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
+                yield draft.problem(text, "type")
         if not ready and not unreadable:
             text = (
                 f"{where} has no reason of type Normal that announces recovery;"
                 " add one, such as clusterReady"
             )
             yield Problem(Place(found[0].node.place.file, 1), text)
-
-
-def _check_only_one(where: str, ready: list[Draft]) -> Iterable[Problem]:
-    for draft in ready[1:]:
-        if draft.reason != ready[0].reason:
-            text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
-            yield draft.problem(text, "type")
 
 
 # --------------------------------------------------------------------
@@ -347,17 +334,12 @@ def _check_remedy(
         yield draft.problem(text, "remedy")
     for code, sentence in remedy.items():
         yield from check_template(draft, sentence, fields, "remedy", code)
-        if codes is not None and not _code_parts(code) <= codes | {DEFAULT_REMEDY}:
+        if codes is not None and not {*code.split(".", 1)} <= codes | {DEFAULT_REMEDY}:
             offer = suggest_name(code, codes)
             yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
         if "://" in sentence:
             text = f"remedy.{code}: an Event must not contain a URL; remove it"
             yield draft.problem(text, "remedy", code)
-
-
-def _code_parts(code: str) -> frozenset[str]:
-    """Return both parts of a code such as Unavailable.Crash."""
-    return frozenset(code.split(".", 1))
 
 
 # --------------------------------------------------------------------
@@ -419,16 +401,13 @@ def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
         yield draft.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
     ranked = "rank" in draft.node.values
     if ranked and draft.entry.orthogonal:
-        where = "rank" if _is_rank_from_overlay(draft) else "orthogonal"
+        # An overlay may have set the rank: then the error names its line.
+        by_overlay = draft.where("rank").file != draft.where("orthogonal").file
+        where = "rank" if by_overlay else "orthogonal"
         text = "has a rank and is orthogonal; remove one of the two"
         yield draft.problem(text, where)
     if not ranked and not draft.entry.orthogonal:
         yield draft.problem("needs a `rank`, or `orthogonal: true`; add one", "reason")
-
-
-def _is_rank_from_overlay(draft: Draft) -> bool:
-    """Return whether an overlay set the rank; the error then names the overlay's line."""
-    return draft.where("rank").file != draft.where("orthogonal").file
 
 
 Check: TypeAlias = Callable[[Drafts, KnownNames], Iterable[Problem]]

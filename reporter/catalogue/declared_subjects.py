@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from reporter.catalogue.drafts import Drafts, SubjectSource
+from reporter.catalogue.drafts import Drafts, EntrySource
 from reporter.catalogue.format import KindEntry, SubjectEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.subject_definitions import (
@@ -18,7 +18,7 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinitions,
     make_definitions,
 )
-from reporter.catalogue.yaml_nodes import Fields, Items, Node
+from reporter.catalogue.yaml_nodes import Fields
 from reporter.catalogue.yaml_reader import read
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
@@ -48,27 +48,23 @@ class PlacedDefinition(NamedTuple):
         return self.node.where("kind")
 
 
-def subject_sources(root: Node, pack: str) -> Iterator[SubjectSource]:
-    """Yield the entries that a file lists under ``subjects``."""
-    listed = root.values.get("subjects") if isinstance(root, Fields) else None
-    for node in listed.items if isinstance(listed, Items) else ():
-        if isinstance(node, Fields):
-            yield SubjectSource(node, pack)
-
-
 def read_definitions(
-    sources: Iterable[SubjectSource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    sources: Iterable[EntrySource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
 ) -> SubjectDefinitions:
     """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
     placed = [
         found for each in sources if (found := _read_definition(each, kinds, problems)) is not None
     ]
-    problems += _check_definitions(placed)
+    for number, each in enumerate(placed):
+        problems += _check_form(each)
+        problems += _check_scope(each, placed)
+        for other in placed[:number]:
+            problems += _check_clash(each, other)
     return make_definitions(each.rule for each in placed)
 
 
 def _read_definition(
-    source: SubjectSource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    source: EntrySource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
 ) -> PlacedDefinition | None:
     # The file was read as a whole before, which reported what is wrong with its form.
     entry = read(source.node, SubjectEntry, [])
@@ -156,14 +152,6 @@ def _identity(kind: ResourceKind) -> tuple[object, ...]:
 # ---------------------------------------------------------------- checks
 
 
-def _check_definitions(placed: Sequence[PlacedDefinition]) -> Iterator[Problem]:
-    for number, each in enumerate(placed):
-        yield from _check_form(each)
-        yield from _check_scope(each, placed)
-        for other in placed[:number]:
-            yield from _check_clash(each, other)
-
-
 def _check_form(each: PlacedDefinition) -> Iterator[Problem]:
     rule = each.rule
     if rule.layer is Layer.CLUSTER:
@@ -212,15 +200,9 @@ def _check_clash(each: PlacedDefinition, other: PlacedDefinition) -> Iterator[Pr
 SECRETS = "secrets"
 
 
-def kind_nodes(root: Node | None) -> Iterator[Fields]:
-    """Yield the kinds that a file lists."""
-    listed = root.values.get("kinds") if isinstance(root, Fields) else None
-    for node in listed.items if isinstance(listed, Items) else ():
-        if isinstance(node, Fields):
-            yield node
-
-
-def read_kinds(nodes: Iterable[Fields], problems: list[Problem]) -> Mapping[str, DeclaredKind]:
+def read_kinds(
+    sources: Iterable[EntrySource], problems: list[Problem]
+) -> Mapping[str, DeclaredKind]:
     """
     Return the kinds by name. What is wrong with one is added to *problems*.
 
@@ -228,12 +210,14 @@ def read_kinds(nodes: Iterable[Fields], problems: list[Problem]) -> Mapping[str,
     """
     kinds: dict[str, DeclaredKind] = {}
     places: dict[str, Place] = {}
-    for node in nodes:
+    for node in (source.node for source in sources):
         # A file whose kinds are unreadable was refused as a whole.
         entry = read(node, KindEntry, [])
         if entry is None:
             continue
-        kind = _declared(entry, str(node.where("namespaced")))
+        given = msgspec.structs.asdict(entry).items()
+        stated = {name: value for name, value in given if value is not UNSET}
+        kind = DeclaredKind(**stated, place=str(node.where("namespaced")))
         if kinds.get(kind.called) == kind:
             continue
         problems += _problems(kind, node, places)
@@ -241,13 +225,6 @@ def read_kinds(nodes: Iterable[Fields], problems: list[Problem]) -> Mapping[str,
         for name in _names(kind):
             places.setdefault(name, node.where("kind"))
     return kinds
-
-
-def _declared(entry: KindEntry, place: str) -> DeclaredKind:
-    given = {
-        name: value for name, value in msgspec.structs.asdict(entry).items() if value is not UNSET
-    }
-    return DeclaredKind(**given, place=place)
 
 
 def _names(kind: DeclaredKind) -> tuple[str, ...]:

@@ -55,22 +55,15 @@ class EntrySource(Struct, frozen=True):
         return str(named.value) if isinstance(named, Scalar) else ""
 
 
-class SubjectSource(Struct, frozen=True):
-    """One entry under ``subjects`` of a file of a pack."""
-
-    node: Fields
-    pack: str
-
-
 class GivenCatalogue(Struct, frozen=True):
     """The entries, the kinds and what makes subjects in all files, not checked yet."""
 
     sources: tuple[EntrySource, ...]
-    kinds: tuple[Fields, ...] = ()
-    subjects: tuple[SubjectSource, ...] = ()
+    kinds: tuple[EntrySource, ...] = ()
+    subjects: tuple[EntrySource, ...] = ()
 
 
-def entry_sources(root: Node, key: str, pack: str = "") -> Iterator[EntrySource]:
+def entry_sources(root: Node | None, key: str, pack: str = "") -> Iterator[EntrySource]:
     """Yield the entries that a file lists under *key*."""
     listed = root.values.get(key) if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():

@@ -196,11 +196,8 @@ class ProbeSpec(Struct, frozen=True):
 
     def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe checks nothing with these parameters and flags."""
-        return self.why_idle(parameters, flags) or self.why_switched_off(parameters, flags)
-
-    def why_switched_off(self, parameters: Any, flags: Mapping[str, str]) -> str:
-        """Return what to set if the probe is not called, as a flag leaves out what it reads."""
-        return self.why_source_off(flags) or self.why_not_read(parameters, flags)
+        idle = self.why_idle(parameters, flags)
+        return idle or self.why_source_off(flags) or self.why_not_read(parameters, flags)
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe needs a source that is switched off."""

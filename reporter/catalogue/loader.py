@@ -6,17 +6,14 @@ from pathlib import Path
 from reporter.catalogue.checks import CHECKS
 from reporter.catalogue.declared_subjects import (
     bind_kinds,
-    kind_nodes,
     known_kinds,
     read_definitions,
     read_kinds,
-    subject_sources,
 )
 from reporter.catalogue.drafts import (
     EntrySource,
     GivenCatalogue,
     KnownNames,
-    SubjectSource,
     build_catalogue,
     entry_sources,
     prepare_drafts,
@@ -76,13 +73,13 @@ def read_folder(
     Return what these packs hold, and what all packs have in common; ordered by pack, file and line.
     """
     sources: list[EntrySource] = []
-    kinds: list[Fields] = []
-    subjects: list[SubjectSource] = []
+    kinds: list[EntrySource] = []
+    subjects: list[EntrySource] = []
     for pack in (Pack("", folder), *find_packs(folder, packs, problems)):
         for root in _read_files(pack.folder, problems):
             sources += entry_sources(root, "reasons", pack.name)
-            kinds += kind_nodes(root)
-            subjects += subject_sources(root, pack.name)
+            kinds += entry_sources(root, "kinds", pack.name)
+            subjects += entry_sources(root, "subjects", pack.name)
     return GivenCatalogue(tuple(sources), tuple(kinds), tuple(subjects))
 
 

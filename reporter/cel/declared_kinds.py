@@ -344,7 +344,7 @@ def watched_kind(
         versions=(version,) if version else (),
         kind=declared.kind,
         type=made,
-        index_keys=lambda each: _index_keys(rules, each),
+        index_keys=lambda each: tuple([key for rule in rules for key in rule.index_keys(each)]),
         affects=lambda each: (*_subjects(rules, each), *lookers),
         affects_by_identity=lambda _: needing,
         namespace=declared.namespace,
@@ -366,10 +366,6 @@ def _alias(declared: DeclaredKind) -> str:
     if declared.name:
         return f"{name}/{declared.name}"
     return f"{name}/declared" if name in KNOWN_NAMES else name
-
-
-def _index_keys(rules: Sequence[SubjectRule], each: ApiObject) -> tuple[str, ...]:
-    return tuple([key for rule in rules for key in rule.index_keys(each)])
 
 
 def _subjects(rules: Iterable[SubjectRule], each: ApiObject) -> list[Subject]:

@@ -209,7 +209,7 @@ class _Check:
                 "name": self.each.metadata.name,
                 "state": STATES[kind] if is_remembered else NOT_REMEMBERED,
             },
-            foreign_text=self._text(),
+            foreign_text=(self._detail("text", str) or "")[:MAX_TEXT_CHARACTERS],
         )
         return ObjectResult(trouble, self.note)
 
@@ -224,9 +224,6 @@ class _Check:
     def _code(self, kind: TroubleKind) -> str:
         cause = self._detail("cause", str)
         return _NOT_IN_A_CODE.sub("", cause or "")[:MAX_CODE_CHARACTERS] or CODES[kind]
-
-    def _text(self) -> str:
-        return (self._detail("text", str) or "")[:MAX_TEXT_CHARACTERS]
 
     def _since(self) -> datetime | None:
         found = self._detail("since", str, datetime)

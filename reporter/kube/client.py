@@ -32,10 +32,10 @@ from reporter.kube.rest_config import SERVICE_ACCOUNT_DIR, choose_loader
 from reporter.kube.transport import (
     CountRequest,
     RequestOptions,
-    ServerClock,
     Transport,
 )
 from reporter.kube.watch_stream import WatchStream
+from reporter.process.clock import Clock
 
 
 JSON_CONTENT_TYPE = "application/json"
@@ -254,7 +254,7 @@ async def connect(  # noqa: PLR0913
     context: str = "",
     impersonated: str = "",
     request_timeout: timedelta | None = None,
-    clock: ServerClock | None = None,
+    clock: Clock | None = None,
     environ: Mapping[str, str] = os.environ,
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
     refresh_policy: RefreshPolicy = DEFAULT_REFRESH_POLICY,

@@ -114,7 +114,12 @@ class EventClient:
             elif event.has_our_source:
                 foreign.append(event)
         if foreign:
-            _log_foreign_events(foreign)
+            logger.info(
+                "ignoring %d Events of this source that cannot be continued, such as %s: %s",
+                len(foreign),
+                foreign[0].name,
+                foreign[0].why,
+            )
         return tuple(found)
 
     async def _list_raw(self, selector: str) -> AsyncIterator[msgspec.Raw]:
@@ -162,12 +167,3 @@ def _event_path(record: EventRecord) -> str:
 
 def _operation(verb: str, record: EventRecord) -> str:
     return f"{verb} event {event_namespace(record)}/{event_name(record)}"
-
-
-def _log_foreign_events(events: list[ForeignEvent]) -> None:
-    logger.info(
-        "ignoring %d Events of this source that cannot be continued, such as %s: %s",
-        len(events),
-        events[0].name,
-        events[0].why,
-    )

@@ -50,7 +50,8 @@ def affected_subjects(
     """Yield the subjects whose probes may read the object, as it was or as it is."""
     has_same_identity = has_same_subjects = False
     if old is not None and new is not None:
-        has_same_identity = _has_same_identity(old, new)
+        a, b = old.metadata, new.metadata
+        has_same_identity = a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
         has_same_subjects = has_same_identity and _has_same_references(old, new)
     # Most changes are of a status alone: the old version affects what the new one does.
     for each in (new,) if has_same_subjects else (old, new):
@@ -62,11 +63,6 @@ def affected_subjects(
                 table = tables.get(resource)
                 if table is not None:
                     yield from map(table.kind.affects, table.index.get(key_of(each)) or ())
-
-
-def _has_same_identity(old: ApiObject, new: ApiObject) -> bool:
-    a, b = old.metadata, new.metadata
-    return a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
 
 
 def _has_same_references(old: ApiObject, new: ApiObject) -> bool:

@@ -97,13 +97,10 @@ class Table:
         self.objects[name] = new
         self._remember_current(name, old, new)
         self._update_index(name, old, new)
-        if old is None or self._makes_other_subjects(old, new):
+        identity = self._subject_identity
+        if old is None or (identity is not None and identity(old) != identity(new)):
             self.subjects_token = object()
         return True
-
-    def _makes_other_subjects(self, old: ApiObject, new: ApiObject) -> bool:
-        identity = self._subject_identity
-        return identity is not None and identity(old) != identity(new)
 
     def insert(self, new: Mapping[NamespacedName, ApiObject]) -> None:
         """

@@ -247,7 +247,9 @@ class StoryReplay(ReplayedProcess):
         """Run the first pass, on the stack that was there before the process."""
         given = self.story.get("given", {})
         stack = apply_merge_patch(before, given.get("change", {}))
-        self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
+        healthy = healthy_pods(stack.items()).items()
+        pods = {text: apply_merge_patch(words, stack.get(text, {})) for text, words in healthy}
+        self._change({**stack, **pods}, now=LONG_AGO)
         self._apply({**given, "change": {}})
         self._changed = True
         self._discover()
@@ -452,11 +454,6 @@ def _health_events(replay: StoryReplay, flags: Mapping[str, str]) -> ReplayedSto
 
 def _seconds(flag: str) -> timedelta:
     return timedelta(seconds=float(flag))
-
-
-def _healthy_pods_of(stack: Mapping[str, Any]) -> Mapping[str, Any]:
-    pods = healthy_pods(stack.items())
-    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
 
 
 def _line(record: EventRecord) -> str:
