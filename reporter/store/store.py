@@ -36,10 +36,6 @@ from reporter.store.table import (
 from reporter.store.watch_states import CRDPresences, WatchStates
 
 
-# --------------------------------------------------------------------
-# The subjects to evaluate again after one object has changed.
-
-
 def affected_subjects(
     kind: ResourceKind,
     tables: Mapping[str, Table],
