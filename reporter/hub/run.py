@@ -24,7 +24,7 @@ from reporter.kube.leadership import NoElection
 from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.leases import LeaseLock
 from reporter.kube.lifecycle import NamedTask, serve_until_stopped
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.fleet_status import Engage
 from reporter.process import loop_lag
 from reporter.process.clock import Clock, monotonic_seconds
@@ -122,7 +122,7 @@ class Hub:
         return StatusObjectPublisher(
             objects,
             FleetLooks(objects, self._keeper),
-            StatusObjectClient(self._api, kind, ProductionStackCluster),
+            ObjectClient(self._api, kind, ProductionStackCluster),
             self._leadership,
             self._clock,
             kind=kind,

@@ -13,8 +13,7 @@ from reporter.model.subjects import Subject
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
-from reporter.stories.statuses import status_lines
-from reporter.stories.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay, status_lines
 
 
 BAD_IMAGE = {
