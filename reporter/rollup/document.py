@@ -83,8 +83,8 @@ class StatusView:
             suppressed=describe_suppressed(standing.suppressed, self.rules),
             components=rollup.cluster.components,
             counts=ClusterCounts(
-                namespaces=Counts.as_known(rollup.known_namespace_counts),
-                inference_sets=Counts.as_known(rollup.known_set_counts),
+                namespaces=Counts.as_known(rollup.count_namespaces()),
+                inference_sets=Counts.as_known(rollup.count_sets()),
             ),
             unlisted_layers=rollup.cluster.unlisted,
         )
@@ -187,11 +187,11 @@ class StatusView:
             last_known=standing.last_known,
             available=record.available,
             unreachable=record.why_unreachable,
-            paused=facts.is_paused if facts is not None else False,
-            observed_generation=facts.observed_generation if facts is not None else None,
-            generation=facts.generation if facts is not None else None,
-            replicas=record.replicas,
-            not_judged=record.not_judged,
+            paused=facts.progress.is_paused,
+            observed_generation=facts.progress.observed_generation,
+            generation=facts.progress.generation,
+            replicas=facts.replicas,
+            not_judged=facts.not_judged,
             blocking=self.blocking(standing),
             suppressed=describe_suppressed(standing.suppressed, self.rules),
         )

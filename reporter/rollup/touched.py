@@ -9,7 +9,7 @@ from reporter.evaluation.diff import changed_keys
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.suppression import Outage, Suppressions
 from reporter.model.enums import Layer
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.terminating import find_terminating
@@ -77,8 +77,7 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
 
 def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Iterator[Subject]:
     old, new = before.evaluation, given.evaluation
-    if before.next_deadline is not None and before.next_deadline <= given.now:
-        yield from (s for s, moment in before.deadlines.items() if moment <= given.now)
+    yield from _due_subjects(before, rules, now=given.now)
     keys = (
         changed_keys(old.gate.finding_states, new.gate.finding_states)
         | changed_keys(old.gate.unknown_states, new.gate.unknown_states)
@@ -88,6 +87,27 @@ def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) ->
     suppressed = _with_dependents(keys, old.suppressions, new.suppressions)
     yield from (key.subject for key in keys | suppressed)
     yield from _cut_off_subjects(old, new, rules)
+
+
+def _due_subjects(before: RollUp, rules: RollUpRules, *, now: datetime) -> Iterator[Subject]:
+    """Yield the subjects whose record time alone has changed."""
+
+    def is_due(moment: datetime | None) -> bool:
+        return moment is not None and moment <= now
+
+    blocker = before.cluster.standing.blocker if before.cluster is not None else None
+    if blocker is not None and is_due(blocker.deadline):
+        yield CLUSTER_SUBJECT
+    for namespace, record in before.namespaces.items():
+        if is_due(record.next_deadline):
+            for group in record.groups.values():
+                yield from (
+                    rules.named_subject(namespace, name)
+                    if name
+                    else Subject(Layer.MODELHARNESS, namespace)
+                    for name, each in group.items()
+                    if is_due(each.deadline)
+                )
 
 
 def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:

@@ -145,7 +145,7 @@ def test_time_alone_is_enough_to_escalate():
     watched = Watched()
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED))
     assert not watched.blocker().stalled
-    due = watched.rollup.next_deadline
+    due = watched.rollup.cluster.standing.blocker.deadline
     given = RollUpInput(
         watched.replay.evaluation,
         watched.replay.store.snapshot(),
@@ -156,5 +156,5 @@ def test_time_alone_is_enough_to_escalate():
     )
     after = fold(watched.rollup, given, watched.rules)
     assert after.cluster.standing.blocker.stalled
-    assert after.next_deadline is None
+    assert after.cluster.standing.blocker.deadline is None
     assert after.revision == watched.rollup.revision + 1

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from reporter.model.observations import WatchLost
 from reporter.model.states import State
 from reporter.model.status_document import Counts
-from reporter.rollup.fold import SETS_PER_BATCH, fold, fold_steps
+from reporter.rollup.fold import fold, fold_steps
+from reporter.rollup.namespaces import SETS_PER_BATCH
 from reporter.rollup.records import RollUp
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, line_of, stack_after, view_of
 
