@@ -125,7 +125,7 @@ class NamespaceRollUp:
         counted: Mapping[str, CountedObjects],
     ) -> NamespaceRecord | None:
         subject = Subject(Layer.MODELHARNESS, name)
-        is_evaluated = subject in self._given.looked_at or (
+        is_evaluated = subject in self._given.evaluated or (
             before is not None and before.is_evaluated
         )
         harness = before.harness if before is not None and not before.is_bare else None

@@ -68,7 +68,7 @@ class SetRollUp:
         )
         if before is not None and before.facts == facts and self._stays(before, subject):
             return before
-        is_evaluated = subject in self._given.looked_at or (
+        is_evaluated = subject in self._given.evaluated or (
             before is not None and before.is_evaluated
         )
         standing = make_standing(

@@ -1,11 +1,11 @@
 """The subjects whose roll-up may have changed in a pass."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from reporter.catalogue.entries import Scope
-from reporter.evaluation.diff import changed_keys
+from reporter.evaluation.diff import different_keys
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.suppression import Outage, Suppressions
 from reporter.model.enums import Layer
@@ -13,10 +13,6 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.terminating import find_terminating
-
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class Touched(NamedTuple):
@@ -59,7 +55,7 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         changed |= (there - there_before) | (terminating ^ before.terminating)
         gone = there_before - there
     existing = frozenset(s for s in changed if s in known.all or s in terminating)
-    return Touched(existing | (given.looked_at & known.all), existing, gone, terminating)
+    return Touched(existing | (given.evaluated & known.all), existing, gone, terminating)
 
 
 def _may_end(before: RollUp, given: RollUpInput) -> bool:
@@ -78,14 +74,9 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
 def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Iterator[Subject]:
     old, new = before.evaluation, given.evaluation
     yield from _due_subjects(before, rules, now=given.now)
-    keys = (
-        changed_keys(old.gate.finding_states, new.gate.finding_states)
-        | changed_keys(old.gate.unknown_states, new.gate.unknown_states)
-        | different_keys(before.episodes, given.episodes)
-        | different_keys(old.silences.silenced, new.silences.silenced)
-    )
-    suppressed = _with_dependents(keys, old.suppressions, new.suppressions)
-    yield from (key.subject for key in keys | suppressed)
+    keys = given.changed | different_keys(before.episodes, given.episodes)
+    dependents = _dependents(keys, old.suppressions, new.suppressions)
+    yield from (key.subject for key in keys | dependents)
     yield from _cut_off_subjects(old, new, rules)
 
 
@@ -110,21 +101,13 @@ def _due_subjects(before: RollUp, rules: RollUpRules, *, now: datetime) -> Itera
                 )
 
 
-def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
-    """Return the keys with another value, or that exist in one mapping only."""
-    if before is after:
-        return set()
-    changed = {key for key, value in after.items() if before.get(key) != value}
-    return changed | (before.keys() - after.keys())
-
-
-def _with_dependents(
-    keys: set[FindingKey], before: Suppressions, after: Suppressions
+def _dependents(
+    keys: frozenset[FindingKey], before: Suppressions, after: Suppressions
 ) -> set[FindingKey]:
-    """Return the keys whose suppression changed, and those that point at any changed key."""
-    found = different_keys(before.suppressed_by, after.suppressed_by)
+    """Return the keys that point at any changed one, or at one whose outage has changed."""
     sources = {key for each in after.suppressed_by.values() for key in each}
-    changed = (keys | found | _changed_outages(before, after)) & sources
+    changed = sources & (keys | _changed_outages(before, after))
+    found: set[FindingKey] = set()
     while changed:
         dependents = {
             key for key, each in after.suppressed_by.items() if not changed.isdisjoint(each)

@@ -84,9 +84,13 @@ class WatchingSource:
         rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
         self._rollup = RollUpKeeper(rules, announcements, self._clock.now)
         self._controller = Controller(
-            self._store, evaluator, announcements, self._clock, resync=settings.resync
+            self._store,
+            evaluator,
+            announcements,
+            self._clock,
+            resync=settings.resync,
+            followers=(self._rollup,),
         )
-        self._controller.add_follower(self._rollup)
         self._second_look = (
             SecondLook(self._api, self._inputs, self._rollup, self._clock)
             if settings.second_look

@@ -101,9 +101,10 @@ class RollUpStateMachine(RuleBasedStateMachine):
         replay = self.replay
         dirty = replay.store.take_dirty()
         given = RollUpInput(
-            replay.evaluation,
-            replay.store.snapshot(),
-            looked_at=replay.subjects,
+            evaluation=replay.evaluation,
+            snapshot=replay.store.snapshot(),
+            changed=replay.evaluation.changed_since(self.incremental.evaluation),
+            evaluated=replay.subjects,
             dirty=dirty,
             now=replay.now,
             episodes={
@@ -111,7 +112,7 @@ class RollUpStateMachine(RuleBasedStateMachine):
             },
         )
         self.whole = fold(distrusted(self.whole), given, self.rollup_rules)
-        only = replace(given, looked_at=self.touched | (dirty & replay.subjects))
+        only = replace(given, evaluated=self.touched | (dirty & replay.subjects))
         self.incremental, self.touched = (
             fold(self.incremental, only, self.rollup_rules),
             frozenset(),

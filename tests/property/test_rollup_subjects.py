@@ -64,7 +64,7 @@ class Counted(StoryReplay):
         given = self.given
         new = self.evaluation.subjects - self.incremental.evaluation.subjects
         dirty = expand_placeholders(given.dirty, self.evaluation.subjects)
-        only = replace(given, looked_at=dirty | new)
+        only = replace(given, evaluated=dirty | new)
         self.incremental = fold(self.incremental, only, self.rollup_rules)
         self.check_counts(self.rollup)
         self.check_counts(self.incremental)

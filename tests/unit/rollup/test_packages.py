@@ -71,7 +71,7 @@ def test_labels_of_the_namespace_count_before_its_chart(labels, package):
 def test_the_package_of_an_object_counts_first_and_changes_without_another_look():
     replay = stack_without_pages(given=FULLY_REPORTED)
     before = replay.rollup
-    quiet = replace(replay.rollup_input(), looked_at=frozenset(), dirty=frozenset())
+    quiet = replace(replay.rollup_input(), evaluated=frozenset(), dirty=frozenset())
     after = fold(before, replace(quiet, packages={"team-m": SHOP}), replay.rollup_rules)
     assert before.namespaces["team-m"].package == CHART
     assert after.namespaces["team-m"].package == SHOP

@@ -80,9 +80,10 @@ class Watched:
     def blocker(self):
         replay = self.replay
         given = RollUpInput(
-            replay.evaluation,
-            replay.store.snapshot(),
-            looked_at=replay.evaluation.subjects,
+            evaluation=replay.evaluation,
+            snapshot=replay.store.snapshot(),
+            changed=replay.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=replay.evaluation.subjects,
             dirty=frozenset(),
             now=replay.now,
             episodes={},
@@ -147,9 +148,10 @@ def test_time_alone_is_enough_to_escalate():
     assert not watched.blocker().stalled
     due = watched.rollup.cluster.standing.blocker.deadline
     given = RollUpInput(
-        watched.replay.evaluation,
-        watched.replay.store.snapshot(),
-        looked_at=frozenset(),
+        evaluation=watched.replay.evaluation,
+        snapshot=watched.replay.store.snapshot(),
+        changed=frozenset(),
+        evaluated=frozenset(),
         dirty=frozenset(),
         now=due,
         episodes={},

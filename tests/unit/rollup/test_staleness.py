@@ -26,7 +26,7 @@ def test_a_fact_that_differs_from_the_pass_before_is_a_change(struct, field):
     replay = stack_after()
     expected = replay.rollup.namespaces["team-m"]
     before = with_other_fact(replay.rollup, struct, field)
-    given = replace(replay.rollup_input(), looked_at=replay.evaluation.subjects)
+    given = replace(replay.rollup_input(), evaluated=replay.evaluation.subjects)
     after = fold(before, given, replay.rollup_rules)
     assert after.namespaces["team-m"].sets["qwen"].facts == expected.sets["qwen"].facts
     assert after.namespaces["team-m"].revision == after.revision == before.revision + 1

@@ -198,9 +198,10 @@ def test_a_new_subject_that_the_pass_has_not_reached_is_unknown():
     unreached = fold(
         stack_after().rollup,
         type(given)(
-            given.evaluation,
-            given.snapshot,
-            looked_at=frozenset(),
+            evaluation=given.evaluation,
+            snapshot=given.snapshot,
+            changed=frozenset(),
+            evaluated=frozenset(),
             dirty=given.evaluation.subjects,
             now=given.now,
             episodes={},

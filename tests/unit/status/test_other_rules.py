@@ -9,8 +9,8 @@ from reporter.announcing.announcements import Announcements
 from reporter.announcing.catalogue_change import keep_episodes
 from reporter.catalogue.entries import Catalogue, HoldDurations
 from reporter.controller.keeper import RollUpKeeper
-from reporter.controller.passes import FinishedPass
 from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.enums import Owner, Reason
 from reporter.process.clock import Clock
 from reporter.rollup.rules import RollUpRules
@@ -47,11 +47,15 @@ class Reloaded:
 
     def follow(self, keeper: RollUpKeeper) -> None:
         replay = self.replay
-        before = replay.evaluation
         ReplayedProcess.run_pass(replay)
-        after = replay.evaluation
-        dirty = replay.store.take_dirty()
-        finished = FinishedPass(before, after, replay.snapshot, after.subjects, dirty, replay.now)
+        finished = FinishedPass(
+            evaluation=replay.evaluation,
+            snapshot=replay.snapshot,
+            changed=replay.evaluation.changed_since(keeper.rollup.evaluation),
+            evaluated=replay.evaluation.subjects,
+            dirty=replay.store.take_dirty(),
+            now=replay.now,
+        )
         for _ in keeper.follow(finished):
             pass
 
