@@ -8,6 +8,7 @@ the rest. Subjects of upstream layers come first, so no finding precedes what wo
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -23,7 +24,6 @@ from reporter.evaluation.gate import (
     forget_keys,
     next_gate_deadline,
 )
-from reporter.evaluation.pass_progress import Batch, PassProgress
 from reporter.evaluation.probe_run import (
     FaultFunc,
     ProbeRun,
@@ -34,6 +34,7 @@ from reporter.evaluation.probe_run import (
 )
 from reporter.evaluation.rank import Ranking, next_rank_deadline, rank
 from reporter.evaluation.remembered import (
+    NOTHING_REMEMBERED,
     Remembered,
     continue_findings,
     count_announced,
@@ -48,15 +49,43 @@ from reporter.evaluation.suppression import (
     suppressible_reasons,
     upstream_first,
 )
+from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Paused
+from reporter.model.verdicts import Paused, Verdict
 from reporter.probes.probe import Probe
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
 
+T = TypeVar("T")
+
 SUBJECTS_PER_BATCH = 100
 """Subjects whose probes run without a pause: some ten milliseconds."""
+
+
+class Batch(NamedTuple):
+    """A few subjects and the verdicts of their probes."""
+
+    subjects: Sequence[Subject]
+    verdicts: Sequence[Verdict]
+
+
+class PassProgress(Struct, frozen=True):
+    """
+    The state after some batches of a pass.
+
+    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
+    first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
+    subjects of the plan. *continued*: the remembered findings that these batches have continued.
+    """
+
+    gate: Gate
+    evaluated_reasons: frozenset[Reason]
+    paused: frozenset[Subject]
+    notes: Mapping[FindingKey, tuple[str, ...]]
+    evaluated: int = 0
+    remembered: Remembered = NOTHING_REMEMBERED
+    continued: Remembered = NOTHING_REMEMBERED
 
 
 class PassPlan(Struct, frozen=True):
@@ -118,7 +147,7 @@ class Evaluator(Struct, frozen=True):
         progress = self.begin(before, plan)
         for batch in plan.run_in_batches():
             progress = self.add(progress, batch, now=now)
-        return _run_to_end(self.finish(before, plan, progress, announced=announced))
+        return run_to_end(self.finish(before, plan, progress, announced=announced))
 
     def plan(
         self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
@@ -182,18 +211,9 @@ class Evaluator(Struct, frozen=True):
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Generator[None, None, Evaluation]:
         """Return the Evaluation after the batches so far. Yields where other tasks may run."""
-        now = plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
-        continued, remembered = progress.continued.with_groups_of(
-            progress.remembered, plan.known_subjects
-        )
-        gate = found_after_outages(gate, continued)
-        suppressions = self._suppress(before, gate, continued, now=now)
-        gate = count_announced(gate, continued, suppressions)
-        lifted = suppressions.lifted(before.suppressions) - announced
-        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
-        gate = self._hold_again(gate, lifted, seen_first - lifted, now=now)
+        gate, suppressions, remembered = self._suppress(before, plan, progress, gate, announced)
         yield
         silences = silence_findings(
             before.silences,
@@ -202,7 +222,7 @@ class Evaluator(Struct, frozen=True):
             self.catalogue,
             plan.known_subjects,
             idle=self.settings.unchecked,
-            now=now,
+            now=plan.now,
         )
         after = Evaluation(
             gate,
@@ -211,13 +231,53 @@ class Evaluator(Struct, frozen=True):
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
-            evaluated_at=now,
+            evaluated_at=plan.now,
             notes=progress.notes,
             silences=silences,
             remembered=remembered,
             unread_events=before.unread_events,
         )
         return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
+
+    def _suppress(
+        self,
+        before: Evaluation,
+        plan: PassPlan,
+        progress: PassProgress,
+        gate: Gate,
+        announced: frozenset[FindingKey],
+    ) -> tuple[Gate, Suppressions, Remembered]:
+        """
+        Suppress what follows from an upstream; what no longer does serves its hold anew.
+
+        Findings that Events name go on as these say. Returns also what is still remembered.
+        """
+        now, delays, entry_of = plan.now, self.settings.delays, self.catalogue.__getitem__
+        continued, remembered = progress.continued.with_groups_of(
+            progress.remembered, plan.known_subjects
+        )
+        gate = found_after_outages(gate, continued)
+        suppressions = suppress(
+            before.suppressions.with_outages(continued.outages(now=now)),
+            gate,
+            self.catalogue,
+            now=now,
+            settle=delays.settle,
+            mode=self.settings.suppression,
+        )
+        gate = count_announced(gate, continued, suppressions)
+        lifted = suppressions.lifted(before.suppressions) - announced
+        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
+        gate = extend_holds(
+            gate,
+            seen_first - lifted,
+            now=now,
+            entry_of=entry_of,
+            delays=delays,
+            stays_found=True,
+        )
+        return gate, suppressions, remembered
 
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """
@@ -227,32 +287,6 @@ class Evaluator(Struct, frozen=True):
             return frozenset()
         reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
         return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
-
-    def _hold_again(
-        self,
-        gate: Gate,
-        lifted: frozenset[FindingKey],
-        seen_first: frozenset[FindingKey],
-        *,
-        now: datetime,
-    ) -> Gate:
-        delays, entry_of = self.settings.delays, self.catalogue.__getitem__
-        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
-        return extend_holds(
-            *(gate, seen_first), now=now, entry_of=entry_of, delays=delays, stays_found=True
-        )
-
-    def _suppress(
-        self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime
-    ) -> Suppressions:
-        return suppress(
-            before.suppressions.with_outages(continued.outages(now=now)),
-            gate,
-            self.catalogue,
-            now=now,
-            settle=self.settings.delays.settle,
-            mode=self.settings.suppression,
-        )
 
     def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
         # The gate after the batches, without deleted subjects.
@@ -298,10 +332,11 @@ class Evaluator(Struct, frozen=True):
         return min((moment for moment in moments if moment is not None), default=None)
 
 
-def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
+def run_to_end(steps: Generator[None, None, T]) -> T:
+    """Return what *steps* return, without letting other tasks run."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            evaluation: Evaluation = end.value
-            return evaluation
+            result: T = end.value
+            return result

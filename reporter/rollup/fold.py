@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping
 
 from msgspec.structs import replace
 
+from reporter.evaluation.pipeline import run_to_end
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.model.enums import Reason
 from reporter.model.states import State
@@ -29,13 +30,7 @@ from reporter.rollup.touched import Touched, find_touched
 
 def fold(before: RollUp, given: RollUpInput, rules: RollUpRules) -> RollUp:
     """Return the roll-up after this pass."""
-    steps = fold_steps(before, given, rules)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            after: RollUp = end.value
-            return after
+    return run_to_end(fold_steps(before, given, rules))
 
 
 def fold_steps(

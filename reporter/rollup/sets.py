@@ -3,16 +3,18 @@
 from msgspec.structs import replace
 
 from reporter.kinds.core import PODS
+from reporter.kinds.gateway_api import HTTP_ROUTES
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, Reason
+from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
+from reporter.resources.routes import find_routes
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
-from reporter.rollup.reachability import Reachability
 from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.standings import (
@@ -29,10 +31,36 @@ from reporter.rollup.standings import (
 )
 from reporter.rollup.touched import Touched, route_outages
 from reporter.snapshot.lookups import why_undecodable
+from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import why_undecodable_subject
 
 
 NOT_EVALUATED_YET = "It has not been evaluated yet."
+
+
+UNROUTED = "No HTTPRoute leads to it, so it cannot be reached through the Gateway."
+
+
+class Reachability:
+    """
+    Tells which InferenceSets have no route, while routes are read and a reason is about them.
+    """
+
+    def __init__(self, snapshot: Snapshot, rules: RollUpRules) -> None:
+        table = snapshot.tables.get(HTTP_ROUTES.table)
+        reasons: frozenset[Reason] = rules.route_reasons
+        self._is_read = (
+            table is not None
+            and isinstance(table.watch_state, Watching)
+            and any(rules.catalogue[reason].enabled for reason in reasons)
+        )
+        self._snapshot = snapshot
+
+    def why_not(self, subject: Subject) -> str:
+        """Return why requests cannot reach an InferenceSet; empty if they may."""
+        if subject.kind or not self._is_read or find_routes(self._snapshot, subject):
+            return ""
+        return UNROUTED
 
 
 class SetRollUp:

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
 from reporter.model.status_document import Package
 from reporter.rollup.fold import fold
-from reporter.rollup.packages import packages_of
 from reporter.rollup.records import RollUp
-from reporter.status.packages import PackageIndex
+from reporter.status.packages import PackageIndex, packages_of
 from tests.support.rollups import FULLY_REPORTED
 from tests.support.status_objects import a_status_object, stack_without_pages
 from tests.unit.store.test_written_objects import a_store
