@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
+from reporter.evaluation import suppression
 from reporter.evaluation.clocks import Gate
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.gate import (
@@ -41,14 +42,6 @@ from reporter.evaluation.remembered import (
     found_after_outages,
 )
 from reporter.evaluation.silencing import silence_findings
-from reporter.evaluation.suppression import (
-    Suppressions,
-    next_suppression_deadline,
-    split_into_batches,
-    suppress,
-    suppressible_reasons,
-    upstream_first,
-)
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict
@@ -104,7 +97,7 @@ class PassPlan(Struct, frozen=True):
     can_be_cut: bool
 
     def run_in_batches(self) -> Iterator[Batch]:
-        for batch in split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
+        for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
             yield Batch(batch, self.probe_run.run(batch))
 
     def still_waiting(
@@ -168,7 +161,7 @@ class Evaluator(Struct, frozen=True):
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
-        return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
+        return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """Return the state before the first batch."""
@@ -246,7 +239,7 @@ class Evaluator(Struct, frozen=True):
         progress: PassProgress,
         gate: Gate,
         announced: frozenset[FindingKey],
-    ) -> tuple[Gate, Suppressions, Remembered]:
+    ) -> tuple[Gate, suppression.Suppressions, Remembered]:
         """
         Suppress what follows from an upstream; what no longer does serves its hold anew.
 
@@ -257,7 +250,7 @@ class Evaluator(Struct, frozen=True):
             progress.remembered, plan.known_subjects
         )
         gate = found_after_outages(gate, continued)
-        suppressions = suppress(
+        suppressions = suppression.suppress(
             before.suppressions.with_outages(continued.outages(now=now)),
             gate,
             self.catalogue,
@@ -285,7 +278,7 @@ class Evaluator(Struct, frozen=True):
         """
         if before.evaluated_at is not None:
             return frozenset()
-        reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
+        reasons = suppression.suppressible_reasons(self.catalogue, self.settings.suppression)
         return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
 
     def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
@@ -324,7 +317,7 @@ class Evaluator(Struct, frozen=True):
             next_gate_deadline(
                 evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
             ),
-            next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
+            suppression.next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
             next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
             evaluation.silences.next_end,
             *(moment for moment in snapshot.unknown_moments() if moment > now),

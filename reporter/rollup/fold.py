@@ -11,20 +11,13 @@ from reporter.model.enums import Reason
 from reporter.model.states import State
 from reporter.model.status_document import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.rollup import standings
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.components import list_components
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings, collect_findings
 from reporter.rollup.namespaces import SETS_PER_BATCH, NamespaceRollUp
 from reporter.rollup.records import ClusterRecord, RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.standings import (
-    SCALING,
-    UPDATING,
-    Facts,
-    Remark,
-    make_standing,
-    remark_unread_events,
-)
 from reporter.rollup.touched import Touched, find_touched
 
 
@@ -92,13 +85,15 @@ def _roll_up_cluster(
     blockers: BlockerFinder,
 ) -> ClusterRecord:
     components = list_components(given, rules)
-    facts = Facts(
-        unknown=remark_unread_events(given.evaluation),
+    facts = standings.Facts(
+        unknown=standings.remark_unread_events(given.evaluation),
         progress=_describe_components(components, rules),
     )
     standing = before.standing if before is not None else None
     return ClusterRecord(
-        standing=make_standing(standing, CLUSTER_SUBJECT, found, facts, blockers, now=given.now),
+        standing=standings.make_standing(
+            standing, CLUSTER_SUBJECT, found, facts, blockers, now=given.now
+        ),
         components=components,
     )
 
@@ -117,7 +112,7 @@ def _cluster_uid(given: RollUpInput) -> str:
 
 def _describe_components(
     components: tuple[ComponentStatus, ...], rules: RollUpRules
-) -> Remark | None:
+) -> standings.Remark | None:
     behind = [
         each
         for each in components
@@ -130,7 +125,9 @@ def _describe_components(
         each.replicas is None or (each.replicas.ready or 0) < each.replicas.desired
         for each in behind
     )
-    return Remark(SCALING if is_short else UPDATING, f"In progress: {names}.")
+    return standings.Remark(
+        standings.SCALING if is_short else standings.UPDATING, f"In progress: {names}."
+    )
 
 
 def _is_spare(

@@ -13,18 +13,10 @@ from reporter.model.status_document import Package
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.gateways import find_gateways
+from reporter.rollup import records
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
 from reporter.rollup.progress import count_progress, find_counted
-from reporter.rollup.records import (
-    CountedObjects,
-    Group,
-    GroupKey,
-    NamespaceRecord,
-    SetRecord,
-    Standing,
-    Totals,
-)
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.sets import NOT_EVALUATED_YET, SetRollUp
 from reporter.rollup.standings import (
@@ -79,15 +71,17 @@ class NamespaceRollUp:
         self._has_all_sets = placeholder(Layer.MODELDEPLOYMENT) not in unknown
 
     def update(
-        self, name: str, before: NamespaceRecord | None, subjects: Collection[Subject]
-    ) -> Generator[None, None, NamespaceRecord | None]:
+        self, name: str, before: records.NamespaceRecord | None, subjects: Collection[Subject]
+    ) -> Generator[None, None, records.NamespaceRecord | None]:
         """
         Return the record of a namespace of which *subjects* were touched; None without any subject.
 
         Yields where other tasks may run.
         """
-        sets: dict[str, SetRecord] = dict(before.sets) if before is not None else {}
-        counted: dict[str, CountedObjects] = dict(before.counted) if before is not None else {}
+        sets: dict[str, records.SetRecord] = dict(before.sets) if before is not None else {}
+        counted: dict[str, records.CountedObjects] = (
+            dict(before.counted) if before is not None else {}
+        )
         named = sorted(subject for subject in subjects if subject.name)
         for number, subject in enumerate(named, start=1):
             if not number % SETS_PER_BATCH:
@@ -105,7 +99,10 @@ class NamespaceRollUp:
         return before if counted == before.counted else replace(before, counted=counted)
 
     def _update_set(
-        self, subject: Subject, sets: dict[str, SetRecord], counted: dict[str, CountedObjects]
+        self,
+        subject: Subject,
+        sets: dict[str, records.SetRecord],
+        counted: dict[str, records.CountedObjects],
     ) -> None:
         name, snapshot = subject.name, self._given.snapshot
         before, objects_before = sets.get(name), counted.get(name)
@@ -120,10 +117,10 @@ class NamespaceRollUp:
     def _make_record(
         self,
         name: str,
-        before: NamespaceRecord | None,
-        sets: Mapping[str, SetRecord],
-        counted: Mapping[str, CountedObjects],
-    ) -> NamespaceRecord | None:
+        before: records.NamespaceRecord | None,
+        sets: Mapping[str, records.SetRecord],
+        counted: Mapping[str, records.CountedObjects],
+    ) -> records.NamespaceRecord | None:
         subject = Subject(Layer.MODELHARNESS, name)
         is_evaluated = subject in self._given.evaluated or (
             before is not None and before.is_evaluated
@@ -146,7 +143,7 @@ class NamespaceRollUp:
         groups = group_blockers(harness, sets, self._rules)
         blockers = (each for group in groups.values() for each in group.values())
         deadlines = (each.deadline for each in blockers if each.deadline is not None)
-        return NamespaceRecord(
+        return records.NamespaceRecord(
             standing=self._make_standing(before, harness, totals, groups),
             harness=harness,
             sets=sets,
@@ -163,8 +160,8 @@ class NamespaceRollUp:
         )
 
     def _update_harness(
-        self, subject: Subject, before: Standing | None, *, is_evaluated: bool
-    ) -> Standing:
+        self, subject: Subject, before: records.Standing | None, *, is_evaluated: bool
+    ) -> records.Standing:
         facts = Facts(
             is_terminating=subject in self._touched.terminating,
             unknown=self._why_unknown(subject.namespace, is_evaluated=is_evaluated),
@@ -185,11 +182,11 @@ class NamespaceRollUp:
 
     def _make_standing(
         self,
-        before: NamespaceRecord | None,
-        harness: Standing,
-        totals: Totals,
-        groups: Mapping[GroupKey, Group],
-    ) -> Standing:
+        before: records.NamespaceRecord | None,
+        harness: records.Standing,
+        totals: records.Totals,
+        groups: Mapping[records.GroupKey, records.Group],
+    ) -> records.Standing:
         is_ending = harness.state is State.TERMINATING
         state = harness.state if is_ending else worst_state(harness, totals)
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
@@ -212,7 +209,8 @@ def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Pack
     if namespace in given.packages:
         return given.packages[namespace]
     labels = _namespace_labels(given, namespace)
-    name, revision = labels.get(rules.package_label, ""), labels.get(rules.revision_label, "")
+    name = labels.get(rules.flags.get("package-label", ""), "")
+    revision = labels.get(rules.flags.get("revision-label", ""), "")
     chart = None if name else _find_chart(given, namespace)
     if chart is not None:
         return replace(chart, revision=revision) if revision else chart

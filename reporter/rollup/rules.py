@@ -80,14 +80,6 @@ class RollUpRules(Struct, frozen=True):
         entries = self.catalogue.entries.values()
         return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
 
-    @property
-    def package_label(self) -> str:
-        return self.flags.get("package-label", "")
-
-    @property
-    def revision_label(self) -> str:
-        return self.flags.get("revision-label", "")
-
     def finding_window(self, key: FindingKey) -> timedelta:
         """Return how long a normal start or change may take."""
         return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)

@@ -13,22 +13,11 @@ from reporter.model.status_document import Replicas
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.routes import find_routes
+from reporter.rollup import standings
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
 from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.standings import (
-    NOT_EVALUATED,
-    NOT_LISTED,
-    SCALING,
-    STALE,
-    UNDECODABLE,
-    UPDATING,
-    Facts,
-    Remark,
-    make_standing,
-    remark_unread_events,
-)
 from reporter.rollup.touched import Touched, route_outages
 from reporter.snapshot.lookups import why_undecodable
 from reporter.snapshot.snapshot import Snapshot
@@ -99,7 +88,7 @@ class SetRollUp:
         is_evaluated = subject in self._given.evaluated or (
             before is not None and before.is_evaluated
         )
-        standing = make_standing(
+        standing = standings.make_standing(
             before.standing if before is not None else None,
             subject,
             found,
@@ -129,40 +118,42 @@ class SetRollUp:
 
     def _facts_of(
         self, subject: Subject, progress: ReplicaProgress, *, is_evaluated: bool
-    ) -> Facts:
+    ) -> standings.Facts:
         if subject in self._touched.terminating:
-            return Facts(is_terminating=True)
-        return Facts(
+            return standings.Facts(is_terminating=True)
+        return standings.Facts(
             unknown=self._why_unknown(subject, progress, is_evaluated=is_evaluated),
             progress=describe_progress(progress),
         )
 
     def _why_unknown(
         self, subject: Subject, progress: ReplicaProgress, *, is_evaluated: bool
-    ) -> Remark | None:
+    ) -> standings.Remark | None:
         if subject.kind:
             return self._why_other_unknown(subject, is_evaluated=is_evaluated)
         ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
         if self._why_unlisted:
-            return Remark(NOT_LISTED, self._why_unlisted)
+            return standings.Remark(standings.NOT_LISTED, self._why_unlisted)
         if ref in self._given.snapshot.undecodable:
             name = (subject.namespace, subject.name)
-            return Remark(UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
+            return standings.Remark(standings.UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
         if progress.replicas is None or not is_evaluated:
-            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
-        return remark_unread_events(self._given.evaluation)
+            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return standings.remark_unread_events(self._given.evaluation)
 
-    def _why_other_unknown(self, subject: Subject, *, is_evaluated: bool) -> Remark | None:
+    def _why_other_unknown(
+        self, subject: Subject, *, is_evaluated: bool
+    ) -> standings.Remark | None:
         """Return why the state of a subject without replicas of KAITO is not known."""
         why = self._given.evaluation.known_subjects.why_not_all_known(subject)
         if why:
-            return Remark(NOT_LISTED, why)
+            return standings.Remark(standings.NOT_LISTED, why)
         why = why_undecodable_subject(self._given.snapshot, subject)
         if why:
-            return Remark(UNDECODABLE, why)
+            return standings.Remark(standings.UNDECODABLE, why)
         if not is_evaluated:
-            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
-        return remark_unread_events(self._given.evaluation)
+            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return standings.remark_unread_events(self._given.evaluation)
 
     def _known_replicas(self, subject: Subject, progress: ReplicaProgress) -> Replicas | None:
         """Return the replicas without the numbers of objects that cannot be read now."""
@@ -205,16 +196,20 @@ def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:
     return next((why for why in whys if why), "")
 
 
-def describe_progress(progress: ReplicaProgress) -> Remark | None:
+def describe_progress(progress: ReplicaProgress) -> standings.Remark | None:
     """Return what is not as wanted yet; None if everything is."""
     replicas = progress.replicas
     if replicas is None:
         return None
     if progress.is_stale:
         why = f"KAITO has acted on generation {progress.observed_generation} of {progress.generation}."
-        return Remark(STALE, why)
+        return standings.Remark(standings.STALE, why)
     if replicas.ready is not None and replicas.ready < replicas.desired:
-        return Remark(SCALING, f"{replicas.ready} of {replicas.desired} replicas are ready.")
+        return standings.Remark(
+            standings.SCALING, f"{replicas.ready} of {replicas.desired} replicas are ready."
+        )
     if replicas.updated is not None and replicas.updated < replicas.desired:
-        return Remark(UPDATING, f"{replicas.updated} of {replicas.desired} replicas are updated.")
+        return standings.Remark(
+            standings.UPDATING, f"{replicas.updated} of {replicas.desired} replicas are updated."
+        )
     return None
