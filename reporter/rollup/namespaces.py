@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Collection, Generator, Mapping
+from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -43,6 +45,14 @@ _CHART = re.compile(r"(?P<name>.+?)-(?P<revision>v?\d+\..*)")
 
 SETS_PER_BATCH = 200
 """InferenceSets that are rolled up without a pause: some milliseconds."""
+
+
+class _Counts(NamedTuple):
+    """The sums and the blockers over all subjects of a namespace."""
+
+    totals: records.Totals
+    groups: Mapping[records.GroupKey, records.Group]
+    next_deadline: datetime | None
 
 
 class NamespaceRollUp:
@@ -139,18 +149,15 @@ class NamespaceRollUp:
                 return None
             stand_in = before.harness if before is not None and before.is_bare else None
             harness = stand_in or enter_state(None, State.CURRENT, now=self._given.now)
-        totals = count_sets(sets.values())
-        groups = group_blockers(harness, sets, self._rules)
-        blockers = (each for group in groups.values() for each in group.values())
-        deadlines = (each.deadline for each in blockers if each.deadline is not None)
+        counts = self._count(before, harness, sets)
         return records.NamespaceRecord(
-            standing=self._make_standing(before, harness, totals, groups),
+            standing=self._make_standing(before, harness, counts),
             harness=harness,
             sets=sets,
             counted=counted,
-            totals=totals,
-            groups=groups,
-            next_deadline=min(deadlines, default=None),
+            totals=counts.totals,
+            groups=counts.groups,
+            next_deadline=counts.next_deadline,
             package=package,
             is_evaluated=is_evaluated,
             unlisted=self._unlisted,
@@ -158,6 +165,24 @@ class NamespaceRollUp:
             is_bare=is_bare,
             revision=self._revision,
         )
+
+    def _count(
+        self,
+        before: records.NamespaceRecord | None,
+        harness: records.Standing,
+        sets: Mapping[str, records.SetRecord],
+    ) -> _Counts:
+        if (
+            before is not None
+            and (before.harness, before.sets) == (harness, sets)
+            and not self._given.has_other_rules
+        ):
+            # A full pass touches all namespaces, of which most are as before.
+            return _Counts(before.totals, before.groups, before.next_deadline)
+        groups = group_blockers(harness, sets, self._rules)
+        blockers = (each for group in groups.values() for each in group.values())
+        deadlines = (each.deadline for each in blockers if each.deadline is not None)
+        return _Counts(count_sets(sets.values()), groups, min(deadlines, default=None))
 
     def _update_harness(
         self, subject: Subject, before: records.Standing | None, *, is_evaluated: bool
@@ -184,11 +209,10 @@ class NamespaceRollUp:
         self,
         before: records.NamespaceRecord | None,
         harness: records.Standing,
-        totals: records.Totals,
-        groups: Mapping[records.GroupKey, records.Group],
+        counts: _Counts,
     ) -> records.Standing:
         is_ending = harness.state is State.TERMINATING
-        state = harness.state if is_ending else worst_state(harness, totals)
+        state = harness.state if is_ending else worst_state(harness, counts.totals)
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
         state = State.UNKNOWN if may_hide_more else state
         standing = enter_state(
@@ -199,7 +223,7 @@ class NamespaceRollUp:
                 self._unlisted_whole.layer, NOT_LISTED, self._unlisted, since=standing.since
             )
             return replace(standing, blocker=blocker)
-        return replace(standing, blocker=None if is_ending else first_blocker(groups))
+        return replace(standing, blocker=None if is_ending else first_blocker(counts.groups))
 
 
 def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Package | None:
