@@ -1,11 +1,40 @@
-"""A fact that has changed is shown, whichever it is: none has to be listed for that."""
+"""A column of the status: what is declared is filled, and what has changed is shown."""
+
+import ast
+import inspect
 
 import pytest
 from msgspec.structs import replace
 
+from reporter.model import status_document
+from reporter.rollup import document
 from reporter.rollup.fold import fold
 from reporter.rollup.records import ReplicaProgress, RollUp, SetFacts
 from tests.support.rollups import stack_after
+
+
+PUBLISHED = (
+    status_document.Blocking,
+    status_document.ClusterStatus,
+    status_document.Contributing,
+    status_document.HarnessStatus,
+    status_document.InferenceSetStatus,
+    status_document.NamespaceStatus,
+    status_document.Suppressed,
+)
+
+
+@pytest.mark.parametrize("struct", PUBLISHED)
+def test_each_field_of_the_document_is_filled_where_it_is_rendered(struct):
+    calls = [
+        each
+        for each in ast.walk(ast.parse(inspect.getsource(document)))
+        if isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Name)
+        and each.func.id in {struct.__name__, "replace"}
+    ]
+    filled = {keyword.arg for each in calls for keyword in each.keywords}
+    assert set(struct.__struct_fields__) - filled == set()
 
 
 class Other:
