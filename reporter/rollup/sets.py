@@ -6,7 +6,7 @@ from reporter.kinds.core import PODS
 from reporter.kinds.gateway_api import HTTP_ROUTES
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.enums import Layer, Reason
+from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
@@ -20,7 +20,6 @@ from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.touched import Touched, route_outages
 from reporter.snapshot.lookups import why_undecodable
-from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import why_undecodable_subject
 
 
@@ -28,28 +27,6 @@ NOT_EVALUATED_YET = "It has not been evaluated yet."
 
 
 UNROUTED = "No HTTPRoute leads to it, so it cannot be reached through the Gateway."
-
-
-class Reachability:
-    """
-    Tells which InferenceSets have no route, while routes are read and a reason is about them.
-    """
-
-    def __init__(self, snapshot: Snapshot, rules: RollUpRules) -> None:
-        table = snapshot.tables.get(HTTP_ROUTES.table)
-        reasons: frozenset[Reason] = rules.route_reasons
-        self._is_read = (
-            table is not None
-            and isinstance(table.watch_state, Watching)
-            and any(rules.catalogue[reason].enabled for reason in reasons)
-        )
-        self._snapshot = snapshot
-
-    def why_not(self, subject: Subject) -> str:
-        """Return why requests cannot reach an InferenceSet; empty if they may."""
-        if subject.kind or not self._is_read or find_routes(self._snapshot, subject):
-            return ""
-        return UNROUTED
 
 
 class SetRollUp:
@@ -62,7 +39,12 @@ class SetRollUp:
         outages = route_outages(given.evaluation, rules)
         self._cut_off = frozenset(key.subject.namespace for key in outages)
         self._serving = rules.serving_reasons
-        self._reachability = Reachability(given.snapshot, rules)
+        routes = given.snapshot.tables.get(HTTP_ROUTES.table)
+        self._reads_routes = (
+            routes is not None
+            and isinstance(routes.watch_state, Watching)
+            and any(rules.catalogue[reason].enabled for reason in rules.route_reasons)
+        )
         why_uncounted = _why_uncounted(given, WORKSPACES, PODS)
         unlisted = given.evaluation.known_subjects.unknown_layers
         self._why_unlisted = unlisted.get(Layer.MODELDEPLOYMENT, "") or why_uncounted
@@ -80,7 +62,7 @@ class SetRollUp:
         facts = SetFacts(
             progress=progress,
             replicas=self._known_replicas(subject, progress),
-            unreachable=self._reachability.why_not(subject),
+            unreachable=self._why_unreachable(subject),
             not_judged=tuple(key.reason for key in found.unread),
         )
         if before is not None and before.facts == facts and self._stays(before, subject):
@@ -154,6 +136,16 @@ class SetRollUp:
         if not is_evaluated:
             return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
         return standings.remark_unread_events(self._given.evaluation)
+
+    def _why_unreachable(self, subject: Subject) -> str:
+        """
+        Return why no request reaches an InferenceSet, as none leads through the Gateway; empty if one may.
+
+        That is known while routes are read and a reason is about them.
+        """
+        if subject.kind or not self._reads_routes or find_routes(self._given.snapshot, subject):
+            return ""
+        return UNROUTED
 
     def _known_replicas(self, subject: Subject, progress: ReplicaProgress) -> Replicas | None:
         """Return the replicas without the numbers of objects that cannot be read now."""
