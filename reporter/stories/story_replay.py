@@ -312,9 +312,10 @@ class StoryReplay(ReplayedProcess):
         """
         episodes = self.announcement_state.episodes.items()
         return RollUpInput(
-            self.evaluation,
-            self.store.snapshot(),
-            looked_at=self.evaluation.subjects,
+            evaluation=self.evaluation,
+            snapshot=self.store.snapshot(),
+            changed=self.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=self.evaluation.subjects,
             dirty=self.store.take_dirty(),
             now=self.now,
             episodes={key: each.event.episode_start for key, each in episodes},
