@@ -9,8 +9,8 @@ from reporter.announcing.compose import EventComposer
 from reporter.announcing.message import MessageInput, ReportedTrouble, fill_remedy
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
+from reporter.history.held import Json, Patch
 from reporter.history.wanted import WantedEpisode, episode_number
-from reporter.history.writes import Json, Patch
 from reporter.kinds.health_events import (
     MAX_CAUSES,
     MAX_OBJECT,
