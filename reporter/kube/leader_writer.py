@@ -134,7 +134,7 @@ class LeaderWriter(Generic[Key, Write, Result]):
 
     @property
     def is_faulty(self) -> bool:
-        """Report that a fault of this program has kept this leader from writing, and nothing was since."""
+        """Report that a fault of this program has kept this leader from writing what is due."""
         return self._faulty and self._leadership.is_leader
 
     async def run(self) -> NoReturn:
