@@ -2,67 +2,36 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum, unique
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from reporter import PROGRAM_NAME
-from reporter.cli.arguments import (
+from reporter.cli.asking import BY_STATE, ExitCode, Terminal, run_asking, to_json
+from reporter.cli.command import (
     AS,
     AT,
+    EVALUATION_FLAGS,
     NAMESPACE,
-    REPEAT,
     REQUEST_TIMEOUT,
     RUN_FLAGS_NOTE,
-    Arguments,
-    CommandFlag,
-    parse_arguments,
-    render_flags,
+    Command,
+    output,
 )
-from reporter.cli.asking import BY_STATE, ExitCode, Terminal, run_asking, to_json
 from reporter.cli.source_arguments import FILE, KUBECONFIG, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import describe_gaps
 from reporter.model.states import State
 from reporter.model.status_document import Blocking, StatusDocument
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, Flag, SettingsError
+from reporter.settings.arguments import REPEAT
 from reporter.settings.errors import ConfigurationError
+from reporter.settings.parsers import choice_parser
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 from reporter.status.summary import describe_missing, summarize
 from reporter.status.table import CLUSTER_NAME, NOTHING, AnySubject, TextTable, describe_blocking
-
-
-CHECK_FLAGS: Sequence[CommandFlag] = (
-    CommandFlag("output", "The format.", "table|json|junit", short="o", default="table"),
-    NAMESPACE,
-    CommandFlag(
-        "from",
-        "What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
-        " standard input.",
-        "cluster|PATH",
-        default="cluster",
-    ),
-    AT,
-    CommandFlag(
-        "fail-on",
-        "warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
-        " answer.",
-        "warning|never",
-        default="warning",
-    ),
-    CommandFlag(
-        "context",
-        "The context of the kubeconfig; empty: its current one. Given several times, the clusters"
-        " are shown side by side.",
-        "NAME",
-        repeats=True,
-    ),
-    AS,
-    REQUEST_TIMEOUT,
-)
 
 
 # --------------------------------------------------------------------
@@ -140,10 +109,9 @@ class CheckRun:
 
 def _name(arguments: Arguments, source: str) -> str:
     """Return how a cluster without a given context is called."""
-    given = [each for each in arguments.run_flags if each.startswith(f"--{KUBECONFIG}=")]
     if source != CLUSTER:
         return source.removeprefix(FILE)
-    return given[-1].partition("=")[2] if given else "current context"
+    return arguments.settings.get(KUBECONFIG, "current context")
 
 
 # --------------------------------------------------------------------
@@ -279,41 +247,19 @@ def _failure(subject: AnySubject) -> str:
 # The command ``check``.
 
 
-FAIL_ON = ("warning", "never")
-
-HELP = f"""\
-Evaluate a cluster once, as a pipeline does, and write nothing.
-
-Usage:
-  {PROGRAM_NAME} check [NS[/SET] | cluster] [FLAGS]
-
-It is `status --from=cluster --exit-code`, with JUnit XML and with several
-clusters side by side: it asks no reporter, so none has to run. In JUnit XML
-each subject is a test case, and one that is not Current has failed.
-
-{{examples}}
-
-{{flags}}
-
-{RUN_FLAGS_NOTE}
-
-Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
---fail-on=warning by the worst state of all clusters: 0 Current, 3 InProgress,
-4 Failed, 5 Unknown, 6 NotFound or Terminating. With --fail-on=never 0
-otherwise."""
+@unique
+class FailOn(StrEnum):
+    WARNING = "warning"
+    NEVER = "never"
 
 
-def run_check(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, CHECK_FLAGS)
-    form = arguments.choice("output", CheckFormat)
-    fail_on = arguments.values["fail-on"]
-    if fail_on not in FAIL_ON:
-        raise SettingsError(f"--fail-on={fail_on}", f"must be one of {', '.join(FAIL_ON)}")
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    form: CheckFormat = arguments.value("output")
+    fails = arguments.value("fail-on") is FailOn.WARNING
     target = parse_target(arguments.names, arguments.values["namespace"])
     terminal = Terminal(environ)
     run = CheckRun(arguments, target, environ, terminal)
-    return run_asking(_check(run, target, form, terminal, fails=fail_on != "never"), terminal)
+    return run_asking(_check(run, target, form, terminal, fails=fails), terminal)
 
 
 async def _check(
@@ -334,5 +280,55 @@ def _exit_code(clusters: Sequence[CheckedCluster], target: Target, *, fails: boo
     return BY_STATE[worst] if fails else ExitCode.MET
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(CHECK_FLAGS))
+CHECK = Command(
+    run=_run,
+    summary="Evaluate one or more clusters once, as a pipeline does.",
+    usage="check [NS[/SET] | cluster] [FLAGS]",
+    about="""\
+It is `status --from=cluster --exit-code`, with JUnit XML and with several
+clusters side by side: it asks no reporter, so none has to run, and writes
+nothing. In JUnit XML each subject is a test case, and one that is not Current
+has failed.""",
+    examples=(
+        ("check", "the current cluster, and an exit code"),
+        ("check team-a/qwen --context=staging", "one InferenceSet of another cluster"),
+        ("check --context=eu --context=us -o json", "two clusters side by side"),
+        ("check --from=dump/ -o junit > report.xml", "a dump, for a pipeline"),
+    ),
+    flags=(
+        output(CheckFormat),
+        NAMESPACE,
+        Flag(
+            name="from",
+            help="What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
+            " standard input.",
+            placeholder="cluster|PATH",
+            default="cluster",
+        ),
+        AT,
+        Flag(
+            name="fail-on",
+            help="warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
+            " answer.",
+            parse=choice_parser(FailOn),
+            default="warning",
+        ),
+        Flag(
+            name="context",
+            help="The context of the kubeconfig; empty: its current one. Given several times, the clusters"
+            " are shown side by side.",
+            placeholder="NAME",
+            repeats=True,
+        ),
+        AS,
+        REQUEST_TIMEOUT,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
+
+Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
+--fail-on=warning by the worst state of all clusters: 0 Current, 3 InProgress,
+4 Failed, 5 Unknown, 6 NotFound or Terminating. With --fail-on=never 0
+otherwise.""",
+)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.arguments import Arguments
 from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking, to_json, to_yaml
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
@@ -11,7 +10,7 @@ from reporter.cli.status_output import ChangePrinter, show_answers
 from reporter.kube.client import RestClient
 from reporter.model.fleet_status import FleetDocument
 from reporter.process.clock import Clock
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, SettingsError
 from reporter.status.fleet_table import (
     AGE_COLUMNS,
     describe_fleet_gaps,

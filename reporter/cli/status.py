@@ -1,17 +1,21 @@
 """The command ``status``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from reporter import PROGRAM_NAME
-from reporter.cli.arguments import (
-    RUN_FLAGS_NOTE,
-    STATUS_FLAGS,
-    Arguments,
-    parse_arguments,
-    render_flags,
-)
 from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.command import (
+    ACCESS,
+    AT,
+    EVALUATION_FLAGS,
+    FROM,
+    NAMESPACE,
+    RUN_FLAGS_NOTE,
+    Command,
+    output,
+    switch,
+)
 from reporter.cli.dump import dump_command
 from reporter.cli.fleet import run_fleet_status
 from reporter.cli.history import HistoryReading
@@ -21,57 +25,22 @@ from reporter.cli.status_output import Printer, show_answers
 from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1_schema import render_schema
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, Flag, SettingsError
+from reporter.settings.parsers import parse_any_duration
 from reporter.status.source import Target
 from reporter.status.summary import summarize
 
 
 PLUGIN_WORDS = "|".join(sorted(PLUGIN_COMMANDS - {PLUGIN_DEFAULT_COMMAND}))
-HELP = f"""\
-Show the status of the control plane, of a namespace, or of one InferenceSet.
-
-Usage:
-  {PROGRAM_NAME} status [NS[/SET] | cluster] [FLAGS]
-  {PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]
-  kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]
-  kubectl productionstack-status {PLUGIN_WORDS} ...
-
-Without a name: the control plane and each workload namespace. READY and UPDATED
-are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
-ACTS names who must act: user, platform, or nobody yet (transient). The status
-comes from a reporter that runs, or from this program, which then reads the
-cluster once, or with --watch watches it, and writes nothing.
-
-With --history: the episodes that a reporter keeps with --store=healthevents, by
-reason and subject; -o wide shows each one with its message.
-
-{{examples}}
-
-{{flags}}
-
-{RUN_FLAGS_NOTE}
-
-A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
-that the server does not have:
-
-{{dump}}
-
-Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
-line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
-0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating."""
 
 
-def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, STATUS_FLAGS)
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if arguments.is_set("schema"):
         document = FleetDocument if asks_hub(arguments) else StatusDocument
         print(render_schema(document), end="")
         return ExitCode.MET
     if asks_hub(arguments):
-        return run_fleet_status(
-            arguments, arguments.choice("output", Format), Terminal(environ), environ
-        )
+        return run_fleet_status(arguments, arguments.value("output"), Terminal(environ), environ)
     lists_sets = arguments.is_set("all-namespaces")
     if lists_sets and (arguments.names or arguments.values["namespace"]):
         raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
@@ -82,14 +51,12 @@ def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
     if arguments.is_set("history"):
-        history = HistoryReading(
-            arguments, target, arguments.choice("output", Format), terminal, environ
-        )
+        history = HistoryReading(arguments, target, arguments.value("output"), terminal, environ)
         return run_asking(history.run(), terminal)
     printer = Printer(
         terminal,
         target,
-        arguments.choice("output", Format),
+        arguments.value("output"),
         lists_sets=lists_sets,
         with_head=not arguments.is_set("no-headers"),
     )
@@ -128,5 +95,65 @@ class _Status:
         return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(STATUS_FLAGS), dump=dump_command())
+STATUS = Command(
+    run=_run,
+    summary="Show the status of the cluster, a namespace or an InferenceSet.",
+    usage="status [NS[/SET] | cluster] [FLAGS]",
+    further_usage=(
+        f"{PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]",
+        "kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]",
+        f"kubectl productionstack-status {PLUGIN_WORDS} ...",
+    ),
+    about="""\
+Without a name: the control plane and each workload namespace. READY and UPDATED
+are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
+ACTS names who must act: user, platform, or nobody yet (transient). The status
+comes from a reporter that runs, or from this program, which then reads the
+cluster once, or with --watch watches it, and writes nothing.
+
+With --history: the episodes that a reporter keeps with --store=healthevents, by
+reason and subject; -o wide shows each one with its message.""",
+    examples=(
+        ("status", "the control plane and every workload namespace"),
+        ("status -n team-a qwen -o wide", "one InferenceSet, as status team-a/qwen"),
+        ("status -A --context=production", "the InferenceSets of another cluster"),
+        ("status team-a --as=jane --request-timeout=30s", "what jane would see"),
+        ("status --from=http://127.0.0.1:8082 -w", "a reporter, and what changes"),
+    ),
+    flags=(
+        output(Format),
+        NAMESPACE,
+        switch(
+            "all-namespaces", "List the InferenceSets of all namespaces, one a line.", short="A"
+        ),
+        switch("no-headers", "Leave out the headers of a table."),
+        switch("watch", "Go on, and print what changes. Not for dumps.", short="w"),
+        FROM,
+        AT,
+        switch("exit-code", "End with 3 to 6 if the worst state is not Current."),
+        switch(
+            "history", "Show what was wrong, how long and how often, as the HealthEvents show."
+        ),
+        Flag(
+            name="since",
+            help="With --history: how far to look back.",
+            placeholder="TIME",
+            default="24h",
+            parse=parse_any_duration,
+        ),
+        switch("schema", "Print the JSON Schema of --output=json, and end."),
+        *ACCESS,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
+
+A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
+that the server does not have:
+
+{dump_command()}
+
+Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
+line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
+0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating.""",
+)

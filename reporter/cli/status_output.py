@@ -6,10 +6,10 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from reporter.cli.arguments import Arguments
 from reporter.cli.asking import Format, Terminal, to_json, to_yaml
 from reporter.model.sanitize import human_duration
 from reporter.model.status_document import StatusDocument
+from reporter.settings import Arguments
 from reporter.status.detail_table import render_blocking, render_set, render_suppressed
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 from reporter.status.summary import describe_missing, suppressed_of

@@ -18,7 +18,7 @@ from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings import zap
 from reporter.settings.announcing import AnnouncingSettings
 from reporter.settings.enums import LogFormat, ScrapeMode
-from reporter.settings.flags import Flag, FlagGroup, flag
+from reporter.settings.flags import Flag, FlagGroup, flag, flag_of_field
 from reporter.settings.hub import HubSettings
 from reporter.settings.parsers import (
     MAX_PORT,
@@ -263,7 +263,7 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
 
 
 FLAGS: tuple[Flag, ...] = tuple(
-    found for each in fields(Settings) if (found := Flag.of_field(each)) is not None
+    found for each in fields(Settings) if (found := flag_of_field(each)) is not None
 )
 
 FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)
