@@ -1,7 +1,6 @@
 """The exit codes and flags that test, lint and docs share."""
 
-from reporter.cli.command import Flag
-from reporter.settings import Arguments, SettingsError
+from reporter.settings import Flag
 from reporter.settings.parsers import parse_packs
 
 
@@ -23,7 +22,4 @@ PACKS = Flag(
 )
 
 
-def refuse_run_flags(arguments: Arguments) -> None:
-    """Raise SettingsError for a flag of ``run`` that shapes an evaluation: it has no effect here."""
-    for name in arguments.settings:
-        raise SettingsError(f"--{name}", "has no effect here; a story gives its own under `flags`")
+HINT = "; a story gives its own under `flags`"

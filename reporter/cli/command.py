@@ -30,7 +30,7 @@ class Command(Struct, frozen=True, kw_only=True):
     *about* stands before the examples. *notes* stand after the flags; without them the flags of
     Settings are listed. *flags*: its own. *settings*: names of the flags of Settings that it takes.
     *values*: what its argument may be, if that is a closed set. *takes_names*: it takes arguments that
-    are no flags. *on_refusal* is told of a command line that is refused, before the user is.
+    are no flags. *hint*: what to do instead of giving another flag of Settings. *on_refusal* is told of a command line that is refused, before the user is.
     """
 
     run: Callable[[Arguments, Mapping[str, str]], int]
@@ -44,13 +44,16 @@ class Command(Struct, frozen=True, kw_only=True):
     notes: str = ""
     values: Sequence[str] = ()
     takes_names: bool = True
+    hint: str = ""
     on_refusal: Callable[[Sequence[str], SettingsError], None] | None = None
 
     def parse(self, argv: Sequence[str]) -> Arguments:
         """Raises SettingsError."""
         if argv and not (self.flags or self.settings or self.takes_names):
             raise SettingsError("", f"unexpected argument {argv[0]!r}; {self.usage} takes none")
-        return parse_arguments(argv, self.flags, self.settings, takes_names=self.takes_names)
+        return parse_arguments(
+            argv, self.flags, self.settings, takes_names=self.takes_names, hint=self.hint
+        )
 
 
 @contextmanager

@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "status",
     "wait": "wait",
     "explain": "explain",
-    "check": "check",
+    "check": "status",
     "silence": "silence",
     "job-status": "job_status",
     "check-config": "check_config",

@@ -6,14 +6,13 @@ from pathlib import Path
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.problems import CatalogueError
 from reporter.catalogue.published_reasons import render_reasons
-from reporter.cli.authoring import EXIT_PASSED, OVERLAY, PACKS, refuse_run_flags
+from reporter.cli.authoring import EXIT_PASSED, HINT, OVERLAY, PACKS
 from reporter.cli.command import Command
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.settings import Arguments, SettingsError
 
 
 def _run(arguments: Arguments, _: Mapping[str, str]) -> int:
-    refuse_run_flags(arguments)
     if arguments.names:
         raise SettingsError("", f"unexpected argument {arguments.names[0]!r}; docs takes none")
     text = arguments.values["catalogue-overlay"]
@@ -42,6 +41,7 @@ overlay that of one's own catalogue.""",
         ("docs --catalogue-overlay=own.yaml > own.md", "of one's own"),
     ),
     flags=(OVERLAY, PACKS),
+    hint=HINT,
     notes="""\
 Exit codes: 0 rendered, 2 the overlay or the command line is refused.""",
 )

@@ -165,6 +165,6 @@ class _Printer:
                 yield to_yaml(raw)
             case Format.NAME:
                 yield from (each.name for each in document.clusters)
-            case Format.TABLE | Format.WIDE:
+            case _:
                 for each in document.clusters:
                     yield from render_cluster(each, colour=self._terminal.colour)

@@ -10,7 +10,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose
-from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, PACKS, refuse_run_flags
+from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
 from reporter.cli.command import Command, output
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
 from reporter.evaluation.registry import SPECS
@@ -27,7 +27,6 @@ from reporter.stories.files import (
 
 
 def _run(arguments: Arguments, _: Mapping[str, str]) -> int:
-    refuse_run_flags(arguments)
     form = arguments.value("output")
     if not arguments.names:
         raise SettingsError("", "name the files or folders to check")
@@ -148,6 +147,7 @@ and line. check-config checks flags and one overlay, as run does.""",
         output(ResultFormat),
         PACKS,
     ),
+    hint=HINT,
     notes="""\
 Exit codes: 0 nothing is wrong, 1 a file has problems, 2 the command line is
 refused.""",

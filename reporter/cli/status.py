@@ -1,16 +1,20 @@
 """The command ``status``."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.command import (
     ACCESS,
+    AS,
     AT,
     EVALUATION_FLAGS,
     FROM,
     NAMESPACE,
+    REQUEST_TIMEOUT,
     RUN_FLAGS_NOTE,
     Command,
     output,
@@ -19,14 +23,16 @@ from reporter.cli.command import (
 from reporter.cli.dump import dump_command
 from reporter.cli.fleet import run_fleet_status
 from reporter.cli.history import HistoryReading
-from reporter.cli.source_arguments import FILE, asks_hub, parse_target
+from reporter.cli.side_by_side import ask_side_by_side
+from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, show_answers
 from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1_schema import render_schema
 from reporter.settings import Arguments, Flag, SettingsError
-from reporter.settings.parsers import parse_any_duration
+from reporter.settings.arguments import REPEAT
+from reporter.settings.parsers import choice_parser, parse_any_duration
 from reporter.status.source import Target
 from reporter.status.summary import summarize
 
@@ -39,8 +45,11 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         document = FleetDocument if asks_hub(arguments) else StatusDocument
         print(render_schema(document), end="")
         return ExitCode.MET
+    form: Format = arguments.value("output")
+    if form is Format.JUNIT:
+        _refuse_for_junit(arguments)
     if asks_hub(arguments):
-        return run_fleet_status(arguments, arguments.value("output"), Terminal(environ), environ)
+        return run_fleet_status(arguments, form, Terminal(environ), environ)
     lists_sets = arguments.is_set("all-namespaces")
     if lists_sets and (arguments.names or arguments.values["namespace"]):
         raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
@@ -51,17 +60,38 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
     if arguments.is_set("history"):
-        history = HistoryReading(arguments, target, arguments.value("output"), terminal, environ)
+        history = HistoryReading(arguments, target, form, terminal, environ)
         return run_asking(history.run(), terminal)
+    if form is Format.JUNIT:
+        openers = {_name(arguments): SourceOpener(arguments, target, environ, terminal)}
+        fails = arguments.is_set("exit-code")
+        return run_asking(ask_side_by_side(openers, target, form, terminal, fails=fails), terminal)
     printer = Printer(
         terminal,
         target,
-        arguments.value("output"),
+        form,
         lists_sets=lists_sets,
         with_head=not arguments.is_set("no-headers"),
     )
     command = _Status(arguments, target, printer, terminal, environ)
     return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
+
+
+def _refuse_for_junit(arguments: Arguments) -> None:
+    """Raise SettingsError for what has no test cases."""
+    for name in ("watch", "all-namespaces", "history"):
+        if arguments.is_set(name):
+            raise SettingsError(f"--{name}", "does not go with --output=junit")
+    if asks_hub(arguments):
+        raise SettingsError("--output=junit", "does not apply to --from=hub")
+
+
+def _name(arguments: Arguments) -> str:
+    """Return how a cluster without a given context is called."""
+    kind, colon, text = arguments.values["from"].partition(":")
+    if colon:
+        return text if f"{kind}:" == FILE else arguments.values["from"]
+    return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
 
 
 class _Status:
@@ -112,7 +142,9 @@ comes from a reporter that runs, or from this program, which then reads the
 cluster once, or with --watch watches it, and writes nothing.
 
 With --history: the episodes that a reporter keeps with --store=healthevents, by
-reason and subject; -o wide shows each one with its message.""",
+reason and subject; -o wide shows each one with its message.
+
+In JUnit XML each subject is a test case; one that is not Current has failed.""",
     examples=(
         ("status", "the control plane and every workload namespace"),
         ("status -n team-a qwen -o wide", "one InferenceSet, as status team-a/qwen"),
@@ -156,4 +188,88 @@ that the server does not have:
 Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
 line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
 0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating.""",
+)
+
+
+# --------------------------------------------------------------------
+# The command ``check``: ``status --from=cluster --exit-code``, of several clusters side by side.
+
+
+@unique
+class CheckFormat(StrEnum):
+    TABLE = Format.TABLE
+    JSON = Format.JSON
+    JUNIT = Format.JUNIT
+
+
+@unique
+class FailOn(StrEnum):
+    WARNING = "warning"
+    NEVER = "never"
+
+
+def _run_check(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    form, fails = Format(arguments.value("output")), arguments.value("fail-on") is FailOn.WARNING
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    place = arguments.values["from"]
+    source = place if place == CLUSTER or place.startswith(FILE) else f"{FILE}{place}"
+    contexts = list(dict.fromkeys(arguments.values["context"].split(REPEAT)))
+    if source != CLUSTER and len(contexts) > 1:
+        raise SettingsError("--context", "a dump is of one cluster; leave it out")
+    terminal = Terminal(environ)
+    values = {**arguments.values, "from": source, "reporter-namespace": ""}
+    each_alone = [replace(arguments, values={**values, "context": each}) for each in contexts]
+    openers = {_name(each): SourceOpener(each, target, environ, terminal) for each in each_alone}
+    return run_asking(ask_side_by_side(openers, target, form, terminal, fails=fails), terminal)
+
+
+CHECK = Command(
+    run=_run_check,
+    summary="Evaluate one or more clusters once, as a pipeline does.",
+    usage="check [NS[/SET] | cluster] [FLAGS]",
+    about="""\
+It is `status --from=cluster --exit-code`, with several clusters side by side:
+it asks no reporter, so none has to run, and writes nothing.""",
+    examples=(
+        ("check", "the current cluster, and an exit code"),
+        ("check team-a/qwen --context=staging", "one InferenceSet of another cluster"),
+        ("check --context=eu --context=us -o json", "two clusters side by side"),
+        ("check --from=dump/ -o junit > report.xml", "a dump, for a pipeline"),
+    ),
+    flags=(
+        output(CheckFormat),
+        NAMESPACE,
+        Flag(
+            name="from",
+            help="What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
+            " standard input.",
+            placeholder="cluster|PATH",
+            default="cluster",
+        ),
+        AT,
+        Flag(
+            name="fail-on",
+            help="warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
+            " answer.",
+            parse=choice_parser(FailOn),
+            default="warning",
+        ),
+        Flag(
+            name="context",
+            help="The context of the kubeconfig; empty: its current one. Given several times, the clusters"
+            " are shown side by side.",
+            placeholder="NAME",
+            repeats=True,
+        ),
+        AS,
+        REQUEST_TIMEOUT,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
+
+Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
+--fail-on=warning by the worst state of all clusters: 0 Current, 3 InProgress,
+4 Failed, 5 Unknown, 6 NotFound or Terminating. With --fail-on=never 0
+otherwise.""",
 )

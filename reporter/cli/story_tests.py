@@ -15,9 +15,9 @@ from reporter.cli.authoring import (
     EXIT_DIFFERENT,
     EXIT_PASSED,
     EXIT_REFUSED,
+    HINT,
     OVERLAY,
     PACKS,
-    refuse_run_flags,
 )
 from reporter.cli.command import WIDTH, Command, output, switch
 from reporter.controller.coverage import find_idle_reasons
@@ -220,7 +220,6 @@ def _note_lines(settings: Settings) -> Iterator[str]:
 
 
 def _run_test(arguments: Arguments, _: Mapping[str, str]) -> int:
-    refuse_run_flags(arguments)
     if arguments.is_set("schema"):
         print(render_story_schema(), end="")
         return EXIT_PASSED
@@ -298,6 +297,7 @@ and nothing else.""",
         ),
         switch("schema", "Print the JSON Schema of a story's file, and end."),
     ),
+    hint=HINT,
     notes="""\
 Exit codes: 0 all stories pass, 1 one announces something else, 2 a file, the
 overlay or the command line is refused.""",

@@ -26,7 +26,7 @@ Kubernetes sets variables with our prefix too: those of a Service, such as …_S
 """
 
 REPEAT = "\n"
-"""What divides the values of a flag that was given several times."""
+"""The character between the values of a flag that was given several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,25 @@ def parse_arguments(
     settings: Collection[str],
     *,
     takes_names: bool = True,
+    hint: str = "",
 ) -> Arguments:
     """
     Raise SettingsError for a flag that the command does not have, with the nearest that it has.
 
-    *flags*: its own. *settings*: the names of the flags of Settings that it takes.
+    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to do
+    instead of giving another one of these.
     """
-    return _Parser(flags, settings, takes_names=takes_names).parse(argv)
+    return _Parser(flags, settings, takes_names=takes_names, hint=hint).parse(argv)
 
 
 class _Parser:
     def __init__(
-        self, flags: Sequence[Flag], settings: Collection[str], *, takes_names: bool
+        self, flags: Sequence[Flag], settings: Collection[str], *, takes_names: bool, hint: str
     ) -> None:
         self._own = {flag.name: flag for flag in flags}
         self._flags = {name: FLAGS_BY_NAME[name] for name in settings} | self._own
         self._by_short = {flag.short: flag for flag in flags if flag.short}
-        self._takes_names = takes_names
+        self._takes_names, self._hint = takes_names, hint
 
     def parse(self, argv: Sequence[str]) -> Arguments:
         names: list[str] = []
@@ -125,7 +127,7 @@ class _Parser:
         if name in FLAG_NAMES:
             owner = "hub" if FLAGS_BY_NAME[name].group is FlagGroup.HUB else "run"
             of = f"of {owner} only" if self._takes_names else f"of the command {owner}"
-            return f"is a flag {of}, and has no effect here"
+            return f"is a flag {of}, and has no effect here{self._hint}"
         offer = suggest(name, self._flags, form="--{}", otherwise="--help lists all")
         return f"there is no such flag; {offer}"
 
