@@ -15,7 +15,7 @@ from devcluster.example.stack import manifests
 from e2e.image import IMAGE
 from e2e.image.container import RuncContainer
 from e2e.image.storage import Storage
-from reporter.cli.commands import COMMANDS
+from reporter.cli.command import COMMANDS
 
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

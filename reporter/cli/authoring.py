@@ -9,14 +9,12 @@ EXIT_DIFFERENT = 1
 EXIT_REFUSED = 2
 
 OVERLAY = Flag(
-    name="catalogue-overlay",
-    help="The overlay of the catalogue; empty: the shipped catalogue.",
-    placeholder="FILE",
+    "catalogue-overlay", "The overlay of the catalogue; empty: the shipped catalogue.", "FILE"
 )
 PACKS = Flag(
-    name="packs",
-    help="Packs of the catalogue: names, or folders with a /.",
-    placeholder="PACKS",
+    "packs",
+    "Packs of the catalogue: names, or folders with a /.",
+    "PACKS",
     default="kaito",
     parse=parse_packs,
 )

@@ -1,10 +1,11 @@
-"""The declaration of a command, and the flags that several commands have."""
+"""The declaration of a command, the list of all, and the flags that several have."""
 
 import gc
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from importlib import import_module
 
 from msgspec import Struct
 
@@ -56,6 +57,41 @@ class Command(Struct, frozen=True, kw_only=True):
         )
 
 
+# --------------------------------------------------------------------
+# All commands.
+
+
+COMMANDS: Mapping[str, str] = {
+    "run": "processes",
+    "hub": "processes",
+    "status": "status",
+    "wait": "wait",
+    "explain": "explain",
+    "check": "status",
+    "silence": "silence",
+    "job-status": "job_status",
+    "check-config": "check_config",
+    "lint": "lint",
+    "test": "story_tests",
+    "docs": "docs",
+    "completion": "completion",
+    "version": "processes",
+}
+"""The module of each command, in the order of ``--help``. It is imported when it is needed."""
+
+
+def find_command(name: str) -> Command:
+    """Import the command of a name in COMMANDS: what only it needs takes a second and tens of MiB."""
+    with uncollected_imports():
+        module = import_module(f"reporter.cli.{COMMANDS[name]}")
+    command: Command = getattr(module, name.upper().replace("-", "_"))
+    return command
+
+
+def all_commands() -> Mapping[str, Command]:
+    return {name: find_command(name) for name in COMMANDS}
+
+
 @contextmanager
 def uncollected_imports() -> Iterator[None]:
     """
@@ -97,65 +133,47 @@ RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup
 
 def switch(name: str, help_: str, short: str = "") -> Flag:
     """Declare a boolean flag of a command."""
-    return Flag(name=name, help=help_, default="false", parse=parse_boolean, short=short)
+    return Flag(name, help_, default="false", parse=parse_boolean, short=short)
 
 
 def output(kind: type[StrEnum]) -> Flag:
     """Declare the flag for the format; its default is the first member."""
-    return Flag(
-        name="output",
-        help="The format.",
-        default=next(iter(kind)),
-        parse=choice_parser(kind),
-        short="o",
-    )
+    parse = choice_parser(kind)
+    return Flag("output", "The format.", short="o", default=parse.choices[0], parse=parse)
 
 
 FROM = Flag(
-    name="from",
-    help="Where the status comes from. reporter: a pod of the reporter, through the API server. URL: its"
+    "from",
+    "Where the status comes from. reporter: a pod of the reporter, through the API server. URL: its"
     " status address, as after kubectl port-forward. cluster: this program reads the cluster and"
     " evaluates it. file:PATH: a dump, as a folder, a file, or - for standard input. auto: the"
     " reporter, else the cluster. hub, or hub:URL: the clusters of a hub (status alone).",
-    placeholder="auto|reporter|cluster|file:PATH|URL|hub",
+    "auto|reporter|cluster|file:PATH|URL|hub",
     default="auto",
 )
-NAMESPACE = Flag(
-    name="namespace",
-    help="The namespace, so that only SET is named.",
-    placeholder="NS",
-    short="n",
-)
-CONTEXT = Flag(
-    name="context",
-    help="The context of the kubeconfig; empty: its current one.",
-    placeholder="NAME",
-)
-AS = Flag(
-    name="as",
-    help="Act as this user, as kubectl does; needs the permission to impersonate.",
-    placeholder="USER",
-)
+NAMESPACE = Flag("namespace", "The namespace, so that only SET is named.", "NS", short="n")
+CONTEXT = Flag("context", "The context of the kubeconfig; empty: its current one.", "NAME")
+AS = Flag("as", "Act as this user, as kubectl does; needs the permission to impersonate.", "USER")
 REQUEST_TIMEOUT = Flag(
-    name="request-timeout",
-    help="Give up a request after this time, such as 30s, 2m or 30 (seconds); 0: each has a limit of"
+    "request-timeout",
+    "Give up a request after this time, such as 30s, 2m or 30 (seconds); 0: each has a limit of"
     " its own.",
-    placeholder="TIME",
+    "TIME",
     default="0",
     parse=parse_any_duration,
 )
 REPORTER_NAMESPACE = Flag(
-    name="reporter-namespace",
-    help="The namespace of the reporter's pods; empty: they are looked for in all.",
-    placeholder="NS",
+    "reporter-namespace",
+    "The namespace of the reporter's pods; empty: they are looked for in all.",
+    "NS",
 )
 ACCESS = (REPORTER_NAMESPACE, CONTEXT, AS, REQUEST_TIMEOUT)
 """The flags that name the cluster, and the user to reach it as."""
 
 AT = Flag(
-    name="at",
-    help="The moment to evaluate a dump at; empty: the newest time in it.",
-    placeholder="TIME",
+    "at",
+    "The moment to evaluate a dump at; empty: the newest time in it.",
+    "TIME",
     parse=parse_optional_moment,
 )
 

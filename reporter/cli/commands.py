@@ -7,11 +7,10 @@ of MiB.
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
-from reporter.cli.command import Command, uncollected_imports
+from reporter.cli.command import COMMANDS, all_commands, find_command
 from reporter.model.suggest import suggest
 from reporter.process.log_format import one_line
 from reporter.settings import SettingsError
@@ -26,23 +25,6 @@ outside of a pod, name a command before the flags:
   run --dry-run  the same, printing Events and writing nothing
   status         say what is wrong, once
 --help lists all commands"""
-COMMANDS: Mapping[str, str] = {
-    "run": "processes",
-    "hub": "processes",
-    "status": "status",
-    "wait": "wait",
-    "explain": "explain",
-    "check": "status",
-    "silence": "silence",
-    "job-status": "job_status",
-    "check-config": "check_config",
-    "lint": "lint",
-    "test": "story_tests",
-    "docs": "docs",
-    "completion": "completion",
-    "version": "processes",
-}
-"""The module of each command, in the order of ``--help``. It is imported when it is needed."""
 
 HELP_FLAGS = frozenset({"-h", "-help", "--help"})
 HELP_ARGUMENTS = HELP_FLAGS | {"help"}
@@ -75,18 +57,6 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         if command.on_refusal is not None:
             command.on_refusal(arguments, err)
         return _print_refusal(str(err))
-
-
-def find_command(name: str) -> Command:
-    """Import the command of a name in COMMANDS: what only it needs takes a second and tens of MiB."""
-    with uncollected_imports():
-        module = import_module(f"reporter.cli.{COMMANDS[name]}")
-    command: Command = getattr(module, name.upper().replace("-", "_"))
-    return command
-
-
-def all_commands() -> Mapping[str, Command]:
-    return {name: find_command(name) for name in COMMANDS}
 
 
 def run_plugin(argv: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
-from reporter.cli.command import Command
-from reporter.cli.commands import all_commands, find_command
+from reporter.cli.command import Command, all_commands, find_command
 from reporter.settings import FLAGS, Arguments, Flag, SettingsError
 from reporter.settings.parsers import parse_boolean
 
@@ -22,9 +21,7 @@ from reporter.settings.parsers import parse_boolean
 DEFAULT_COMMAND = "run"
 """The command whose flags are completed where no command is named."""
 
-HELP = Flag(
-    name="help", help="Show the help of the command.", default="false", parse=parse_boolean
-)
+HELP = Flag("help", "Show the help of the command.", default="false", parse=parse_boolean)
 
 
 def taken_flags(command: Command) -> tuple[Flag, ...]:

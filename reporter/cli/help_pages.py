@@ -53,7 +53,11 @@ def render_command_help(command: Command) -> str:
         command.about,
         _render_examples(command),
         _render_flags("Flags", command.flags),
-        *((command.notes,) if command.notes else (*_render_groups(taken), taken and CLOSING)),
+        *(
+            (command.notes,)
+            if command.notes
+            else (*_render_groups(taken), CLOSING if taken else "")
+        ),
     )
     return "\n\n".join(part for part in parts if part)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.published_reasons import render_table
-from reporter.cli.command import Command
-from reporter.cli.commands import all_commands
+from reporter.cli.command import Command, all_commands
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.coverage import (
     reasons_partly_unknown_without,
@@ -100,8 +99,12 @@ def _command_section(name: str, command: Command) -> str:
     if command.flags:
         parts.append(_command_flag_table(command.flags).rstrip("\n"))
     if command.settings:
-        groups = {flag.group: None for flag in FLAGS if flag.name in command.settings}
-        links = ", ".join(f"[{each.value}](flags.md#{_anchor(each.value)})" for each in groups)
+        taken = {flag.group for flag in FLAGS if flag.name in command.settings}
+        links = ", ".join(
+            f"[{each.value}](flags.md#{_anchor(each.value)})"
+            for each in FlagGroup
+            if each in taken
+        )
         parts.append(f"Also flags of: {links}.")
     return "\n\n".join(parts) + "\n"
 

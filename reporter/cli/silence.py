@@ -219,16 +219,10 @@ docs/silences.md.""",
     ),
     flags=(
         Flag(
-            name="until",
-            help="When it ends: a time such as 2026-12-01T00:00:00Z, or 90m from now.",
-            placeholder="TIME",
+            "until", "When it ends: a time such as 2026-12-01T00:00:00Z, or 90m from now.", "TIME"
         ),
-        Flag(name="why", help="Why; shown with the silence.", placeholder="TEXT"),
-        Flag(
-            name="by",
-            help="Who silences; empty: the name of the user of this machine.",
-            placeholder="NAME",
-        ),
+        Flag("why", "Why; shown with the silence.", "TEXT"),
+        Flag("by", "Who silences; empty: the name of the user of this machine.", "NAME"),
         switch("apply", "Annotate the namespace or InferenceSet, instead of printing."),
         switch("replace", "With --apply: replace the silence that the object has."),
         switch("file", "Print an entry of the file of silences instead of annotations."),

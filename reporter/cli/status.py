@@ -167,9 +167,9 @@ In JUnit XML each subject is a test case; one that is not Current has failed."""
             "history", "Show what was wrong, how long and how often, as the HealthEvents show."
         ),
         Flag(
-            name="since",
-            help="With --history: how far to look back.",
-            placeholder="TIME",
+            "since",
+            "With --history: how far to look back.",
+            "TIME",
             default="24h",
             parse=parse_any_duration,
         ),
@@ -240,25 +240,25 @@ it asks no reporter, so none has to run, and writes nothing.""",
         output(CheckFormat),
         NAMESPACE,
         Flag(
-            name="from",
-            help="What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
+            "from",
+            "What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
             " standard input.",
-            placeholder="cluster|PATH",
+            "cluster|PATH",
             default="cluster",
         ),
         AT,
         Flag(
-            name="fail-on",
-            help="warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
+            "fail-on",
+            "warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
             " answer.",
             parse=choice_parser(FailOn),
             default="warning",
         ),
         Flag(
-            name="context",
-            help="The context of the kubeconfig; empty: its current one. Given several times, the clusters"
+            "context",
+            "The context of the kubeconfig; empty: its current one. Given several times, the clusters"
             " are shown side by side.",
-            placeholder="NAME",
+            "NAME",
             repeats=True,
         ),
         AS,

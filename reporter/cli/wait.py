@@ -115,16 +115,16 @@ program watches the cluster itself, which needs list and watch of each kind.""",
     ),
     flags=(
         Flag(
-            name="for",
-            help="ready: the state is Current. available: a replica serves and its route is not out. gone:"
+            "for",
+            "ready: the state is Current. available: a replica serves and its route is not out. gone:"
             " it does not exist.",
             parse=choice_parser(WaitCondition),
             default="ready",
         ),
         Flag(
-            name="timeout",
-            help="How long to wait, such as 90s, 10m or 90 (seconds); 0: ask once, and take the answer as it is.",
-            placeholder="TIME",
+            "timeout",
+            "How long to wait, such as 90s, 10m or 90 (seconds); 0: ask once, and take the answer as it is.",
+            "TIME",
             default="10m",
             parse=parse_any_duration,
         ),

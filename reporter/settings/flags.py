@@ -35,24 +35,26 @@ class FlagGroup(Enum):
     LOGGING = "Logging"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Flag:
     """
     A flag: of ``run`` and ``hub`` if it has a group, else of one command.
 
     *name*: without dashes. *placeholder*: of its value, if it has no choices. *repeats*: it may be
     given several times. *settings_field*: the field of Settings that it sets.
+    *means_default*: a text that stands for the default, as for the earlier reporter.
     """
 
     name: str
     help: str
-    default: str = ""
-    parse: Callable[[str], Any] = parse_any_text
     placeholder: str = ""
     short: str = ""
+    default: str = ""
+    parse: Callable[[str], Any] = parse_any_text
     repeats: bool = False
     group: FlagGroup | None = None
     settings_field: str = ""
+    means_default: str | None = None
 
     @property
     def variable(self) -> str:
@@ -88,14 +90,23 @@ class Flag:
             raise SettingsError(f"{origin or f'--{self.name}'}={text}", str(err)) from err
 
 
-def flag(group: FlagGroup, default: str, parse: Callable[[str], T], help_: str) -> T:
+def flag(
+    group: FlagGroup,
+    default: str,
+    parse: Callable[[str], T],
+    help_: str,
+    *,
+    means_default: str | None = None,
+) -> T:
     """
     Declare a field of Settings that a flag sets.
 
     As with ``dataclasses.field``, the declared return type is that of the value, so that the type
     checker compares the field with its parser. *parse* raises ValueError with what the value must be.
     """
-    unnamed = Flag(name="", help=help_, default=default, parse=parse, group=group)
+    unnamed = Flag(
+        "", help_, default=default, parse=parse, group=group, means_default=means_default
+    )
     declared: Any = field(metadata={_METADATA_KEY: unnamed})
     return declared  # type: ignore[no-any-return]
 

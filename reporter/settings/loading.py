@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from reporter.model.times import format_seconds
-from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import EffectiveValues
 from reporter.settings.enums import StoreBackend
 from reporter.settings.errors import SettingsError
+from reporter.settings.logging import resolve_logging
 from reporter.settings.parsers import parse_optional_namespace, parse_optional_object_name
 from reporter.settings.settings import FLAG_NAMES, FLAGS, Settings
 
@@ -56,7 +56,7 @@ def load_settings(
         has_units = isinstance(value, timedelta) and given.text[-1:].isalpha()
         texts[flag.name] = format_seconds(value) if has_units else given.text
     notes = tuple(EffectiveValues(values, texts).fill_in())
-    values["log_format"], level = zap.resolve_logging(values, inputs.keys())
+    values["log_format"], level = resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,
         log_level=level,

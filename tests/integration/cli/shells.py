@@ -8,7 +8,7 @@ from pathlib import Path
 from select import select
 
 from reporter import PROGRAM_NAME
-from reporter.cli.commands import all_commands
+from reporter.cli.command import all_commands
 from reporter.cli.completion import RENDERERS
 
 

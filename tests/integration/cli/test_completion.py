@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.cli.commands import COMMANDS, all_commands
+from reporter.cli.command import COMMANDS, all_commands
 from reporter.cli.completion import offered_values, taken_flags
 from tests.integration.cli.shells import ask_bash, ask_fish, ask_zsh, script_of
 from tests.support.command_line import run_command_line

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from reporter.cli.asking_commands import PLUGIN_COMMANDS
-from reporter.cli.commands import find_command
+from reporter.cli.command import find_command
 from reporter.cli.completion import render_kubectl
 
 

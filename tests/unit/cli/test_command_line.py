@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reporter.cli.commands import COMMANDS, find_command
+from reporter.cli.command import COMMANDS, find_command
 from reporter.settings import FLAGS
 from tests.support.command_line import run_command_line
 
