@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Format, Terminal, run_asking
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.command import (
     ACCESS,
@@ -20,20 +20,19 @@ from reporter.cli.command import (
     output,
     switch,
 )
-from reporter.cli.dump import dump_command
 from reporter.cli.fleet import run_fleet_status
 from reporter.cli.history import HistoryReading
 from reporter.cli.side_by_side import ask_side_by_side
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
-from reporter.cli.status_output import Printer, show_answers
+from reporter.cli.status_output import Printer, Question, show_answers
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1_schema import render_schema
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.arguments import REPEAT
 from reporter.settings.parsers import choice_parser, parse_any_duration
-from reporter.status.source import Target
 from reporter.status.summary import summarize
 
 
@@ -46,18 +45,13 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         print(render_schema(document), end="")
         return ExitCode.MET
     form: Format = arguments.value("output")
-    if form is Format.JUNIT:
-        _refuse_for_junit(arguments)
+    _refuse_combinations(arguments, form)
     if asks_hub(arguments):
         return run_fleet_status(arguments, form, Terminal(environ), environ)
     lists_sets = arguments.is_set("all-namespaces")
     if lists_sets and (arguments.names or arguments.values["namespace"]):
         raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
     target = parse_target(arguments.names, arguments.values["namespace"])
-    if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
-        raise SettingsError("--watch", "a dump does not change; leave --watch out")
-    if arguments.is_set("watch") and arguments.is_set("exit-code"):
-        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     terminal = Terminal(environ)
     if arguments.is_set("history"):
         history = HistoryReading(arguments, target, form, terminal, environ)
@@ -73,12 +67,26 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         lists_sets=lists_sets,
         with_head=not arguments.is_set("no-headers"),
     )
-    command = _Status(arguments, target, printer, terminal, environ)
-    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
+    watches = arguments.is_set("watch")
+    opener = SourceOpener(arguments, target, environ, terminal, watches=watches)
+    question = Question(
+        opener.open,
+        lambda source, after: source.ask(target, after=after),
+        lambda answer: summarize(answer, target).worst,
+    )
+    return run_asking(
+        show_answers(question, printer, arguments, terminal), terminal, stays=watches
+    )
 
 
-def _refuse_for_junit(arguments: Arguments) -> None:
-    """Raise SettingsError for what has no test cases."""
+def _refuse_combinations(arguments: Arguments, form: Format) -> None:
+    """Raise SettingsError for flags of which one makes no sense with the other."""
+    if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
+        raise SettingsError("--watch", "a dump does not change; leave --watch out")
+    if arguments.is_set("watch") and arguments.is_set("exit-code"):
+        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
+    if form is not Format.JUNIT:
+        return
     for name in ("watch", "all-namespaces", "history"):
         if arguments.is_set(name):
             raise SettingsError(f"--{name}", "does not go with --output=junit")
@@ -94,35 +102,18 @@ def _name(arguments: Arguments) -> str:
     return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
 
 
-class _Status:
-    def __init__(
-        self,
-        arguments: Arguments,
-        target: Target,
-        printer: Printer,
-        terminal: Terminal,
-        environ: Mapping[str, str],
-    ) -> None:
-        self._arguments, self._target = arguments, target
-        self._printer, self._terminal = printer, terminal
-        self._opener = SourceOpener(
-            arguments, target, environ, terminal, watches=arguments.is_set("watch")
-        )
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
-    async def run(self) -> int:
-        source = await self._opener.open()
-        try:
-            answer = await show_answers(
-                lambda after: source.ask(self._target, after=after),
-                self._printer,
-                self._arguments,
-                self._terminal,
-            )
-        finally:
-            await source.close()
-        if self._arguments.is_set("exit-code"):
-            return BY_STATE[summarize(answer, self._target).worst]
-        return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
+
+def dump_command() -> str:
+    """
+    Return one command that lists every kind, and the CRDs, by which a kind that is not installed is recognized.
+
+    A line ends after a comma and a backslash, where a shell joins it with the next one.
+    """
+    kinds = (*(kind.group_resource for kind in DEFAULT_KINDS), CRDS)
+    listed = ",\\\n".join(kinds)
+    return f"kubectl get --all-namespaces --output=yaml \\\n{listed} > dump.yaml"
 
 
 STATUS = Command(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from reporter.settings.arguments import FLAGS_BY_NAME
 from reporter.settings.flags import Flag
 from reporter.settings.parsers import METRIC_NAME, BindAddress
 from reporter.settings.settings import FLAGS
@@ -21,7 +22,6 @@ The address of the status page inside a pod; `kubectl port-forward` and `kubectl
 """
 
 FREQUENT_HEARTBEAT = timedelta(seconds=60)
-_FLAGS = {flag.name: flag for flag in FLAGS}
 _COMPONENTS = {
     "istio-namespace": ("istiod-deployment", "istiod"),
     "gateway-auth-namespace": ("gateway-auth-deployment", "gateway auth"),
@@ -120,7 +120,7 @@ class EffectiveValues:
             why = f"--weight-download-metric={metric} is not the name of a metric"
         elif not self._values["weight_download_window"]:
             why = "--weight-download-window-seconds=0"
-            self._set_default(_FLAGS["weight-download-window-seconds"])
+            self._set_default(FLAGS_BY_NAME["weight-download-window-seconds"])
         elif not self._values["weight_download_min_mbps"]:
             why = "--weight-download-min-mbps=0"
         else:
