@@ -14,7 +14,6 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import ObjectRef
 from reporter.probes.deployments import DeploymentsParameters
 from reporter.resources.components import (
-    LocatedDeployment,
     locate_component,
     locate_revisions,
 )
@@ -55,7 +54,12 @@ def _components_of(
             yield replace(found, replicas=None) if is_unread or is_undecodable else found
         missing = states.get(DEPLOYMENTS.ref(located.namespace, located.name))
         if not located.deployments and (missing is not None or unknown):
-            yield _missing(entry, located, State.UNKNOWN if unknown else missing or State.FAILED)
+            yield ComponentStatus(
+                namespace=located.namespace,
+                name=located.name,
+                reason=entry.reason,
+                state=State.UNKNOWN if unknown else missing or State.FAILED,
+            )
 
 
 def _states_of_finding(key: FindingKey, given: RollUpInput) -> Mapping[ObjectRef, State]:
@@ -102,10 +106,4 @@ def _component(
         replicas=replicas,
         observed_generation=status.observed_generation or None,
         generation=meta.generation or None,
-    )
-
-
-def _missing(entry: CatalogueEntry, located: LocatedDeployment, state: State) -> ComponentStatus:
-    return ComponentStatus(
-        namespace=located.namespace, name=located.name, reason=entry.reason, state=state
     )
