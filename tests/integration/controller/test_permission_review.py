@@ -150,7 +150,7 @@ async def test_requests_that_go_on_being_forbidden_bring_no_further_review(
 async def test_a_denial_that_the_next_review_does_not_confirm_is_not_believed(
     server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
-    """As of an API server that has just started and has not read the roles yet."""
+    """An API server that has just started may not have read the roles yet."""
     async with reviewing(api) as review:
         await reviewed(review)
         denial = server.deny("list", "", "pods")
