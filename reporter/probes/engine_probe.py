@@ -217,9 +217,7 @@ def _make_check(probe: EngineProbe, parameters: EngineParameters, port: str) -> 
 
 
 class EngineCheck(Struct, frozen=True):
-    """
-    One check of every engine of a pod. *history_name*: the history that it reads.
-    """
+    """One check of every engine of a pod. *history_name*: the history that it reads."""
 
     rule: Rule
     parameters: EngineParameters
