@@ -8,6 +8,7 @@ import pytest
 
 from e2e.controlplane import ControlPlane, Options, assets
 from e2e.hub.parts import victoria_metrics
+from e2e.support import loaded_program
 from e2e.support.production_stack import components as example
 from e2e.support.production_stack import workload
 from e2e.support.production_stack.components import namespace_manifest
@@ -56,6 +57,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _needs_control_plane(item: pytest.Item) -> bool:
     marked = item.get_closest_marker("controlplane") is not None
     return marked or bool(FIXTURES & set(getattr(item, "fixturenames", ())))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loaded_program() -> Iterator[None]:
+    with loaded_program.in_use():
+        yield
 
 
 @pytest.fixture(scope="session")

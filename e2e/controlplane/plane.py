@@ -15,7 +15,7 @@ from e2e.controlplane.client import Client
 from e2e.controlplane.credentials import ADMIN
 from e2e.controlplane.manifests import Json
 from e2e.controlplane.options import Options
-from e2e.controlplane.processes import Process
+from e2e.controlplane.processes import Process, Start, start_anew
 from e2e.controlplane.servers import Servers, StartFailed
 from e2e.controlplane.waiting import until
 
@@ -194,11 +194,17 @@ class ControlPlane:
         finally:
             self.install_crds(name)
 
-    def run(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
+    def run(
+        self,
+        name: str,
+        command: list[str],
+        env: dict[str, str] | None = None,
+        start: Start = start_anew,
+    ) -> Process:
         """
         Run any process. It ends with the control plane at the latest; its log is in the folder.
         """
-        return self._servers.workplace.start(name, command, env)
+        return self._servers.workplace.start(name, command, env, start)
 
     def other_processes(self) -> list[Process]:
         """Return the running processes that are no servers of the control plane."""

@@ -7,9 +7,24 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import IO, Protocol
 
 from e2e.controlplane import leftovers
+
+
+class Started(Protocol):
+    """A started process, as subprocess.Popen has it."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
+Start = Callable[[list[str], IO[bytes], Mapping[str, str] | None], Started]
 
 
 class Process:
@@ -17,14 +32,14 @@ class Process:
     A process in a session of its own, so that Ctrl-C reaches the tests and not their servers.
     """
 
-    def __init__(self, name: str, popen: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, name: str, started: Started, log: Path) -> None:
         self.name = name
-        self.pid = popen.pid
+        self.pid = started.pid
         self.log = log
-        self._popen = popen
+        self._started = started
 
     def exit_code(self) -> int | None:
-        return self._popen.poll()
+        return self._started.poll()
 
     def running(self) -> bool:
         return self.exit_code() is None
@@ -33,13 +48,13 @@ class Process:
         """Send SIGTERM, wait for at most *grace* seconds, then kill. Returns the exit code."""
         self.signal(signal.SIGTERM)
         try:
-            return self._popen.wait(grace)
+            return self._started.wait(grace)
         except subprocess.TimeoutExpired:
             return self.kill()
 
     def kill(self) -> int:
         self.signal(signal.SIGKILL)
-        return self._popen.wait()
+        return self._started.wait()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the whole process group, so also to its child processes."""
@@ -50,6 +65,19 @@ class Process:
     def tail(self, lines: int = 25) -> str:
         last = self.log.read_text(errors="replace").splitlines()[-lines:]
         return "\n".join([f"--- the end of {self.log.name}", *last])
+
+
+def start_anew(
+    command: list[str], output: IO[bytes], env: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=env,
+        start_new_session=True,
+    )
 
 
 class Folder:
@@ -66,19 +94,18 @@ class Folder:
             start_new_session=True,
         )
 
-    def start(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
+    def start(
+        self,
+        name: str,
+        command: list[str],
+        env: dict[str, str] | None = None,
+        start: Start = start_anew,
+    ) -> Process:
         log = self.path / f"{name}.log"
         with log.open("ab") as output:
-            popen = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=env,
-                start_new_session=True,
-            )
-        leftovers.record(self.path, popen.pid)
-        process = Process(name, popen, log)
+            started = start(command, output, env)
+        leftovers.record(self.path, started.pid)
+        process = Process(name, started, log)
         self._processes.append(process)
         return process
 

@@ -7,6 +7,12 @@ from typing import TypeVar
 
 FoundT = TypeVar("FoundT")
 
+LONGEST_PAUSE = 0.5
+"""Seconds by which what takes long may be seen late."""
+
+PAUSE_OF_READ, LONGEST_OF_READ = 3, 2.0
+"""How many times as long as a read the pause after it is at least, up to so many seconds."""
+
 
 class WaitTimeout(AssertionError):
     """A condition that did not become true in time."""
@@ -28,8 +34,15 @@ def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> Fou
             return found
         if waited > within:
             raise WaitTimeout(f"{what}: not within {within:g} s, last seen: {found!r}")
-        # Often at first, then less: what takes seconds may be seen a fifth of a second late.
-        time.sleep(min(0.05 + waited / 25, 0.2))
+        time.sleep(_pause(waited, time.monotonic() - start - waited))
+
+
+def _pause(waited: float, read: float) -> float:
+    """
+    Return the seconds until the next read: few at first, and more the longer the last one took, which
+    costs a server as much as this process.
+    """
+    return max(min(0.05 + waited / 25, LONGEST_PAUSE), min(PAUSE_OF_READ * read, LONGEST_OF_READ))
 
 
 def until_quiet(read: Callable[[], FoundT], *, quiet: float, within: float, what: str) -> FoundT:

@@ -22,7 +22,7 @@ from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
 
 WINDOW = 15.0
 LONG_WINDOW = float(os.environ.get("QUIET_SECONDS", "75"))
-INFERENCE_SETS = 100
+INFERENCE_SETS = 20
 USER = f"system:serviceaccount:{NAMESPACE}:{NAME}"
 RENEWAL = 2
 """Seconds from one renewal of the lease to the next, by default."""

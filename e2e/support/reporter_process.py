@@ -13,7 +13,8 @@ from typing import Any, Self
 from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.controlplane import ControlPlane, reporter_rights, until
-from e2e.controlplane.processes import Process
+from e2e.controlplane.processes import Process, start_anew
+from e2e.support import loaded_program
 from reporter.catalogue.overlay import DEFAULT_PACKS, is_path
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
@@ -105,7 +106,10 @@ class ReporterProcess:
         Start the process. Returns when it is *ready* and *leading*, or at once if neither is
         requested.
         """
-        self.process = self.plane.run(self._log_name, self._command(), self._environment())
+        command = self._command()
+        loaded = loaded_program.loaded_for(command)
+        begin = start_anew if loaded is None else loaded.start
+        self.process = self.plane.run(self._log_name, command, self._environment(), begin)
         if ready:
             self.until_ready()
         if ready and leading:

@@ -5,12 +5,13 @@ The metrics pages of replayed cases, one a minute, and the findings that the pro
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.timeline import NAMESPACE
 from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
@@ -53,45 +54,47 @@ def _read() -> Mapping[str, Mapping[str, Any]]:
 CASES = _read()
 
 
-@dataclass(frozen=True)
-class Minute:
-    """*findings*: those that are not suppressed, without their items."""
-
-    page: str
-    findings: Keys
+Step: TypeAlias = FinishedPass | Metrics | Keys
+"""What happens to a metrics page: a pass, a new process, or a scrape with the findings at its moment."""
 
 
-class CasePages(StoryReplay):
-    """A replay that scrapes the metrics page of its process at each full minute."""
+class CaseCourse(StoryReplay):
+    """
+    A replay that notes what its process shows, and at each full minute the findings that are not
+    suppressed, without their items.
+    """
 
     def __init__(self, case: Mapping[str, Any]) -> None:
-        self.minutes: list[Minute] = []
+        self.steps: list[Step] = []
         self._next_scrape = NOON
         self._new_process(case)
         super().__init__(case)
 
-    def run(self) -> "CasePages":
+    def run(self) -> "CaseCourse":
         super().run()
         self._scrape_until(self.now + timedelta(milliseconds=1))
         return self
 
-    def run_pass(self) -> "CasePages":
+    def run_pass(self) -> "CaseCourse":
         self._scrape_until(self.now)
         super().run_pass()
-        self._metrics.follow(finished_pass(self.evaluation))
+        self.steps.append(finished_pass(self.evaluation))
         return self
 
-    def restart(self, *, back_after: float = 0.0) -> "CasePages":
+    def restart(self, *, back_after: float = 0.0) -> "CaseCourse":
         self._new_process(self.story)
         super().restart(back_after=back_after)
         return self
 
     def _new_process(self, case: Mapping[str, Any]) -> None:
-        self._metrics = Metrics(case_catalogue(case), list)
+        self.steps.append(self._new_metrics(case))
+
+    def _new_metrics(self, case: Mapping[str, Any]) -> Metrics:
+        return Metrics(case_catalogue(case), list)
 
     def _scrape_until(self, end: Any) -> None:
         while self._next_scrape < end:
-            self.minutes.append(Minute(self._metrics.render().decode(), self._findings()))
+            self.steps.append(self._findings())
             self._next_scrape += MINUTE
 
     def _findings(self) -> Keys:
@@ -109,12 +112,31 @@ class Story:
     """The course of a case. The alert fires once a finding was there at two scrapes."""
 
     catalogue: Catalogue
-    minutes: Sequence[Minute]
+    steps: Sequence[Step]
+
+    @cached_property
+    def minutes(self) -> Sequence[Keys]:
+        """The findings at each scrape."""
+        return [each for each in self.steps if isinstance(each, frozenset)]
+
+    def pages(self) -> Iterator[str]:
+        """Yield the metrics page at each scrape, rendered once for those between two passes."""
+        page, metrics = "", Metrics(self.catalogue, list)
+        for step in self.steps:
+            match step:
+                case Metrics():
+                    page, metrics = "", step
+                case FinishedPass():
+                    page = ""
+                    metrics.follow(step)
+                case _:
+                    page = page or metrics.render().decode()
+                    yield page
 
     def firing(self, minute: int) -> Keys:
         if minute == 0:
             return frozenset()
-        return self.minutes[minute - 1].findings & self.minutes[minute].findings
+        return self.minutes[minute - 1] & self.minutes[minute]
 
     def fires(self, reason: str) -> bool:
         minutes = range(len(self.minutes))
@@ -147,7 +169,7 @@ def play(name: str) -> Story:
 
 
 def story_of(case: Mapping[str, Any]) -> Story:
-    return Story(case_catalogue(case), CasePages(case).run().minutes)
+    return Story(case_catalogue(case), CaseCourse(case).run().steps)
 
 
 def warnings() -> list[str]:

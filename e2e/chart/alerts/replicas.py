@@ -16,6 +16,7 @@ from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.configuration import load_configuration, load_shipped_catalogue
 from reporter.kube.client import connect
+from reporter.metrics.declarations import PREFIX
 from reporter.process.clock import Clock
 from tests.integration.process.reporter_process import holder, value_of
 from tests.integration.server.served_pages import free
@@ -33,16 +34,16 @@ FLAGS = (
     "--resync-seconds=1",
     "--lease-duration-seconds=90",  # no state needs another leader, and a busy machine makes none
     "--renew-deadline-seconds=60",
-    "--retry-period-seconds=0.3",
+    "--retry-period-seconds=5",
     "--rollup-metrics=namespace",
     "--metrics-bind-address=127.0.0.1:0",
     "--status-bind-address=127.0.0.1:0",
 )
 REPLICAS = 3
 USER = "replica-{}"
-PASSES = "pass_duration_seconds_count"
-LOOK_AGAIN = 0.05
-"""Seconds between two looks at the pages."""
+PASSES = f"{PREFIX}pass_duration_seconds_count"
+LOOK_AGAIN = 0.2
+"""Seconds between two looks at the pages, of which each takes ten milliseconds to render."""
 
 WAIT_TIMEOUT = 180.0
 """Seconds within which a kind without a watch is Unknown on a busy machine; it is after 30."""
@@ -64,6 +65,10 @@ class Replica:
 
     def metric(self, name: str, **labels: str) -> float:
         return value_of(self.page(), name, **labels)
+
+    def passes(self) -> float:
+        """Return how many passes it has ended, without a page."""
+        return self.reporter.metrics.registry.get_sample_value(PASSES) or 0
 
     async def is_ready(self) -> bool:
         try:
@@ -128,11 +133,11 @@ class Replicas:
 
     async def passed(self) -> None:
         """Wait until each has ended two further passes; the second began after this was called."""
-        least = [each.metric(PASSES) + 2 for each in self.running]
+        least = [each.passes() + 2 for each in self.running]
 
         def ended() -> bool:
             pairs = zip(self.running, least, strict=True)
-            return all(each.metric(PASSES) >= number for each, number in pairs)
+            return all(each.passes() >= number for each, number in pairs)
 
         await self.until(ended, "two further passes")
 

@@ -34,7 +34,7 @@ def test_each_reason_fires_and_its_recovery_resolves(
 
     def test(reason: str) -> AlertTest:
         story = _story(reason)
-        pages = [Phase(1, (minute.page,)) for minute in story.minutes]
+        pages = [Phase(1, (page,)) for page in story.pages()]
         firing = {
             minute: [each | {"cluster": "west"} for each in story.alerts(minute)]
             for minute in range(len(story.minutes))

@@ -8,7 +8,7 @@ import pytest
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.capture import States
-from e2e.chart.alerts.case_pages import CasePages, Story, story_of
+from e2e.chart.alerts.case_pages import CaseCourse, Story, story_of
 from e2e.chart.alerts.expected import BEFORE, FOUND, HEALTHY_YET, Alert, steady
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import Phase, series_of
@@ -107,7 +107,7 @@ def _case(at: str, *, until: str) -> Json:
     }
 
 
-class _EventsExpired(CasePages):
+class _EventsExpired(CaseCourse):
     """
     A replay in which a new process finds no Events, so that it holds anew what its predecessor announced.
     """
@@ -130,8 +130,8 @@ def test_it_fires_on_while_a_new_process_holds_the_finding(
     rules: Json, back: str, until: str, held: bool, after: int, tmp_path: Path
 ) -> None:
     case = _case(back, until=until)
-    story = Story(case_catalogue(case), _EventsExpired(case).run().minutes)
-    series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
+    story = Story(case_catalogue(case), _EventsExpired(case).run().steps)
+    series = [*series_of([Phase(1, (page,)) for page in story.pages()], metrics_of(rules))]
     announced = story.alerts(DELETED)
     assert [each["reason"] for each in announced] == [KAITO]
     assert story.alerts(HELD) == story.alerts(after) == []
@@ -148,7 +148,7 @@ def test_it_fires_on_while_a_new_process_continues_the_finding(
 ) -> None:
     """The process holds nothing anew that the Events of its predecessor tell."""
     story = story_of(_case(back, until=until))
-    series = [*series_of([Phase(1, (m.page,)) for m in story.minutes], metrics_of(rules))]
+    series = [*series_of([Phase(1, (page,)) for page in story.pages()], metrics_of(rules))]
     announced = story.alerts(DELETED)
     assert [each["reason"] for each in announced] == [KAITO]
     lasts = range(DELETED, AGAIN + 1 if held else HELD + 1)

@@ -58,7 +58,7 @@ def _firing(story: Story, minute: int) -> list[Alert]:
 
 def test_what_is_not_silenced_fires_beside_what_is(rules: Json, tmp_path: Path) -> None:
     story = story_of(CASE)
-    pages = [Phase(1, (minute.page,)) for minute in story.minutes]
+    pages = [Phase(1, (page,)) for page in story.pages()]
     series = [*series_of(pages, metrics_of(rules))]
     firing = {minute: story.alerts(minute) for minute in (BOTH, PHI_IS_WELL, ENDED)}
     found = {
@@ -75,7 +75,7 @@ def test_it_fires_by_namespace_where_inference_sets_have_no_series(
     Leave these series out, as metricRelabelings may; that of the namespace counts a silenced set as well.
     """
     story = story_of(CASE)
-    pages = [Phase(1, (minute.page,)) for minute in story.minutes]
+    pages = [Phase(1, (page,)) for page in story.pages()]
     names = metrics_of(rules) - {f"{OURS}inferenceset_reason_state"}
     (of_phi,) = _firing(story, BOTH)
     of_namespace = {name: value for name, value in of_phi.items() if name != "inferenceset"}

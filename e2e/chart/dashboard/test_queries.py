@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from e2e.chart.alerts.case_pages import CasePages
+from e2e.chart.alerts.case_pages import CaseCourse, Story
 from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
 from e2e.chart.dashboard.prometheus import Prometheus, prometheus_with
+from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
@@ -78,10 +79,10 @@ STORY = {
 }
 
 
-class _WholePages(CasePages):
-    """Pages with what a whole process shows beside the states, so that no panel is empty."""
+class _WholeMetrics(Metrics):
+    """Metrics with what a whole process shows beside the states, so that no panel is empty."""
 
-    def _new_process(self, case: Any) -> None:
+    def __init__(self) -> None:
         watch = WatchReport(
             kind="pods",
             watching=True,
@@ -92,22 +93,26 @@ class _WholePages(CasePages):
             decode_errors=0,
             missed_events=0,
         )
-        self._metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
-        self._metrics.set_leader_function(lambda: True)
+        super().__init__(DEFAULT_CATALOGUE, lambda: [watch])
+        self.set_leader_function(lambda: True)
         permissions = PermissionReport({("list", "pods"): False})
-        self._metrics.set_permissions_function(lambda: permissions)
+        self.set_permissions_function(lambda: permissions)
 
-    def run_pass(self) -> "_WholePages":
-        super().run_pass()
-        self._metrics.count_write(WriteResult.PATCHED)
-        self._metrics.count_api_request("list", 200)
-        self._metrics.observe_loop_lag(0.01)
-        return self
+    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        super().on_pass(before, after, took)
+        self.count_write(WriteResult.PATCHED)
+        self.count_api_request("list", 200)
+        self.observe_loop_lag(0.01)
+
+
+class _WholeCourse(CaseCourse):
+    def _new_metrics(self, case: Any) -> Metrics:
+        return _WholeMetrics()
 
 
 @pytest.fixture(scope="module")
 def prometheus() -> Iterator[Prometheus]:
-    pages = [each.page for each in _WholePages(STORY).run().minutes]
+    pages = [*Story(DEFAULT_CATALOGUE, _WholeCourse(STORY).run().steps).pages()]
     with prometheus_with(pages, NOON, TARGET) as found:
         yield found
 

@@ -13,7 +13,7 @@ from devcluster.server import HOST, DevCluster
 from e2e.controlplane import Client, ControlPlane
 from e2e.controlplane.connections import Connections
 from e2e.controlplane.credentials import ADMIN
-from e2e.controlplane.processes import Folder, Process
+from e2e.controlplane.processes import Folder, Process, Start, start_anew
 
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -65,8 +65,14 @@ class DevClusterPlane(ControlPlane):
     def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
         return self._server.write_kubeconfig(self.folder / f"{namespace}-{name}.kubeconfig")
 
-    def run(self, name: str, command: list[str], env: dict[str, str] | None = None) -> Process:
-        return self._folder.start(name, command, env)
+    def run(
+        self,
+        name: str,
+        command: list[str],
+        env: dict[str, str] | None = None,
+        start: Start = start_anew,
+    ) -> Process:
+        return self._folder.start(name, command, env, start)
 
     def _wait_for(self, what: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(what, self._loop).result(START_TIMEOUT)

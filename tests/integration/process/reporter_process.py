@@ -79,11 +79,15 @@ class RunningReporter:
 
     async def until(self, condition: Callable, *, within: float = WAIT_TIMEOUT) -> None:
         """Wait for a condition on a page or the log; it is false while nothing listens."""
+        now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(within):
+                began = now()
                 while not await self._holds(condition):
                     assert self.process.returncode is None, self.log
-                    await asyncio.sleep(0.02)
+                    # Its page takes ten milliseconds of its processor, and is read in loops.
+                    await asyncio.sleep(max(0.02, min(5 * (now() - began), 0.5)))
+                    began = now()
         except TimeoutError:
             raise AssertionError(self.log) from None
 
