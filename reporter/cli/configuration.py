@@ -11,7 +11,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import DEFAULT_PACKS
 from reporter.catalogue.problems import CatalogueError
 from reporter.evaluation.registry import SPECS
-from reporter.hub.query_results import METRIC_LABELS
+from reporter.hub.queries import METRIC_LABELS
 from reporter.settings import (
     FLAG_NAMES,
     FLAGS,
