@@ -127,7 +127,7 @@ class Reporter:
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
         self.metrics.set_episodes_function(self._announcements.episode_starts)
-        self._history = StateHistory(clock.now, self._is_leader)
+        self._history = StateHistory(clock.now)
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
         self._rollup = RollUpKeeper(
@@ -139,9 +139,9 @@ class Reporter:
             self._announcements,
             clock,
             resync=settings.resync,
-            observers=(self.metrics, self._history, StateLog(self._is_leader), SilenceLog()),
+            followers=(self.metrics, self._history, StateLog(), SilenceLog(), self._rollup),
+            leading=self._is_leader,
         )
-        self._controller.add_follower(self._rollup)
         self.metrics.show_rollup(
             lambda: self._rollup.rollup,
             settings.rollup_metrics,

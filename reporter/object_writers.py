@@ -23,10 +23,9 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.event_format import health_event_name, node_event_name
 from reporter.kube.events import EventClient
-from reporter.kube.health_events import HealthEventClient
 from reporter.kube.leadership import Leadership
 from reporter.kube.lifecycle import NamedTask
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.object_client import ObjectClient
 from reporter.metrics.page import Metrics
 from reporter.model.observations import NotSynced
 from reporter.process.clock import Clock
@@ -60,7 +59,7 @@ class ObjectWriters:
         publisher = StatusObjectPublisher(
             objects,
             RollUpLooks(objects, rollup, AnswerRules(rules, self._settings.release_namespace)),
-            StatusObjectClient(self._api, kind, ProductionStackStatus),
+            ObjectClient(self._api, kind, ProductionStackStatus),
             self._leadership,
             self._clock,
             kind=kind,
@@ -115,7 +114,7 @@ class ObjectWriters:
         self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
     ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
         objects = inputs.health_events
-        client = HealthEventClient(self._api, kind, HealthEvent)
+        client = ObjectClient(self._api, kind, HealthEvent)
         writer = HealthEventWriter(client, objects, announcements, kind)
         planner = StorePlanner(
             objects,
@@ -130,7 +129,7 @@ class ObjectWriters:
         self, inputs: Inputs, announcements: Announcements, kind: ResourceKind
     ) -> tuple[HeldObjects, StorePlanner, StoreWriter]:
         objects = NodeEpisodeStore(inputs.node_health_events)
-        client = HealthEventClient(self._api, kind, NodeHealthEvent)
+        client = ObjectClient(self._api, kind, NodeHealthEvent)
         limits = self._limits()
         return (
             objects,

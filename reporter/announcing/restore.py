@@ -94,39 +94,57 @@ def remember_findings(
 
     What the suffix of an Event names was not announced, or its own Event says more.
     """
-    findings: dict[FindingKey, RememberedFinding] = {}
-    suppressing: defaultdict[FindingKey, frozenset[Reason]] = defaultdict(frozenset)
-    seen: list[SeenBefore] = []
     running = state.episodes
     if evaluation.evaluated_at is not None:
         running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
     overtaken = _overtaken(records, catalogue, settings.emission)
-    named_unknown = {
+    telling = [each for each in records if each.key not in overtaken]
+    suppressing: defaultdict[FindingKey, frozenset[Reason]] = defaultdict(frozenset)
+    for record in telling:
+        # An Event names as suppressed what the findings beside its own suppress, too.
+        for root in (record.key, *dict(_named(record))):
+            suppressing[root] |= frozenset(_announced(record).suppressing)
+    with_event = [each for each in records if each.key not in state.groups]
+    remembered = Remembered(
+        _findings_named(telling, overtaken) | _findings_with_event(with_event, records, overtaken),
+        frozenset(state.groups),
+        suppressing,
+        SeenBefore.union(map(_seen_before, telling)),
+    )
+    return remembered.kept(stays_evaluated(catalogue, settings))
+
+
+def _findings_with_event(
+    those: Iterable[EventRecord], records: Iterable[EventRecord], overtaken: frozenset[FindingKey]
+) -> dict[FindingKey, RememberedFinding]:
+    """Return what *those* of the Events say of their own finding, and all of them of its clock."""
+    unknown_since = {
         also: other.unknown_since
         for each in sorted(records, key=lambda record: record.last_timestamp)
         for also, other in _named(each)
     }
-    for record in records:
-        key, announced = record.key, record.announced or Announced(AnnouncedFinding(more=1))
-        if key not in state.groups:
-            found = _remembered(record, announced.finding)
-            findings[key] = replace(
-                found,
-                is_overtaken=key in overtaken,
-                unknown_since=found.unknown_since or named_unknown.get(key),
-            )
-        if key in overtaken:
-            continue
+    found = {each.key: _remembered(each, _announced(each).finding) for each in those}
+    return {
+        key: replace(
+            each,
+            is_overtaken=key in overtaken,
+            unknown_since=each.unknown_since or unknown_since.get(key),
+        )
+        for key, each in found.items()
+    }
+
+
+def _findings_named(
+    telling: Iterable[EventRecord], overtaken: frozenset[FindingKey]
+) -> dict[FindingKey, RememberedFinding]:
+    """Return what Events say of the findings beside their own; of several the first counts."""
+    found: dict[FindingKey, RememberedFinding] = {}
+    for record in telling:
         for also, other in _named(record):
             if also not in overtaken:
-                findings.setdefault(also, replace(_remembered(record, other), has_event=False))
-        # An Event names as suppressed what the findings beside its own suppress, too.
-        for root in (key, *dict(_named(record))):
-            suppressing[root] |= frozenset(announced.suppressing)
-        seen.append(_seen_before(record, announced))
-    remembered = Remembered(findings, frozenset(state.groups), suppressing, SeenBefore.union(seen))
-    return remembered.kept(stays_evaluated(catalogue, settings))
+                found.setdefault(also, replace(_remembered(record, other), has_event=False))
+    return found
 
 
 def _overtaken(
@@ -165,6 +183,10 @@ def _overtaken(
     )
 
 
+def _announced(record: EventRecord) -> Announced:
+    return record.announced or Announced(AnnouncedFinding(more=1))
+
+
 def _named(record: EventRecord) -> Iterable[tuple[FindingKey, OtherFinding]]:
     """Return the findings that the suffix of an Event names."""
     others = record.announced.also if record.announced is not None else ()
@@ -188,11 +210,12 @@ def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFin
     )
 
 
-def _seen_before(record: EventRecord, announced: Announced) -> SeenBefore:
+def _seen_before(record: EventRecord) -> SeenBefore:
     """
     Return what an Event tells of objects. A Workspace that is younger than it has an error of its own.
     """
-    subject, existed = record.key.subject, frozenset(announced.existing_objects)
+    subject, announced = record.key.subject, _announced(record)
+    existed = frozenset(announced.existing_objects)
     is_of_model = subject.layer is Layer.MODELDEPLOYMENT and not subject.is_unnamed
     return SeenBefore(
         existed,

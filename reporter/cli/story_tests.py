@@ -28,9 +28,8 @@ from reporter.model.enums import DetailSource, Reason
 from reporter.settings import FLAGS, Flag, Settings, SettingsError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
-from reporter.stories.coverage import StoryCoverage, find_coverage
 from reporter.stories.files import find_files, read_stories
-from reporter.stories.runner import StoryResult, run_story
+from reporter.stories.runner import StoryCoverage, StoryResult, find_coverage, run_story
 from reporter.stories.schema import render_story_schema
 
 

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from reporter.announcing.announcements import Announcements
-from reporter.controller.passes import FinishedPass
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.status_document import Package
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold_steps
@@ -47,7 +47,7 @@ class RollUpKeeper:
 
     def view(self) -> StatusView:
         """Return the roll-up as of this moment, which later passes do not change."""
-        rollup = replace(self.rollup, page_age=self._page_age())
+        rollup = structs.replace(self.rollup, page_age=self._page_age())
         return StatusView(rollup, self._rules, now=self._now())
 
     async def next_change(self) -> None:
@@ -76,11 +76,7 @@ class RollUpKeeper:
     def _input(self, finished: FinishedPass) -> RollUpInput:
         episodes = self._announcements.state.episodes
         return RollUpInput(
-            finished.after,
-            finished.snapshot,
-            looked_at=finished.looked_at,
-            dirty=finished.dirty,
-            now=finished.now,
+            **structs.asdict(finished),
             episodes={key: each.event.episode_start for key, each in episodes.items()},
             packages=self._packages(),
             has_other_rules=self._next_rules is not None,

@@ -24,7 +24,7 @@ from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.event_format import episode_annotations, event_labels, recovery_name
-from reporter.kube.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
+from reporter.kube.object_client import NO_ANNOTATIONS, STRICT, ObjectClient
 from reporter.model.observations import WatchState
 from reporter.store.written_objects import WrittenObjectStore
 
@@ -91,7 +91,7 @@ class NodeEventWriter:
 
     def __init__(
         self,
-        sink: HealthEventClient[NodeHealthEvent],
+        sink: ObjectClient[NodeHealthEvent],
         store: NodeEpisodeStore,
         announcements: Announcements,
         kind: ResourceKind,

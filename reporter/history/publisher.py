@@ -18,13 +18,12 @@ from reporter.history.writer import StoreWriter, Write
 from reporter.history.writes import Create
 from reporter.kinds.health_events import StoreLimit, StoreWriteResult
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.errors import KubeError, Refused
+from reporter.kube.errors import KubeError, Refused, failure_of
 from reporter.kube.leadership import (
     Leadership,
     run_whenever_leading,
     write_while_leading,
 )
-from reporter.kube.write_failures import failure_of
 from reporter.model.observations import Watching
 from reporter.process.clock import Clock
 

@@ -23,7 +23,7 @@ from reporter.hub.records import FleetRules
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS, ProductionStackCluster
 from reporter.kube.access_review import Permission
 from reporter.kube.client import RestClient
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.leases import LeaseLock
 from reporter.kube.lifecycle import (
     NamedTask,
@@ -31,8 +31,8 @@ from reporter.kube.lifecycle import (
     run_connected,
     serve_until_stopped,
 )
+from reporter.kube.object_client import ObjectClient
 from reporter.kube.reflector import Reflector
-from reporter.kube.status_objects import StatusObjectClient
 from reporter.kube.watch_context import WatchContext
 from reporter.metrics.collectors import WatchReport
 from reporter.model.fleet_status import Engage
@@ -159,7 +159,7 @@ class Hub:
         return StatusObjectPublisher(
             self._objects,
             FleetPatches(self._objects, self._fleet),
-            StatusObjectClient(self._api, self._kind, ProductionStackCluster),
+            ObjectClient(self._api, self._kind, ProductionStackCluster),
             self._leadership,
             self._clock,
             kind=self._kind,

@@ -23,13 +23,13 @@ from reporter.kube.errors import (
     Refused,
     Throttled,
     Unreachable,
+    failure_of,
 )
 from reporter.kube.leadership import (
     Leadership,
     run_whenever_leading,
     write_while_leading,
 )
-from reporter.kube.write_failures import failure_of
 from reporter.model.object_status import WriteObjectResult
 from reporter.process.cancellation import cancel_all
 from reporter.process.clock import Clock

@@ -11,7 +11,7 @@ from reporter.history.writer import HealthEventWriter
 from reporter.history.writes import Create
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kube.client import RestClient
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     ISTIO,
@@ -85,7 +85,7 @@ async def test_a_create_that_was_planned_before_is_not_sent(server: DevCluster, 
         store.events.verdicts.pop(ISTIO)
         change(store.events)
         writer = HealthEventWriter(
-            HealthEventClient(api, store.kind, HealthEvent),
+            ObjectClient(api, store.kind, HealthEvent),
             store.objects,
             store.events.announcements,
             store.kind,

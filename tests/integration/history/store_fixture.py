@@ -25,7 +25,7 @@ from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.event_format import health_event_name, node_event_name
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import PublisherFixture, running_publisher
@@ -66,7 +66,7 @@ def own_parts(
     events: PublisherFixture,
     api: RestClient,
     limits: StoreLimits,
-    client_type: type[HealthEventClient] = HealthEventClient,
+    client_type: type[ObjectClient] = ObjectClient,
 ) -> StoreParts:
     """Return the parts of ``--store=healthevents``."""
     kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
@@ -84,7 +84,7 @@ def node_parts(
     events: PublisherFixture,
     api: RestClient,
     limits: StoreLimits,
-    client_type: type[HealthEventClient] = HealthEventClient,
+    client_type: type[ObjectClient] = ObjectClient,
 ) -> StoreParts:
     """Return the parts of ``--store=nvsentinel``."""
     watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")

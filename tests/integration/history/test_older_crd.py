@@ -11,7 +11,7 @@ from devcluster.server import DevCluster
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.silences import SilenceFile
 from tests.integration.announcing.publisher_fixture import ISTIO, lines
 from tests.integration.history.store_fixture import StoreFixture, own_parts, running_store
@@ -25,7 +25,7 @@ __all__ = ["api", "server"]
 NAMED = "the CRD healthevents.reporter.productionstack.kaito.sh has no field for the silence"
 
 
-class OfAnOlderCrd(HealthEventClient[HealthEvent]):
+class OfAnOlderCrd(ObjectClient[HealthEvent]):
     """
     Drops the field on its way: the API server in memory does not prune what a CRD does not have.
     """

@@ -17,7 +17,7 @@ from reporter.kinds.productionstack import (
     ProductionStackStatus,
 )
 from reporter.kube.client import RestClient
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
 from reporter.rollup.answers import AnswerRules
 from reporter.rollup.document import StatusView
@@ -77,7 +77,7 @@ class ObjectPublisherFixture:
         self.publisher = StatusObjectPublisher(
             self.objects,
             self.looks,
-            StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
+            ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
             self.leadership,
             self.clock,
             kind=PRODUCTION_STACK_STATUSES,

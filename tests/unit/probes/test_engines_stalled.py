@@ -5,8 +5,8 @@ from math import nan
 
 import pytest
 
+from reporter.evaluation.registry import PROBES
 from reporter.model.verdicts import Active, Clear, Unknown
-from reporter.probes import stalled
 from reporter.scrape.samples import ContainerRun, ScrapedMetrics, ScrapeHistory
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
@@ -250,7 +250,7 @@ def test_windows_are_parameters():
 
 def test_an_interval_of_a_minute_keeps_enough_pages():
     parameters = parameters_of(REASON)
-    build = stalled.PROBE.spec.scrape
+    build = PROBES["engine-stalled"].spec.scrape
     assert build is not None
     scrape = build(parameters, {**DEFAULT_FLAGS, "scrape-interval-seconds": "60"})
     assert scrape is not None

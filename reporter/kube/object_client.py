@@ -1,5 +1,5 @@
 """
-Create, resolve and delete HealthEvents, of this program's kind or of NVSentinel's.
+Create, patch and delete objects of one kind.
 
 Nothing is retried or decided here; every failure is raised as a KubeError.
 """
@@ -10,15 +10,12 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from reporter.kinds.health_events import HealthEvent
-from reporter.kinds.nvsentinel import NodeHealthEvent
+from reporter.kinds.objects import WrittenObject
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.client import RestClient
+from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import Json, decode_response
 from reporter.kube.paths import Query, collection_path
 
-
-MERGE_PATCH = "application/merge-patch+json"
 
 STRICT: Query = (("fieldValidation", "Strict"),)
 """
@@ -28,15 +25,15 @@ Kubernetes 1.25 drop them all the same (API concepts, "Field validation").
 
 NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 
-T = TypeVar("T", HealthEvent, NodeHealthEvent)
+T = TypeVar("T", bound=WrittenObject)
 
 
-class HealthEventClient(Generic[T]):
-    """*kind*: of one namespace, that of the store. *object_type*: its struct."""
+class ObjectClient(Generic[T]):
+    """*object_type*: the struct of *kind*. *version*, in each call: the API version to use."""
 
     def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind
-        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(object_type)
+        self._decoder = msgspec.json.Decoder(object_type)
 
     async def create(
         self,
@@ -49,7 +46,7 @@ class HealthEventClient(Generic[T]):
         annotations: Mapping[str, str] = NO_ANNOTATIONS,
     ) -> T:
         """
-        Create an object; returns it. Conflict: it exists already. *version*: the API version to use.
+        Create an object in the namespace of the kind; returns it. Conflict: it exists already.
 
         *query*: `STRICT`, or nothing.
         """
@@ -65,18 +62,19 @@ class HealthEventClient(Generic[T]):
             },
             "spec": msgspec.to_builtins(spec),
         }
-        operation = self._operation("create", name)
+        operation = f"create {kind.group_resource} {kind.namespace}/{name}"
         path = collection_path(kind, version)
         response = await self._api.call("POST", path, query=query, body=body, operation=operation)
-        return self._decode(operation, response.body)
+        return self._decode(response.body, operation)
 
     async def patch(self, found: T, patch: Json, *, version: str) -> T:
         """
         Patch the status; returns the object as it is then.
 
-        Conflict: somebody has changed it since *found* was read. NotFound: it was deleted.
+        Conflict: somebody has changed the object since *found* was read. NotFound: it was deleted.
+        Unserved: its CRD was. Invalid: the CRD does not allow this status.
         """
-        operation = self._operation("patch status of", found.metadata.name)
+        operation = self._operation("patch status of", found)
         response = await self._api.call(
             "PATCH",
             f"{self._path(found, version)}/status",
@@ -84,7 +82,7 @@ class HealthEventClient(Generic[T]):
             content_type=MERGE_PATCH,
             operation=operation,
         )
-        return self._decode(operation, response.body)
+        return self._decode(response.body, operation)
 
     async def delete(self, found: T, *, version: str) -> None:
         """Delete this very version of an object. Conflict: somebody has changed it since."""
@@ -94,14 +92,17 @@ class HealthEventClient(Generic[T]):
             "DELETE",
             self._path(found, version),
             body={"preconditions": preconditions},
-            operation=self._operation("delete", meta.name),
+            operation=self._operation("delete", found),
         )
 
     def _path(self, found: T, version: str) -> str:
-        return f"{collection_path(self._kind, version)}/{found.metadata.name}"
+        meta = found.metadata
+        return f"{collection_path(self._kind, version, meta.namespace)}/{meta.name}"
 
-    def _operation(self, verb: str, name: str) -> str:
-        return f"{verb} {self._kind.group_resource} {self._kind.namespace}/{name}"
+    def _operation(self, verb: str, found: T) -> str:
+        return (
+            f"{verb} {self._kind.group_resource} {found.metadata.namespace}/{found.metadata.name}"
+        )
 
-    def _decode(self, operation: str, body: bytes) -> T:
+    def _decode(self, body: bytes, operation: str) -> T:
         return decode_response(self._decoder, body, operation, expected=f"a {self._kind.kind}")
