@@ -13,7 +13,7 @@ from reporter.job.result import InvalidResult
 from reporter.job.result_file import read_result
 from reporter.job.steps import Leave, LookAt, WaitUntil
 from reporter.kube.errors import KubeError
-from reporter.kube.sidecar_pod import SidecarPodReader
+from reporter.kube.job_client import SidecarPodReader
 from reporter.model.job_results import SidecarPod, Terminated
 from reporter.process.cancellation import cancel_all
 
