@@ -4,7 +4,7 @@ Continue the episodes of a predecessor from its Events, after a restart or a cha
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -17,15 +17,18 @@ from reporter.evaluation.catalogue_change import stays_evaluated
 from reporter.evaluation.clocks import READ_BACK_WINDOW
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.remembered import Remembered, RememberedFinding
+from reporter.kinds.health_events import HealthEvent, Phase, subject_of
 from reporter.kube.announced import (
+    ANNOUNCED_ANNOTATION,
     MAX_TROUBLES,
     Announced,
     AnnouncedFinding,
     OtherFinding,
+    decode_announced,
 )
-from reporter.kube.event_record import EventRecord
+from reporter.kube.event_record import EventRecord, StrippedEvent
 from reporter.model.enums import Emission, EventType, Layer, Reason, TroubleKind
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject, qualified_name
 from reporter.snapshot.seen_before import SeenBefore
 
 
@@ -266,3 +269,88 @@ def _is_running(record: EventRecord, ready_at: datetime | None, *, now: datetime
         return False
     # Timestamps are whole seconds: an episode that began in the second of a Ready came after it.
     return ready_at is None or ready_at < record.last_timestamp or ready_at <= record.episode_start
+
+
+# --------------------------------------------------------------------
+# Continue episodes from their HealthEvents, where the Events are gone.
+
+
+def stored_episodes(objects: Iterable[HealthEvent], *, now: datetime) -> Iterator[EventRecord]:
+    """
+    Yield the Event of each episode that an Active object keeps.
+
+    When it was last written is not known: as long ago as an Event may be that is read back. So a Ready
+    that is there ends it, and otherwise its heartbeat is due.
+    """
+    for found in objects:
+        announced = decode_announced(found.metadata.annotations, ANNOUNCED_ANNOTATION)
+        involved = announced.involved_object if announced is not None else None
+        if found.phase is not Phase.ACTIVE or found.is_deleting or involved is None:
+            continue
+        spec, status = found.spec, found.status or {}
+        begun = datetime.fromtimestamp(spec.episode, UTC)
+        last = max(begun, (now - READ_BACK_WINDOW).replace(microsecond=0))
+        yield EventRecord(
+            key=FindingKey(subject_of(spec), Reason(spec.check_name), spec.item),
+            type=EventType.WARNING,
+            involved_object=involved,
+            episode_start=begun,
+            message=str(status.get("message") or spec.message),
+            content_digest=str(status.get("contentDigest") or spec.content_digest),
+            count=1,
+            first_timestamp=begun,
+            last_timestamp=last,
+            owner=spec.owner,
+            announced=announced,
+        )
+
+
+def with_stored(
+    records: Iterable[EventRecord], stored: Iterable[EventRecord]
+) -> tuple[EventRecord, ...]:
+    """
+    Return the Events that were read back, and those of stored episodes that have none any more.
+    """
+    read = tuple(records)
+    newest: dict[FindingKey, datetime] = {}
+    for each in read:
+        newest[each.key] = max(each.episode_start, newest.get(each.key, each.episode_start))
+    missing = {
+        each.key: each
+        for each in stored
+        if each.key not in newest or newest[each.key] < each.episode_start
+    }
+    return (*read, *missing.values())
+
+
+# --------------------------------------------------------------------
+# The keys that an Event may be about when admission has removed its labels and annotations.
+
+
+class PossibleKeys:
+    """
+    Finds keys among the *subjects* that exist: an Event of a deleted one need not be continued.
+    """
+
+    def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
+        self._catalogue = catalogue
+        self._named: defaultdict[tuple[Layer, str], list[Subject]] = defaultdict(list)
+        for subject in subjects:
+            if not subject.is_unnamed:
+                self._named[subject.layer, subject.namespace].append(subject)
+
+    def __call__(self, event: StrippedEvent) -> Iterator[FindingKey]:
+        entry = self._catalogue.entries.get(event.reason)
+        if entry is None:
+            return
+        if entry.layer is Layer.CLUSTER:
+            yield FindingKey(CLUSTER_SUBJECT, event.reason)
+            yield FindingKey(CLUSTER_SUBJECT, event.reason, event.involved_name)
+            return
+        kind = entry.subject_kind
+        whole = Subject(entry.layer, event.involved_name, qualified_name(kind, ""))
+        yield FindingKey(whole, event.reason)
+        for subject in self._named.get((entry.layer, event.involved_name), ()):
+            # The message names the object, and a hash takes longer than a look.
+            if subject.kind == kind and subject.object_name in event.message:
+                yield FindingKey(subject, event.reason)

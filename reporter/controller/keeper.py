@@ -36,6 +36,7 @@ class RollUpKeeper:
         self._packages, self._page_age = packages, page_age
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
+        self._followers: list[Callable[[], None]] = []
         self._failed = False
         self._next_rules: RollUpRules | None = None
 
@@ -53,6 +54,10 @@ class RollUpKeeper:
     async def next_change(self) -> None:
         """Wait until the content of the roll-up has changed."""
         await self._changed.wait()
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each such change from now on; it must be quick."""
+        self._followers.append(on_change)
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
         """Fold a pass. Yields where other tasks may run."""
@@ -72,6 +77,8 @@ class RollUpKeeper:
         if after.revision != before.revision:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
+            for each in self._followers:
+                each()
 
     def _input(self, finished: FinishedPass) -> RollUpInput:
         episodes = self._announcements.state.episodes

@@ -71,6 +71,7 @@ class FleetCache:
         self._revision = 0
         self._shown: tuple[object, ...] = ()
         self._changed = asyncio.Event()
+        self._followers: list[Callable[[], None]] = []
         self._members_changed = asyncio.Event()
         if objects is not None:
             objects.subscribe(self._members_changed.set)
@@ -121,6 +122,10 @@ class FleetCache:
     async def next_change(self) -> None:
         """Wait until the content of the fleet has changed."""
         await self._changed.wait()
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each such change from now on; it must be quick."""
+        self._followers.append(on_change)
 
     # ------------------------------------------------------------ health
     #
@@ -238,3 +243,5 @@ class FleetCache:
             self._revision += 1
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
+            for each in self._followers:
+                each()

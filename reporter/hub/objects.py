@@ -3,6 +3,7 @@ The wanted status of each ProductionStackCluster, rendered again only if it or i
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.rollup.wanted import Json, evaluation_interval, make_patch
 from reporter.status.object_looks import OBJECTS_BETWEEN_YIELDS
-from reporter.status.object_publisher import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -33,7 +34,12 @@ class FleetPatches:
         self._objects, self._fleet = objects, fleet
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
-        self.next_change, self.written = fleet.next_change, self._written.add
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self._fleet.subscribe(on_change)
+
+    def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
+        return self._written.add(name, after, wanted)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """Return the objects to write, now or later. Time alone changes what the fold changes."""

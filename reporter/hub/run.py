@@ -24,6 +24,7 @@ from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS, Production
 from reporter.kube.access_review import Permission
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import DiscoveryLoop
+from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.leases import LeaseLock
 from reporter.kube.lifecycle import (
     NamedTask,
@@ -34,6 +35,7 @@ from reporter.kube.lifecycle import (
 from reporter.kube.object_client import ObjectClient
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
+from reporter.kube.write_limits import WriteRate
 from reporter.metrics.collectors import WatchReport
 from reporter.model.fleet_status import Engage
 from reporter.process.clock import Clock, monotonic_seconds
@@ -44,12 +46,12 @@ from reporter.server.served_document import StatusV1
 from reporter.server.server import HttpServer, Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings, StatusAuthorization
-from reporter.status.object_publisher import StatusObjectPublisher, WriteRate
+from reporter.status.object_plan import StatusObjectPlan
 from reporter.store.store import Store
 from reporter.store.written_objects import WrittenObjectStore
 
 
-WRITE_RATE = WriteRate(10.0, 50.0)
+WRITE_RATE = WriteRate(10.0, 50.0, in_flight=4)
 
 logger = logging.getLogger("reporter")
 
@@ -129,12 +131,13 @@ class Hub:
             interval=settings.hub_interval,
             on_round=self.metrics.count_round,
         )
-        self._publisher = self._make_publisher()
+        plan = self._make_plan()
+        self._writer = LeaderWriter(plan, plan.write, self._leadership, clock)
         self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
         self.metrics.show_fleet(
             self._fleet.view,
             is_leader=lambda: self._leadership.is_leader,
-            count_failing=lambda: self._publisher.failing,
+            count_failing=lambda: plan.count_failing(self._writer),
         )
         self._server = self._make_server()
 
@@ -155,13 +158,11 @@ class Hub:
         unread = len(objects.undecodable)
         yield report_watch(self._reflector, objects.watch_state, now, undecodable=unread)
 
-    def _make_publisher(self) -> StatusObjectPublisher[ProductionStackCluster]:
-        return StatusObjectPublisher(
+    def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster]:
+        return StatusObjectPlan(
             self._objects,
             FleetPatches(self._objects, self._fleet),
             ObjectClient(self._api, self._kind, ProductionStackCluster),
-            self._leadership,
-            self._clock,
             kind=self._kind,
             count_write=self.metrics.count_write,
             rate=WRITE_RATE,
@@ -217,7 +218,7 @@ class Hub:
     def _writers(self) -> Iterator[NamedTask]:
         yield "rounds", self._fleet.run()
         if self._is_listed:
-            yield "publisher", self._publisher.run()
+            yield "publisher", self._writer.run()
 
     def _other_tasks(self) -> Iterator[NamedTask]:
         if self._is_listed:

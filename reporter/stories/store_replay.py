@@ -7,9 +7,9 @@ import msgspec
 
 from reporter.history.content import make_spec, make_status_patch
 from reporter.history.ends import Ends
+from reporter.history.held import PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
 from reporter.history.wanted import NameFunc, WantedCache
-from reporter.history.writes import PlanMemory
 from reporter.kinds.health_events import (
     HealthEvent,
     HealthEventMetadata,

@@ -6,9 +6,9 @@ from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from reporter.controller.passes import AdaptedEvaluation
 from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.history.held import Create
 from reporter.history.wanted import WantedCache
-from reporter.history.writer import HealthEventWriter
-from reporter.history.writes import Create
+from reporter.history.writer import HealthEventWriter, PlannedWrite
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kube.client import RestClient
 from reporter.kube.object_client import ObjectClient
@@ -90,6 +90,6 @@ async def test_a_create_that_was_planned_before_is_not_sent(server: DevCluster, 
             store.events.announcements,
             store.kind,
         )
-        result = await writer.write(Create("another-one", node, episode), "v1alpha1")
+        result = await writer.write(PlannedWrite(Create("another-one", node, episode), "v1alpha1"))
         assert result is StoreWriteResult.GONE
         assert store.writes("POST") == 1

@@ -71,12 +71,12 @@ async def test_the_silence_is_written_once_and_the_crd_to_upgrade_is_named(
     async with silenced_store(server, api) as store:
         for _ in range(3):
             await store.advance(61)
-            plan = store.planner.plan({}, now=store.clock.now())
+            plan = store.plan.make(now=store.clock.now())
             assert plan is not None
             assert plan.patches == ()
         assert (store.report.results["patched"], shown_by(store)) == (1, "")
         assert len(lines(caplog, NAMED)) == 1
-        assert store.publisher.is_up
+        assert store.is_up
 
 
 async def test_another_silence_is_shown_once_the_crd_is_upgraded(

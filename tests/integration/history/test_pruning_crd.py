@@ -45,7 +45,7 @@ async def until_refused(store: StoreFixture, creates: int) -> None:
         await store.until_result("invalid", number)
     assert store.writes("POST") == creates
     assert store.held == []
-    assert not store.publisher.is_up
+    assert not store.is_up
 
 
 async def test_object_without_its_strategy_is_deleted_and_no_other_is_created(

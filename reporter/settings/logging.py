@@ -1,14 +1,24 @@
 """
-Parsers for the logging flags of controller-runtime (pkg/log/zap).
+The flags of logging, among them those of controller-runtime (pkg/log/zap).
 
-The Go reporter has these flags, so charts and users may set them.
+The Go reporter has the latter, so charts and users may set them.
 """
+
+# ruff: noqa: RUF009  (each call declares a field, as dataclasses.field does)
 
 import logging
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from reporter.settings.enums import LogFormat
+from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.parsers import choice_parser, parse_boolean
+
+
+_logging = partial(flag, FlagGroup.LOGGING)
+_IGNORED = "Accepted for compatibility; has no effect."
 
 
 LEVELS = {
@@ -46,6 +56,26 @@ def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+@dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
+class LoggingSettings:
+    """The part of the settings about logging."""
+
+    log_format: LogFormat = _logging(
+        "text", choice_parser(LogFormat), "text or json; one line per entry."
+    )
+    zap_log_level: int = _logging(
+        "info", parse_level, "debug, info, error or panic; a number above 0 means debug."
+    )
+    zap_encoder: LogFormat = _logging(
+        "console", parse_encoder, "console or json; applies unless --log-format is given."
+    )
+    zap_devel: bool = _logging(
+        "false", parse_boolean, "Log text at level debug unless other flags say otherwise."
+    )
+    zap_stacktrace_level: str = _logging("", ignored_parser(STACKTRACE_LEVELS), _IGNORED)
+    zap_time_encoding: str = _logging("", ignored_parser(TIME_ENCODINGS), _IGNORED)
 
 
 def resolve_logging(values: Mapping[str, Any], given: Collection[str]) -> tuple[LogFormat, int]:
