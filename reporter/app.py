@@ -36,28 +36,29 @@ from reporter.kinds.health_events import HealthEvent, StoreLimits
 from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
 from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
 from reporter.kube.leader_writer import Key, LeaderWriter, Result, Write, WritePlan
-from reporter.kube.leadership import NoElection
-from reporter.kube.lease_rules import LeaseTiming
-from reporter.kube.lifecycle import NamedTask, serve_until_stopped
+from reporter.kube.lifecycle import (
+    NamedTask,
+    make_leadership,
+    run_connected,
+    serve_until_stopped,
+)
 from reporter.kube.object_client import ObjectClient
 from reporter.metrics.collectors import WatchReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
 from reporter.model.observations import NotSynced
-from reporter.process import loop_lag
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.heap import trim_heap_after
-from reporter.process.main import run_process
+from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
 from reporter.rollup.answers import AnswerRules
 from reporter.server.authorization import make_guard
-from reporter.server.connection import ClosedConnectionLog
 from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
-from reporter.server.server import HttpServer, Pages
+from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
 from reporter.status.object_looks import RollUpLooks
@@ -79,25 +80,14 @@ def run(settings: Settings, catalogue: Catalogue, load: LoadFunc) -> int:
     0 after a stop, 1 after a failure, 2 for a configuration that cannot work.
     *load*: returns the catalogue as its files are now. Raises SettingsError.
     """
-    return run_process(settings, lambda lag: _connect_and_run(settings, catalogue, load, lag))
 
-
-async def _connect_and_run(
-    settings: Settings, catalogue: Catalogue, load: LoadFunc, lag: loop_lag.LagSelector
-) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101  asyncio.Runner made it
-    on_stop_signal(task.cancel)
-    clock = Clock()
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
-    api = await connect(kubeconfig, clock=clock)
-    try:
+    async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
         log_target(settings, api.target, in_cluster=api.in_cluster)
         reporter = Reporter(settings, catalogue, api, clock, load)
         lag.on_lag = reporter.metrics.observe_loop_lag
         await reporter.run()
-    finally:
-        await api.close()
+
+    return run_connected(settings, connected)
 
 
 class Reporter:
@@ -136,15 +126,8 @@ class Reporter:
     def _wire_leadership(self) -> None:
         settings, clock = self._settings, self._clock
         self._ownership = LeaseOwnership(self._api, settings, self._store.snapshot)
-        timing = LeaseTiming(
-            lease_duration=settings.lease_duration,
-            renew_deadline=settings.renew_deadline,
-            retry_period=settings.retry_period,
-        )
-        self._leadership = (
-            Elector(self._ownership.lock, timing, identity=self._identity, wall_clock=clock.now)
-            if settings.leader_elect
-            else NoElection()
+        self._leadership = make_leadership(
+            settings, self._ownership.lock, identity=self._identity, clock=clock
         )
         self.metrics.set_leader_function(self._is_leader)
         self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
@@ -327,7 +310,8 @@ class Reporter:
             unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
             overlay_refused=self._why_overlay_refused,
         )
-        self._server = HttpServer(
+        self._server = make_server(
+            settings,
             Pages(
                 self.metrics.expose,
                 self._status_page.render,
@@ -343,12 +327,7 @@ class Reporter:
                 page_routes(STALLED_RESYNCS * settings.resync),
                 make_guard(settings.status_authorization, self._api, monotonic_seconds),
             ),
-            metrics=settings.metrics_bind_address,
-            health=settings.health_probe_bind_address,
-            status=settings.status_bind_address,
-            on_closed=ClosedConnectionLog(
-                self.metrics.count_closed_connection, monotonic_seconds
-            ).record,
+            self.metrics.count_closed_connection,
         )
 
     async def run(self) -> None:

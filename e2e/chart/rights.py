@@ -15,7 +15,7 @@ from e2e.controlplane.rules import needed, rules
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
 from reporter.cli.configuration import load_hub_settings
-from reporter.hub.permissions import needed_permissions
+from reporter.hub.run import needed_permissions
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
 from reporter.kube.access_review import Permission

@@ -24,7 +24,7 @@ from e2e.support import etcd_objects, machine
 from e2e.support.arguments import natural
 from e2e.support.metrics_process import Prometheus
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
-from reporter.hub.query_results import PREFIX
+from reporter.hub.queries import PREFIX
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS as KIND
 
 

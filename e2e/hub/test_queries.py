@@ -13,16 +13,15 @@ from e2e.hub.parts import pages
 from e2e.hub.parts.engines import VictoriaMetrics, scraping
 from e2e.support.metrics_process import MetricsProcess, Prometheus
 from reporter.hub import queries as texts
-from reporter.hub.asking import Asker
-from reporter.hub.namespace_results import gather_namespaces
+from reporter.hub.poller import Poller
+from reporter.hub.queries import PREFIX
 from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, Vector, decode
-from reporter.hub.query_results import PREFIX
-from reporter.model.fleet_answers import Answers, SeriesSample, SourceReport
+from reporter.hub.query_results import Answers, SourceReport, gather_namespaces
 from reporter.model.fleet_status import Dropped, QueryResult
 from reporter.model.states import COUNTED_STATES, State
 from reporter.process.clock import Clock
 from tests.support.fleet.dashboard import QUERIES
-from tests.support.fleet.series import NOON, SourceSeries
+from tests.support.fleet.series import NOON, SeriesSample, SourceSeries
 from tests.support.settings import settings
 
 
@@ -121,9 +120,11 @@ def _round(engine: MetricsProcess) -> Answers:
         found = settings(f"--hub-query-url={engine.url}")
         client = QueryClient(engine.url, QueryCredentials(found))
         try:
-            asker = Asker(client, found, Clock(), count_result=lambda *_: None)
-            answers = await asker.ask()
-            assert {each.result for each in asker.entries} == {QueryResult.COMPLETE}, asker.entries
+            poller = Poller(client, found, Clock(), count_result=lambda *_: None)
+            answers = await poller.ask()
+            assert {each.result for each in poller.entries} == {QueryResult.COMPLETE}, (
+                poller.entries
+            )
             return answers
         finally:
             await client.close()
@@ -210,8 +211,7 @@ def test_what_blocks_and_which_packages(engine: MetricsProcess) -> None:
     assert [(each.name, each.state) for each in trouble.namespaces] == [("team-a", State.FAILED)]
     assert "prod" not in answers.trouble
     assert answers.revisions is not None
-    (package,) = answers.revisions[ODD]
-    assert tuple(package) == ("modelharness", "0.2.2", State.FAILED, 1)
+    assert answers.revisions[ODD] == {("modelharness", "0.2.2", State.FAILED): 1}
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_the_detail_of_one_cluster_whatever_its_name(engine: MetricsProcess) -> 
     query = texts.of_cluster("cluster", ODD)
     found = until(lambda: _found(engine, query), within=WITHIN, what="the detail")
     assert {each.metric["cluster"] for each in found.series} == {ODD}
-    (namespace,) = gather_namespaces(found.samples(), source.source)
+    (namespace,) = gather_namespaces(found.series, source.source)
     assert (namespace.name, namespace.state) == ("team-a", State.FAILED)
     assert _ask(engine, texts.of_cluster("cluster", "prod")).series == []
 

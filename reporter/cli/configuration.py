@@ -12,7 +12,7 @@ from reporter.catalogue.overlay import DEFAULT_PACKS
 from reporter.catalogue.problems import CatalogueError
 from reporter.cli.command import HUB_FLAGS, RUN_FLAGS
 from reporter.evaluation.registry import SPECS
-from reporter.hub.query_results import METRIC_LABELS
+from reporter.hub.queries import METRIC_LABELS
 from reporter.settings import FLAG_NAMES, Settings, SettingsError, load_settings
 
 

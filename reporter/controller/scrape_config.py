@@ -8,8 +8,7 @@ from reporter.kube.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.model.enums import Reason
 from reporter.process.main import open_files_limit
 from reporter.scrape.scraper import ScrapeConfig
-from reporter.scrape.scrapes import Scrape
-from reporter.scrape.sharing import share_histories
+from reporter.scrape.scrapes import Scrape, share_histories
 from reporter.server.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.settings import ScrapeMode, Settings
 

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reporter.hub.membership import Engagement
-from reporter.hub.records import Fleet, FleetRules, LabelsByUid, Sighting, Sightings
-from reporter.model.fleet_answers import SourceId
+from reporter.hub.query_results import SourceId
+from reporter.hub.records import Fleet, FleetRecord, FleetRules, Member
+from reporter.hub.source_state import SourceStates, is_same
 from reporter.model.fleet_status import FleetCode
 from reporter.model.states import State
 
 
-class Judgement(NamedTuple):
+class ClusterVerdict(NamedTuple):
     """
     *state*: None leaves it as it is. *code*: why it is Unknown. *chosen*: the source that counts.
 
@@ -27,68 +27,54 @@ class Judgement(NamedTuple):
     other_labels: tuple[str, ...] = ()
 
 
-STANDS = Judgement(None)
-
-
-def find_labels(seen: Mapping[str, Sightings], rules: FleetRules, *, now: float) -> LabelsByUid:
-    """Return the labels of all clusters that live."""
+def find_labels(
+    sources: Mapping[str, SourceStates], rules: FleetRules, *, now: float
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the labels of all clusters that live, by UID."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for label, sightings in seen.items():
-        for each, sighting in sightings.items():
-            if each.uid and sighting.is_living(now, rules.stale):
+    for label, states in sources.items():
+        for each, state in states.items():
+            if each.uid and state.is_living(now, rules.stale):
                 found[each.uid].add(label)
     return {uid: tuple(sorted(labels)) for uid, labels in found.items()}
 
 
-class Past(NamedTuple):
-    """
-    The knowledge about a cluster before this round.
-
-    *heard*: when a source that counted last changed. *stands_until*: until when its state may stand
-    without a change; None if there is none that may. *was_seen*: series with its label ever were.
-    """
-
-    heard: float | None
-    stands_until: float | None
-    was_seen: bool
-
-
 def judge(
-    engagement: Engagement,
-    sightings: Sightings,
-    past: Past,
-    fleet: Fleet,
-    rules: FleetRules,
-    *,
-    now: float,
-) -> Judgement:
-    """Return the state. *fleet*: with the times of the answers up to now."""
-    if engagement.paused:
-        return Judgement(State.UNKNOWN, FleetCode.PAUSED)
-    living = {
-        each: found for each, found in sightings.items() if found.is_living(now, rules.stale)
-    }
+    member: Member, record: FleetRecord, fleet: Fleet, rules: FleetRules, *, now: float
+) -> ClusterVerdict:
+    """
+    Return the verdict on a cluster.
+
+    *record*: as of the round before. *fleet*: with the sources and the times of the answers up to now.
+    """
+    if member.paused:
+        return ClusterVerdict(State.UNKNOWN, FleetCode.PAUSED)
+    sources = fleet.sources.get(member.label, {})
+    living = {each: found for each, found in sources.items() if found.is_living(now, rules.stale)}
     uids = {each.uid for each in living}
     real = tuple(sorted(uids - {""}))
-    if len(real) > 1 or (engagement.uid and set(real) - {engagement.uid}):
-        return Judgement(State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real)
-    labels = fleet.labels_of.get(real[0], ()) if real and not engagement.uid else ()
+    if len(real) > 1 or (member.uid and set(real) - {member.uid}):
+        return ClusterVerdict(State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real)
+    labels = fleet.labels_of.get(real[0], ()) if real and not member.uid else ()
     if len(labels) > 1:
-        return Judgement(
+        return ClusterVerdict(
             State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real, other_labels=labels
         )
     if "" in uids:
-        return Judgement(State.UNKNOWN, FleetCode.NO_CLUSTER_UID, _newest(living))
+        return ClusterVerdict(State.UNKNOWN, FleetCode.NO_CLUSTER_UID, _newest(living))
     chosen = _newest({each: found for each, found in living.items() if found.changed is not None})
     if chosen is not None and living[chosen].seen == fleet.answered:
-        return _reported(chosen, living[chosen])
-    if past.stands_until is not None and now <= past.stands_until:
-        return STANDS
-    code = _why_unknown(living, sightings, past, fleet, rules, now=now)
-    return Judgement(State.UNKNOWN, code, _newest(living))
+        state = living[chosen].report.state
+        why = FleetCode.NO_STATE if state is None else None
+        return ClusterVerdict(state or State.UNKNOWN, why, chosen)
+    since = _stands_since(record, sources)
+    if since is not None and now - since <= rules.stale:
+        return ClusterVerdict(None)
+    code = _why_unknown(record, sources, fleet, rules, now=now, lives=bool(living))
+    return ClusterVerdict(State.UNKNOWN, code, _newest(living))
 
 
-def _newest(sightings: Sightings) -> SourceId | None:
+def _newest(sources: SourceStates) -> SourceId | None:
     """
     Return the source that counts: of those that are in the newest answer, the one that changed last.
 
@@ -97,38 +83,53 @@ def _newest(sightings: Sightings) -> SourceId | None:
     """
 
     def order(each: SourceId) -> tuple[float, float, float, SourceId]:
-        found = sightings[each]
+        found = sources[each]
         changed = found.changed if found.changed is not None else found.first_seen
         return found.seen, changed, found.report.evaluated, each
 
-    return max(sightings, key=order, default=None)
+    return max(sources, key=order, default=None)
 
 
-def _reported(chosen: SourceId, found: Sighting) -> Judgement:
-    state = found.report.state
-    if state is None:
-        return Judgement(State.UNKNOWN, FleetCode.NO_STATE, chosen)
-    return Judgement(state, None, chosen)
+def _stands_since(record: FleetRecord, sources: SourceStates) -> float | None:
+    """
+    Return when the state was confirmed that may stand without a change; None if there is none.
+
+    It was reported, or is that of an earlier process. If the cluster reports what it did when that
+    process wrote, its silence began then. If another cluster has the label now, nothing stands.
+    """
+    if record.content.code is not None:
+        return None
+    if not record.stands:
+        return record.heard
+    if any(each.uid != record.content.uid for each in sources):
+        return None
+    if record.heard is not None:
+        return record.heard
+    is_as_written = bool(sources) and all(
+        record.evaluated is not None and is_same(each.report.evaluated, record.evaluated)
+        for each in sources.values()
+    )
+    return record.written if is_as_written else record.first_engaged
 
 
 def _why_unknown(
-    living: Sightings,
-    sightings: Sightings,
-    past: Past,
+    record: FleetRecord,
+    sources: SourceStates,
     fleet: Fleet,
     rules: FleetRules,
     *,
     now: float,
+    lives: bool,
 ) -> FleetCode:
     """Say why nothing is known, without blaming a cluster for an engine that does not answer."""
     if fleet.answered is None:
         return FleetCode.NOT_ASKED
     if not fleet.is_answering(now, rules.stale):
         return FleetCode.ENGINE_UNAVAILABLE
-    if living:
+    if lives:
         return FleetCode.NOT_CONFIRMED
-    if not past.was_seen and not sightings:
+    if not record.was_seen and not sources:
         return FleetCode.NEVER_REPORTED
-    if fleet.hears(now, rules.stale) or past.heard is None:
+    if fleet.hears(now, rules.stale) or record.heard is None:
         return FleetCode.SILENT
     return FleetCode.ENGINE_UNAVAILABLE

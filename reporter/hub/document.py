@@ -1,60 +1,53 @@
-"""Render the fleet as published: texts and ages, of as much of it as was asked for."""
+"""Render the fleet as published, of as much of it as was asked for, and the status of objects."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from reporter.hub.query_results import PackageKey, to_time
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
-from reporter.hub.render import describe_code, reported_blocking, to_time
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.model import fleet_status
+from reporter.model.enums import Layer
+from reporter.model.fleet_object_status import MAX_PACKAGES, ClusterObjectStatus
 from reporter.model.fleet_status import (
-    FLEET_SCOPE,
-    MAX_NAMESPACES,
-    MAX_PACKAGES,
     ClusterEntry,
-    DroppedEntry,
     FleetBlocking,
     FleetCode,
     FleetDocument,
-    FleetNamespace,
     FleetPackage,
     FleetStatus,
-    QueryEntry,
-    UnknownCount,
 )
-from reporter.model.states import COUNTED_STATES, Mode, State
+from reporter.model.object_status import AVAILABLE, ObjectBlocking, SetCounts
+from reporter.model.states import COUNTED_STATES, Actionability, Mode, State
 from reporter.model.status_document import SCHEMA_VERSION, Counts
+from reporter.rollup.answers import ObjectAnswer
+from reporter.rollup.conditions import make_conditions
 
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 NO_CLUSTERS = "no cluster is answered for"
 
 
-class FleetMoment(NamedTuple):
-    """
-    The moment at which the fleet is shown.
-
-    *seconds*: of the clock of the fold. *answered_at*: when the last complete answer came.
-    """
-
-    seconds: float
-    answered_at: datetime | None
-
-
 class FleetView(Struct, frozen=True):
     """
-    The fleet at one moment. *why*: why its clusters are not known at all, or empty.
+    The fleet at one moment.
 
+    *seconds*: of the clock of the fold. *answered_at*: when the last complete answer came.
+    *why*: why its clusters are not known at all, or empty.
     *not_leading*: why this process can answer nothing, as another one asks; or empty.
     *revision*: changes with all that is shown, but for ages.
     """
 
     fleet: Fleet
     rules: FleetRules
-    moment: FleetMoment
-    queries: tuple[QueryEntry, ...] = ()
+    seconds: float
+    answered_at: datetime | None
+    queries: tuple[fleet_status.QueryEntry, ...] = ()
     why: str = ""
     not_leading: str = ""
     revision: int = 0
@@ -62,9 +55,9 @@ class FleetView(Struct, frozen=True):
     def document(self, *clusters: ClusterEntry) -> FleetDocument:
         return FleetDocument(
             schema=SCHEMA_VERSION,
-            scope=FLEET_SCOPE,
+            scope=fleet_status.FLEET_SCOPE,
             mode=Mode.WATCHING,
-            evaluated_at=self.moment.answered_at,
+            evaluated_at=self.answered_at,
             fleet=self.summary(),
             clusters=clusters,
         )
@@ -77,7 +70,7 @@ class FleetView(Struct, frozen=True):
         contents = [each.content for each in self.fleet.clusters.values()]
         states = Counter(each.state for each in contents)
         codes = Counter(each.code for each in contents if each.code is not None)
-        packages = list(_sum_packages(self.fleet.clusters.values()))
+        packages = _sum_packages(self.fleet.clusters.values())
         why = self.why or ("" if contents else NO_CLUSTERS)
         return FleetStatus(
             state=State.UNKNOWN if why else _worst(states),
@@ -85,14 +78,13 @@ class FleetView(Struct, frozen=True):
             engage=self.rules.engage,
             counts=Counts.of(states),
             unknown=tuple(
-                UnknownCount(code=code, clusters=codes[code]) for code in FleetCode if codes[code]
+                fleet_status.UnknownCount(code=code, clusters=codes[code])
+                for code in FleetCode
+                if codes[code]
             ),
-            packages=tuple(packages[:MAX_PACKAGES]),
+            packages=packages[: fleet_status.MAX_PACKAGES],
             package_count=len(packages),
-            dropped=tuple(
-                DroppedEntry(why=why, series=each.series, names=each.names)
-                for why, each in sorted(self.fleet.dropped.items())
-            ),
+            dropped=tuple(each for _, each in sorted(self.fleet.dropped.items())),
             queries=self.queries,
         )
 
@@ -100,13 +92,13 @@ class FleetView(Struct, frozen=True):
         record = self.fleet.clusters.get(name)
         if record is None:
             return None
-        content, now = record.content, self.moment.seconds
+        content, now = record.content, self.seconds
         return ClusterEntry(
             name=name,
             label=record.label,
             state=content.state,
             last_known=content.last_known,
-            blocking=_blocking(record, now),
+            blocking=_blocking(record),
             uid=content.uid,
             other_uids=content.other_uids,
             other_labels=content.other_labels,
@@ -118,16 +110,13 @@ class FleetView(Struct, frozen=True):
             skewed=content.skewed,
             inference_sets=Counts.as_known(content.counts),
             replicas=content.replicas,
-            namespaces=tuple(_namespaces(record)),
+            namespaces=content.namespaces[: fleet_status.MAX_NAMESPACES],
             namespace_count=len(content.namespaces),
-            packages=tuple(_sum_packages([record]))[:MAX_PACKAGES],
+            packages=_sum_packages([record])[: fleet_status.MAX_PACKAGES],
         )
 
     def clusters(self, states: Collection[State] = ANY_STATE) -> Iterator[ClusterEntry]:
-        for name in self.names(states):
-            found = self.cluster(name)
-            if found is not None:
-                yield found
+        return filter(None, map(self.cluster, self.names(states)))
 
 
 def _worst(states: Collection[State]) -> State:
@@ -135,17 +124,15 @@ def _worst(states: Collection[State]) -> State:
     return max(states, key=lambda each: (each is not State.TERMINATING, each.severity))
 
 
-def _blocking(record: FleetRecord, now: float) -> FleetBlocking | None:
+def _blocking(record: FleetRecord) -> FleetBlocking | None:
     content = record.content
     if content.code is not None:
-        message, remedy = describe_code(content.code, content, record.label)
+        message, remedy = _describe(content.code, record)
         return FleetBlocking(
             code=content.code, message=message, remedy=remedy, actionability="platform"
         )
-    if content.blocking is not None:
-        return reported_blocking(content.blocking)
-    if content.state is State.CURRENT:
-        return None
+    if content.blocking is not None or content.state is State.CURRENT:
+        return content.blocking
     why = (
         "The cluster does not report what blocks it."
         if content.trouble_known
@@ -154,19 +141,130 @@ def _blocking(record: FleetRecord, now: float) -> FleetBlocking | None:
     return FleetBlocking(code="NotReported", message=why)
 
 
-def _namespaces(record: FleetRecord) -> Iterator[FleetNamespace]:
-    for each in record.content.namespaces[:MAX_NAMESPACES]:
-        blocking = reported_blocking(each.blocking) if each.blocking is not None else None
-        yield FleetNamespace(name=each.name, state=each.state or State.UNKNOWN, blocking=blocking)
-
-
-def _sum_packages(records: Iterable[FleetRecord]) -> Iterator[FleetPackage]:
-    """Yield the sums by package, revision and state. Those of an Unknown cluster are Unknown."""
-    sums: defaultdict[tuple[str, str, State], int] = defaultdict(int)
+def _sum_packages(records: Iterable[FleetRecord]) -> tuple[FleetPackage, ...]:
+    """Return the sums by package, revision and state. Those of an Unknown cluster are Unknown."""
+    sums: defaultdict[PackageKey, int] = defaultdict(int)
     for record in records:
         is_known = record.content.code is None
-        for each in record.content.packages:
-            state = each.state if is_known else State.UNKNOWN
-            sums[each.package, each.revision, state] += each.namespaces
-    for (package, revision, state), number in sorted(sums.items()):
-        yield FleetPackage(name=package, revision=revision, state=state, namespaces=number)
+        for (package, revision, state), number in record.content.packages.items():
+            sums[package, revision, state if is_known else State.UNKNOWN] += number
+    return tuple(
+        FleetPackage(name=package, revision=revision, state=state, namespaces=number)
+        for (package, revision, state), number in sorted(sums.items())
+    )
+
+
+_TEXTS: Mapping[FleetCode, tuple[str, str]] = {
+    FleetCode.NOT_ASKED: (
+        "No query about the clusters has succeeded since the hub started.",
+        "See the log of the hub.",
+    ),
+    FleetCode.NEVER_REPORTED: (
+        "No series with the cluster label {label} was ever seen.",
+        "Check clusterLabel, and in the cluster the external label, remote write, --rollup-metrics.",
+    ),
+    FleetCode.NOT_CONFIRMED: (
+        "Series with the cluster label {label} are there, and have not changed yet.",
+        "Wait for the next scrape of the cluster.",
+    ),
+    FleetCode.SILENT: (
+        "The cluster has not reported an evaluation for longer than the stale time.",
+        "Check the cluster, its reporter, and the way of its metrics to the engine.",
+    ),
+    FleetCode.ENGINE_UNAVAILABLE: (
+        "The metrics engine gives no complete answer, so nothing is known of the cluster.",
+        "Check the engine; the log of the hub has its answers.",
+    ),
+    FleetCode.DUPLICATE_CLUSTER: (
+        "The cluster label {label} has series of the clusters with the UIDs {uids}.",
+        "Give each cluster a label of its own; clusterUID names the one that is meant.",
+    ),
+    FleetCode.NO_CLUSTER_UID: (
+        "The reporter of the cluster does not know the UID of the namespace kube-system.",
+        "Let it list Namespaces; without the UID a second cluster would not be noticed.",
+    ),
+    FleetCode.NO_STATE: (
+        "The series of the cluster have no state, or several.",
+        "Check that the labels of its targets differ, and that no relabelling drops its series.",
+    ),
+    FleetCode.PAUSED: (
+        "The hub does not answer for the cluster: its object is paused.",
+        "Set paused to false.",
+    ),
+}
+
+
+_SEVERAL_LABELS = (
+    "The cluster with the UID {uids} has the cluster labels {labels}, so at least one is wrong.",
+    "Give its agents one label; clusterUID names the object that is meant.",
+)
+
+
+def _describe(code: FleetCode, record: FleetRecord) -> tuple[str, str]:
+    """Return the message and the remedy."""
+    content = record.content
+    message, remedy = _SEVERAL_LABELS if content.other_labels else _TEXTS[code]
+    uids = ", ".join(content.other_uids) or "unknown"
+    labels = ", ".join(content.other_labels)
+    return message.format(label=record.label, uids=uids, labels=labels), remedy
+
+
+# ---------------------------------------------------------------- objects
+
+
+def render_status(
+    found: ProductionStackCluster, entry: ClusterEntry, *, now: datetime
+) -> dict[str, Any]:
+    """Return the status as a client reads it, without the times that change without news."""
+    generation = found.metadata.generation
+    counts = entry.inference_sets
+    blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None
+    conditions = make_conditions(
+        ObjectAnswer(entry.state, blocking=blocking),
+        found.status or {},
+        generation=generation,
+        now=now,
+    )
+    status = ClusterObjectStatus(
+        observed_generation=generation,
+        state=entry.state,
+        last_known=entry.last_known,
+        conditions=tuple(each for each in conditions if each.type != AVAILABLE),
+        blocking=entry.blocking,
+        cluster_uid=entry.uid,
+        reporter_version=entry.version,
+        inference_sets=SetCounts.of(counts.by_state()) if counts is not None else None,
+        replicas=entry.replicas,
+        namespaces_not_current=entry.namespace_count,
+        packages=entry.packages[:MAX_PACKAGES],
+        clock_skewed=entry.skewed,
+    )
+    rendered: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(status))
+    return rendered
+
+
+def _object_blocking(blocking: FleetBlocking) -> ObjectBlocking:
+    actionabilities = {each.value: each for each in Actionability}
+    return ObjectBlocking(
+        reason=blocking.reason or blocking.code,
+        code=blocking.code,
+        layer=Layer.CLUSTER,
+        message=blocking.message,
+        remedy=blocking.remedy,
+        actionability=actionabilities.get(blocking.actionability, Actionability.PLATFORM),
+        stalled=blocking.stalled,
+    )
+
+
+def confirmed_at(record: FleetRecord, view: FleetView, *, now: datetime) -> datetime | None:
+    """
+    Return the time of the answer that a status rests on; None if that was of an earlier process.
+
+    Answers in which nothing has changed confirm no state of a cluster. If they did, a hub that starts
+    again and again would keep the state of a cluster that is gone.
+    """
+    if record.content.code is not None:
+        return view.answered_at
+    if record.stands or record.heard is None:
+        return None
+    return now - timedelta(seconds=max(view.seconds - record.heard, 0.0))

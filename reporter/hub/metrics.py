@@ -4,22 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
-from prometheus_client import Counter as CounterMetric
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from reporter.hub import metric_declarations as declared
 from reporter.hub.document import FleetView
-from reporter.hub.metric_declarations import (
-    HUB_CLUSTERS,
-    HUB_DROPPED_SERIES,
-    HUB_LAST_SUCCESS,
-    HUB_LEADER,
-    HUB_OBJECT_WRITES,
-    HUB_OBJECTS_FAILING,
-    HUB_QUERY_RESULTS,
-    HUB_ROUND_DURATION,
-    HUB_UNKNOWN_CLUSTERS,
-)
+from reporter.hub.records import Fleet
 from reporter.metrics.collectors import WatchReport, make_family
 from reporter.metrics.process import ProcessMetrics
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
@@ -41,15 +31,16 @@ class FleetCollector(Collector):
         states, codes = Counter(c.state for c in contents), Counter(c.code for c in contents)
         is_known = not view.why
         yield make_family(
-            HUB_CLUSTERS,
+            declared.HUB_CLUSTERS,
             [((each.key,), states[each]) for each in COUNTED_STATES if is_known],
         )
         yield make_family(
-            HUB_UNKNOWN_CLUSTERS, [((each,), codes[each]) for each in FleetCode if is_known]
+            declared.HUB_UNKNOWN_CLUSTERS,
+            [((each,), codes[each]) for each in FleetCode if is_known],
         )
-        answered = view.moment.answered_at
+        at = view.answered_at
         yield make_family(
-            HUB_LAST_SUCCESS, [((), answered.timestamp())] if answered is not None else []
+            declared.HUB_LAST_SUCCESS, [((), at.timestamp())] if at is not None else []
         )
 
 
@@ -58,19 +49,14 @@ class HubMetrics(ProcessMetrics):
 
     def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
         super().__init__(watches)
-        self._leader = self._gauge(HUB_LEADER)
-        self._rounds = self._histogram(HUB_ROUND_DURATION)
-        self._dropped = self._counter(HUB_DROPPED_SERIES, Dropped)
-        self._results = CounterMetric(
-            HUB_QUERY_RESULTS.full_name,
-            HUB_QUERY_RESULTS.help,
-            HUB_QUERY_RESULTS.labels,
-            registry=self.registry,
-        )
+        self._leader = self._gauge(declared.HUB_LEADER)
+        self._rounds = self._histogram(declared.HUB_ROUND_DURATION)
+        self._dropped = self._counter(declared.HUB_DROPPED_SERIES, Dropped)
+        self._results = self._counter(declared.HUB_QUERY_RESULTS, ())
         for query, result in product(QueryName, QueryResult):
             self._results.labels(query, result)
-        self._writes = self._counter(HUB_OBJECT_WRITES, WriteObjectResult)
-        self._failing = self._gauge(HUB_OBJECTS_FAILING)
+        self._writes = self._counter(declared.HUB_OBJECT_WRITES, WriteObjectResult)
+        self._failing = self._gauge(declared.HUB_OBJECTS_FAILING)
 
     def show_fleet(
         self,
@@ -86,11 +72,11 @@ class HubMetrics(ProcessMetrics):
     def count_result(self, query: QueryName, result: QueryResult) -> None:
         self._results.labels(query, result).inc()
 
-    def count_dropped(self, why: Dropped, series: int) -> None:
-        self._dropped.labels(why).inc(series)
-
     def count_write(self, result: WriteObjectResult) -> None:
         self._writes.labels(result).inc()
 
-    def observe_round(self, seconds: float) -> None:
+    def count_round(self, seconds: float, answered: Fleet | None) -> None:
+        """Count a round. *answered*: the fleet if there was a complete answer about clusters."""
         self._rounds.observe(seconds)
+        for why, each in answered.dropped.items() if answered is not None else ():
+            self._dropped.labels(why).inc(each.series)

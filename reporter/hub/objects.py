@@ -7,9 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from reporter.hub.desired_objects import confirmed_at, render_status
-from reporter.hub.document import FleetView
-from reporter.hub.keeper import RENEWAL_SPACING, FleetKeeper
+from reporter.hub.document import FleetView, confirmed_at, render_status
+from reporter.hub.fleet_cache import RENEWAL_SPACING, FleetCache
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.rollup.wanted import Json, evaluation_interval, make_patch
@@ -24,20 +23,20 @@ class _Kept(NamedTuple):
     wanted: Json
 
 
-class FleetLooks:
+class FleetPatches:
     """
     The last look at each object. Before the first round, and while its status stands, there is none.
     """
 
     def __init__(
-        self, objects: WrittenObjectStore[ProductionStackCluster], keeper: FleetKeeper
+        self, objects: WrittenObjectStore[ProductionStackCluster], fleet: FleetCache
     ) -> None:
-        self._objects, self._keeper = objects, keeper
+        self._objects, self._fleet = objects, fleet
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        self._keeper.subscribe(on_change)
+        self._fleet.subscribe(on_change)
 
     def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
         return self._written.add(name, after, wanted)
@@ -47,13 +46,13 @@ class FleetLooks:
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
         self._written.keep_only(objects)
-        view, pending = self._keeper.view(), []
+        view, pending = self._fleet.view(), []
         interval = evaluation_interval(len(objects), spacing=RENEWAL_SPACING)
         for number, (name, found) in enumerate(objects.items(), start=1):
             wanted = self._look(name, found, view, now=now)
             if wanted is not None:
                 record = view.fleet.clusters[name[1]]
-                evaluated_at = confirmed_at(record, view.moment, now=now)
+                evaluated_at = confirmed_at(record, view, now=now)
                 due = self._written.pend(
                     name, found, wanted, interval=interval, evaluated_at=evaluated_at, now=now
                 )
@@ -73,7 +72,8 @@ class FleetLooks:
         record = view.fleet.clusters.get(name[1])
         if record is None or record.stands:
             return None  # the status that is there stands, with all that it says
-        if record.engagement != (found.spec.cluster_label, found.spec.cluster_uid):
+        spec = found.spec
+        if (record.label, record.wanted_uid) != (spec.cluster_label, spec.cluster_uid):
             return None  # the spec changed a moment ago
         kept = self._kept.get(name)
         if kept is not None and kept.found is found and kept.revision == record.revision:
@@ -88,11 +88,11 @@ class FleetLooks:
     def make_write(
         self, name: NamespacedName, found: ProductionStackCluster, *, now: datetime
     ) -> ObjectWrite | None:
-        view = self._keeper.view()
+        view = self._fleet.view()
         wanted = self._look(name, found, view, now=now)
         record = view.fleet.clusters.get(name[1])
         if wanted is None or record is None:
             return None
-        evaluated_at = confirmed_at(record, view.moment, now=now)
+        evaluated_at = confirmed_at(record, view, now=now)
         patch = make_patch(found, wanted, evaluated_at=evaluated_at, reported=record.evaluated)
         return ObjectWrite(wanted, patch)

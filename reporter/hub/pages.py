@@ -1,27 +1,92 @@
-"""The pages of the hub: ``/status/v1``, and ``/status`` for diagnosis."""
+"""
+Render the pages of the hub: the fleet at ``/status/v1``, in parts, and ``/status`` for diagnosis.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from reporter import PROGRAM_NAME
-from reporter.hub import fleet_v1
-from reporter.hub.document import FleetView
+from reporter.hub.document import ANY_STATE, FleetView
+from reporter.model.states import State
+from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.served_document import ServedDocument
+from reporter.server.status_v1 import parse_states, parse_wait, with_list
 
 
 CLUSTER_PATH = "/status/v1/clusters/{cluster}"
 
+CLUSTERS_PER_PART = 100
+"""The clusters that are rendered at once: a few milliseconds of the event loop."""
+
+
+class FleetRequest(Struct, frozen=True):
+    """A request for all, or for one *cluster*. *states*: of the clusters to show."""
+
+    cluster: str = ""
+    states: Collection[State] = ANY_STATE
+    wait: int = 0
+
+
+def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetRequest | StatusError:
+    states, wait = parse_states(query.get("state", "")), parse_wait(query.get("wait", "0"))
+    if isinstance(states, StatusError):
+        return states
+    if isinstance(wait, StatusError):
+        return wait
+    return FleetRequest(path.get("cluster", ""), states, wait)
+
+
+def find_unavailable(view: FleetView) -> StatusError | None:
+    if not view.not_leading:
+        return None
+    return StatusError(schema=SCHEMA_VERSION, error=view.not_leading, remedy="Ask that replica.")
+
+
+def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
+    """Return the answer for a cluster that is certainly not answered for."""
+    if not request.cluster or view.why or request.cluster in view.fleet.clusters:
+        return None
+    return StatusError(
+        schema=SCHEMA_VERSION,
+        state=State.NOT_FOUND,
+        error=f"the hub does not answer for a cluster {request.cluster}",
+        remedy="See GET /status/v1 for those it answers for, and for labels that it left out.",
+    )
+
+
+def revision_of(view: FleetView, request: FleetRequest) -> int:
+    """Return the number that changes with the content of the answer; ages are of no account."""
+    record = view.fleet.clusters.get(request.cluster)
+    return record.revision if record is not None else view.revision
+
+
+def render(view: FleetView, request: FleetRequest) -> Generator[bytes, None, None]:
+    """Yield the answer in parts, to be sent one after the other."""
+    names = [request.cluster] if request.cluster else view.names(request.states)
+    yield from with_list(view.document(), "clusters", _clusters(view, iter(names)))
+    yield b"\n"
+
+
+def _clusters(view: FleetView, names: Iterator[str]) -> Iterator[Iterator[bytes]]:
+    while part := list(islice(names, CLUSTERS_PER_PART)):
+        found = [each for each in map(view.cluster, part) if each is not None]
+        if found:
+            yield iter([b",".join(map(msgspec.json.encode, found))])
+
+
 FLEET_DOCUMENT = ServedDocument(
     ("/status/v1", CLUSTER_PATH),
-    fleet_v1.parse_request,
-    fleet_v1.find_missing,
-    fleet_v1.revision_of,
-    fleet_v1.render,
-    fleet_v1.find_unavailable,
+    parse_request,
+    find_missing,
+    revision_of,
+    render,
+    find_unavailable,
 )
 
 

@@ -4,19 +4,30 @@ The queries in PromQL: three a round, however many clusters there are, and one f
 
 import json
 
-from reporter.hub.query_results import (
-    BLOCKING_INFO,
-    CLUSTER_INFO,
-    EVALUATED,
-    INFERENCE_SETS,
-    PACKAGE_INFO,
-    PREFIX,
-    REPLICAS,
-    SILENCED_UNTIL,
-    STATE,
-)
 from reporter.model.fleet_status import QueryName
 
+
+NAME = "__name__"
+PREFIX = "productionstack_status_reporter_rollup_"
+"""
+The prefix of the metrics of the status. A test compares it and the names with their declarations.
+"""
+
+STATE, INFERENCE_SETS, REPLICAS = "state", "inferencesets", "replicas"
+PACKAGE_INFO, BLOCKING_INFO, CLUSTER_INFO = "package_info", "blocking_info", "cluster_info"
+SILENCED_UNTIL = "blocking_silenced_until_timestamp_seconds"
+EVALUATED = "evaluated_timestamp_seconds"
+
+CLUSTER_SCOPE = "cluster"
+"""The value of the label ``scope`` of series about a control plane."""
+
+METRIC_LABELS = frozenset(
+    {
+        NAME, "scope", "workload_namespace", "state", "count", "package", "revision", "reason",
+        "code", "actionability", "stalled", "version", "cluster_uid",
+    }
+)  # fmt: skip
+"""The labels of the metrics themselves. All others are of the target, or of the pipeline."""
 
 SERIES_LIMIT = 50_000
 """Series at most of the queries that decide no state."""
@@ -41,12 +52,6 @@ TROUBLE = (
 )
 
 
-def revisions(label: str) -> str:
-    """Return the query for packages. A namespace counts once, however many sources report it."""
-    by = f"{label},package,revision,state"
-    return f"count by ({by}) (max by ({by},workload_namespace) ({PREFIX}{PACKAGE_INFO} == 1))"
-
-
 def of_cluster(label: str, cluster: str) -> str:
     """Return the query for the namespaces of one cluster. Its name may be any text."""
     metrics = _any(STATE, BLOCKING_INFO, SILENCED_UNTIL, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
@@ -56,9 +61,15 @@ def of_cluster(label: str, cluster: str) -> str:
 
 
 def of_round(label: str) -> dict[QueryName, str]:
-    """Return the queries of a round, in the order in which to ask them."""
+    """
+    Return the queries of a round, in the order in which to ask them.
+
+    A namespace counts once among the packages, however many sources report it.
+    """
+    by = f"{label},package,revision,state"
+    packages = f"max by ({by},workload_namespace) ({PREFIX}{PACKAGE_INFO} == 1)"
     return {
         QueryName.CLUSTERS: CLUSTERS,
         QueryName.TROUBLE: TROUBLE,
-        QueryName.REVISIONS: revisions(label),
+        QueryName.REVISIONS: f"count by ({by}) ({packages})",
     }

@@ -6,7 +6,7 @@ Headers and TLS context are read again from their files, which may be renewed.
 
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
@@ -18,13 +18,14 @@ import yaml
 from msgspec import Struct
 
 from reporter.catalogue.regular_file import read_regular_file
+from reporter.hub.query_results import Series
 from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import read_token
-from reporter.model.fleet_answers import SeriesSample
+from reporter.kube.tls import verifying_context
 from reporter.model.fleet_status import QueryResult
 from reporter.settings.hub import QUERY_PATH, HubSettings
 
@@ -41,14 +42,9 @@ class QueryFailed(Exception):
         self.result, self.retry_after = result, retry_after
 
 
-class _Series(Struct, gc=False):
-    metric: dict[str, str]
-    value: tuple[float, str]
-
-
 class _Data(Struct, gc=False, rename="camel"):
     result_type: str
-    result: list[_Series] | None = None
+    result: list[Series] | None = None
 
 
 class _Response(Struct, gc=False, rename="camel"):
@@ -71,11 +67,7 @@ class Vector(NamedTuple):
     """A complete instant vector. *time*: Unix time of its evaluation; None without series."""
 
     time: float | None
-    series: list[_Series]
-
-    def samples(self) -> Iterator[SeriesSample]:
-        for each in self.series:
-            yield SeriesSample(each.metric, each.value[1])
+    series: list[Series]
 
 
 def decode(body: bytes, *, limit: int = 0) -> Vector:
@@ -146,12 +138,8 @@ class QueryCredentials:
                 stat = self._ca_file.stat()
                 version = (stat.st_mtime_ns, stat.st_size)
             if self._tls is None or self._tls[0] != version:
-                context = ssl.create_default_context(
-                    cafile=str(self._ca_file) if self._ca_file is not None else None
-                )
-                # As towards an API server: Python 3.13 would refuse authorities that others accept.
-                context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-                self._tls = version, context
+                file = str(self._ca_file) if self._ca_file is not None else None
+                self._tls = version, verifying_context(file)
         except (OSError, ssl.SSLError) as err:
             raise CannotRead(f"{self._ca_file} holds no certificates: {err}") from err
         return self._tls[1]
@@ -255,21 +243,17 @@ async def _failure(response: aiohttp.ClientResponse) -> QueryFailed:
     body = b""
     while len(body) < MAX_ERROR_BYTES and not response.content.at_eof():
         body += await response.content.read(MAX_ERROR_BYTES)
-    result = _result_of(response.status)
+    status, result = response.status, QueryResult.REFUSED
+    if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        result = QueryResult.THROTTLED
+    elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        result = QueryResult.FAILED
     retry_after = parse_retry_after(response.headers, None)
     return QueryFailed(
         result,
-        f"HTTP {response.status}: {_why(body)}",
+        f"HTTP {status}: {_why(body)}",
         retry_after=retry_after.total_seconds() if retry_after is not None else None,
     )
-
-
-def _result_of(status: int) -> QueryResult:
-    if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        return QueryResult.THROTTLED
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return QueryResult.FAILED
-    return QueryResult.REFUSED
 
 
 def _why(body: bytes) -> str:

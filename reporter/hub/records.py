@@ -4,23 +4,19 @@ The fleet as of one round: what is seen under each label, and the answer about e
 Times are seconds of a clock of the hub that never jumps, but for those that clusters report.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from reporter.model.fleet_answers import (
-    DroppedByCause,
-    NamespaceTrouble,
-    PackageCount,
-    ReportedBlocking,
-    Source,
-    SourceId,
-    SourceReport,
-)
-from reporter.model.fleet_status import Engage, FleetCode
+from reporter.hub.query_results import DroppedByCause, PackageKey, Source
+from reporter.hub.source_state import SkewWindow, SourceStates
+from reporter.kinds.productionstack import ProductionStackCluster
+from reporter.model.fleet_status import Engage, FleetBlocking, FleetCode, FleetNamespace
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
+from reporter.model.times import parse_zoned_time
 
 
 class FleetRules(Struct, frozen=True):
@@ -37,36 +33,6 @@ class FleetRules(Struct, frozen=True):
     forget: float = 86_400.0
 
 
-class Sighting(NamedTuple):
-    """
-    The knowledge about one source and UID under a label.
-
-    *changed*: when its time of evaluation last changed; None if it never did before our eyes.
-    *seen*: when it was last in an answer. *earlier*: the times of evaluation before, the last one first.
-    """
-
-    report: SourceReport
-    first_seen: float
-    seen: float
-    changed: float | None = None
-    earlier: tuple[float, ...] = ()
-
-    def is_living(self, now: float, stale: float) -> bool:
-        """
-        Return whether its time changed within the stale time; one that is new has that long to.
-        """
-        since = self.first_seen if self.changed is None else self.changed
-        return now - since <= stale
-
-
-Sightings: TypeAlias = Mapping[SourceId, Sighting]
-
-LabelsByUid: TypeAlias = Mapping[str, tuple[str, ...]]
-"""
-The cluster labels under which a cluster lives, by its UID. With several at least one is wrong.
-"""
-
-
 class Content(NamedTuple):
     """
     The answer about a cluster, without ages.
@@ -75,7 +41,7 @@ class Content(NamedTuple):
     *other_uids*, *other_labels*: of a duplicate. *trouble_known*: *blocking* and *namespaces* are those of this state.
     """
 
-    state: State
+    state: State = State.UNKNOWN
     last_known: State | None = None
     code: FleetCode | None = None
     uid: str = ""
@@ -84,43 +50,26 @@ class Content(NamedTuple):
     version: str = ""
     counts: Mapping[State, int] = {}
     replicas: Replicas | None = None
-    blocking: ReportedBlocking | None = None
-    namespaces: tuple[NamespaceTrouble, ...] = ()
+    blocking: FleetBlocking | None = None
+    namespaces: tuple[FleetNamespace, ...] = ()
     trouble_known: bool = False
-    packages: tuple[PackageCount, ...] = ()
+    packages: Mapping[PackageKey, int] = {}
     skewed: bool = False
-
-
-class SkewWindow(NamedTuple):
-    """
-    The smallest age of a cluster's time of evaluation at the moment of a change, in two windows.
-
-    The age of an answer is the skew of the clocks, plus the time since the evaluation and on the way,
-    which is never negative: so the smallest one is the nearest.
-    """
-
-    started: float
-    smallest: float
-    before: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Seconds by which the cluster's clock is ahead of the engine's; negative if behind."""
-        return -min(each for each in (self.smallest, self.before) if each is not None)
 
 
 class FleetRecord(NamedTuple):
     """
     The answer about a cluster, and what it rests on.
 
-    *engagement*: label and UID that were asked for. *since*: when state and code became what they are.
+    *label*, *wanted_uid*: that were asked for. *since*: when state and code became what they are.
     *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
     that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
     which wrote it at *written*. *was_seen*: series with its label were in an answer.
     *source*: the source that counts; empty without one.
     """
 
-    engagement: tuple[str, str]
+    label: str
+    wanted_uid: str
     content: Content
     since: float
     first_engaged: float
@@ -133,10 +82,6 @@ class FleetRecord(NamedTuple):
     source: Source = ""
     revision: int = 0
 
-    @property
-    def label(self) -> str:
-        return self.engagement[0]
-
 
 class Fleet(Struct, frozen=True):
     """
@@ -144,14 +89,15 @@ class Fleet(Struct, frozen=True):
 
     *clusters*: by name of their object, or by label if all that are seen are answered for.
 
-    *answered*: when the last complete answer about clusters came. *answering_since*: since when such
-    answers come without a gap as long as the stale time. *engine_time*: Unix time of the engine then.
-    *labels_of*: of those that live. *revision*: changes with the content.
+    *sources*: by cluster label. *labels_of*: the labels under which a cluster lives, by its UID; with
+    several at least one is wrong. *answered*: when the last complete answer about clusters came.
+    *answering_since*: since when such answers come without a gap as long as the stale time.
+    *engine_time*: Unix time of the engine then. *revision*: changes with the content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
-    sightings: Mapping[str, Sightings] = field(default_factory=dict)
-    labels_of: LabelsByUid = field(default_factory=dict)
+    sources: Mapping[str, SourceStates] = field(default_factory=dict)
+    labels_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped: DroppedByCause = field(default_factory=dict)
     answered: float | None = None
     answering_since: float | None = None
@@ -167,3 +113,82 @@ class Fleet(Struct, frozen=True):
         """
         since = self.answering_since
         return self.is_answering(now, stale) and since is not None and now - since > stale
+
+
+# ---------------------------------------------------------------- membership
+
+
+class Member(NamedTuple):
+    """
+    One cluster that is answered for.
+
+    *uid*: the UID that it must have; empty: any. *earlier*: what the status of its object tells.
+    """
+
+    label: str
+    uid: str = ""
+    paused: bool = False
+    earlier: FleetRecord | None = None
+
+
+Members: TypeAlias = Mapping[str, Member]
+
+
+def members_of(
+    objects: Iterable[ProductionStackCluster],
+    *,
+    now: float,
+    wall_time: datetime,
+    max_age: timedelta,
+) -> Members:
+    """
+    Return the clusters that objects name, by the names of the objects.
+
+    *max_age*: how old a status may be to be what an earlier process knew. Without such a limit a hub
+    that restarts again and again would keep a state for ever.
+    """
+    return {
+        each.metadata.name: Member(
+            each.spec.cluster_label,
+            each.spec.cluster_uid,
+            each.spec.paused,
+            _read_status(each, now=now, wall_time=wall_time, max_age=max_age),
+        )
+        for each in objects
+    }
+
+
+def _read_status(
+    found: ProductionStackCluster, *, now: float, wall_time: datetime, max_age: timedelta
+) -> FleetRecord | None:
+    """
+    Return what the status tells; None if it is about another spec, and so maybe another cluster.
+    """
+    status: Mapping[str, Any] = found.status or {}
+    state, last_known = _state(status.get("state")), _state(status.get("lastKnown"))
+    if state is None or found.observed_generation != found.metadata.generation:
+        return None
+    written = parse_zoned_time(status.get("lastEvaluationTime"))
+    is_recent = written is not None and abs(wall_time - written) <= max_age
+    if not is_recent and state is not State.UNKNOWN:
+        state, last_known = State.UNKNOWN, state
+    uid, evaluated = status.get("clusterUID"), status.get("reportedTimestampSeconds")
+    age = max((wall_time - written).total_seconds(), 0.0) if written is not None else 0.0
+    return FleetRecord(
+        found.spec.cluster_label,
+        found.spec.cluster_uid,
+        Content(state, last_known, uid=uid if isinstance(uid, str) else ""),
+        since=now,
+        first_engaged=now,
+        evaluated=float(evaluated) if isinstance(evaluated, int | float) else None,
+        stands=state is not State.UNKNOWN,
+        written=now - age,
+        was_seen=isinstance(evaluated, int | float),
+    )
+
+
+def _state(text: object) -> State | None:
+    try:
+        return State(text) if isinstance(text, str) else None
+    except ValueError:
+        return None

@@ -3,42 +3,52 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 
 from reporter import PROGRAM_NAME
-from reporter.hub.asking import Asker
-from reporter.hub.detail import ClusterDetails
-from reporter.hub.health import HubHealth
-from reporter.hub.inputs import HubInputs
-from reporter.hub.keeper import FleetKeeper
+from reporter.catalogue.subject_definitions import NO_SUBJECTS
+from reporter.controller import permissions
+from reporter.controller.inputs import report_watch
+from reporter.controller.permission_review import PermissionReview
+from reporter.hub.cluster_detail import ClusterDetails
+from reporter.hub.fleet_cache import FleetCache
 from reporter.hub.metrics import HubMetrics
-from reporter.hub.objects import FleetLooks
+from reporter.hub.objects import FleetPatches
 from reporter.hub.pages import FLEET_DOCUMENT, render_diagnosis
+from reporter.hub.poller import Poller
 from reporter.hub.query_client import QueryClient, QueryCredentials
-from reporter.hub.records import Fleet, FleetRules
-from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.kube.client import RestClient, connect
-from reporter.kube.elector import Elector
+from reporter.hub.records import FleetRules
+from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS, ProductionStackCluster
+from reporter.kube.access_review import Permission
+from reporter.kube.client import RestClient
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.leader_writer import LeaderWriter
-from reporter.kube.leadership import NoElection
-from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.leases import LeaseLock
-from reporter.kube.lifecycle import NamedTask, serve_until_stopped
+from reporter.kube.lifecycle import (
+    NamedTask,
+    make_leadership,
+    run_connected,
+    serve_until_stopped,
+)
 from reporter.kube.object_client import ObjectClient
+from reporter.kube.reflector import Reflector
+from reporter.kube.watch_context import WatchContext
 from reporter.kube.write_limits import WriteRate
+from reporter.metrics.collectors import WatchReport
 from reporter.model.fleet_status import Engage
-from reporter.process import loop_lag
 from reporter.process.clock import Clock, monotonic_seconds
-from reporter.process.main import run_process
+from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
 from reporter.server.authorization import make_guard
-from reporter.server.connection import ClosedConnectionLog
 from reporter.server.served_document import StatusV1
-from reporter.server.server import HttpServer, Pages
+from reporter.server.server import HttpServer, Pages, make_server
 from reporter.server.static_files import page_routes
-from reporter.settings import Settings
+from reporter.settings import Settings, StatusAuthorization
 from reporter.status.object_plan import StatusObjectPlan
+from reporter.store.store import Store
+from reporter.store.written_objects import WrittenObjectStore
 
 
 WRITE_RATE = WriteRate(10.0, 50.0, in_flight=4)
@@ -48,29 +58,51 @@ logger = logging.getLogger("reporter")
 
 def run_hub(settings: Settings) -> int:
     """Run until stopped; returns the exit code, as `run_process` does."""
-    return run_process(settings, lambda lag: _connect_and_run(settings, lag))
+
+    async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
+        engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))
+        try:
+            hub = Hub(settings, api, engine, clock)
+            lag.on_lag = hub.metrics.observe_loop_lag
+            await hub.run()
+        finally:
+            await engine.close()
+
+    return run_connected(settings, connected)
 
 
-async def _connect_and_run(settings: Settings, lag: loop_lag.LagSelector) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101  asyncio.Runner made it
-    on_stop_signal(task.cancel)
-    clock = Clock()
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
-    api = await connect(kubeconfig, clock=clock)
-    engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))
-    try:
-        hub = Hub(settings, api, engine, clock)
-        lag.on_lag = hub.metrics.observe_loop_lag
-        await hub.run()
-    finally:
-        await engine.close()
-        await api.close()
+def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str]]:
+    """
+    Return the permissions that a hub with these settings needs, each with what needs it.
+
+    They are in its own namespace, but for the reviews of who reads the status.
+    """
+    namespace, kind = settings.lease_namespace, PRODUCTION_STACK_CLUSTERS
+    needed: dict[Permission, Collection[str]] = {}
+    if settings.hub_engage is Engage.LISTED:
+        for verb in permissions.READ_VERBS:
+            needed[Permission(verb, kind.group, kind.resource, namespace)] = [
+                "every cluster: which ones to answer for is not known"
+            ]
+        status = Permission("patch", kind.group, f"{kind.resource}/status", namespace)
+        needed[status] = ["none: the status of objects is not written"]
+    if settings.leader_elect:
+        lease = Permission(
+            "get", permissions.LEASE_GROUP, "leases", namespace, settings.leader_election_id
+        )
+        for permission in permissions.election_permissions(lease):
+            needed[permission] = ["every cluster: this process cannot lead"]
+    if settings.status_authorization is StatusAuthorization.KUBERNETES:
+        for permission in permissions.reader_review_permissions():
+            needed[permission] = ["none: the status is shown to nobody"]
+    return needed
 
 
 class Hub:
     """
     The parts of one process, wired: objects and answers into the fleet, and the fleet to outputs.
+
+    The namespace of the Lease is the only one whose objects are read.
     """
 
     def __init__(
@@ -79,15 +111,16 @@ class Hub:
         self._settings, self._api, self._clock = settings, api, clock
         self._engine = engine
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
-        self._inputs = HubInputs(settings, api, clock)
-        self.metrics = HubMetrics(self._inputs.watch_reports)
-        api.on_request(self.metrics.count_api_request)
-        self.metrics.set_permissions_function(self._inputs.report_permissions)
-        self._leadership = self._make_leadership()
         self._is_listed = settings.hub_engage is Engage.LISTED
-        self._keeper = FleetKeeper(
-            Asker(engine, settings, clock, count_result=self.metrics.count_result),
-            self._inputs.objects if self._is_listed else None,
+        self._wire_inputs()
+        self.metrics = HubMetrics(self._watch_reports)
+        api.on_request(self.metrics.count_api_request)
+        self.metrics.set_permissions_function(self._permissions.report)
+        lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
+        self._leadership = make_leadership(settings, lock, identity=self._identity, clock=clock)
+        self._fleet = FleetCache(
+            Poller(engine, settings, clock, count_result=self.metrics.count_result),
+            self._objects if self._is_listed else None,
             self._leadership,
             clock,
             rules=FleetRules(
@@ -96,77 +129,66 @@ class Hub:
                 max_clusters=settings.hub_max_clusters,
             ),
             interval=settings.hub_interval,
-            on_round=self._count_round,
+            on_round=self.metrics.count_round,
         )
         plan = self._make_plan()
         self._writer = LeaderWriter(plan, plan.write, self._leadership, clock)
         self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
         self.metrics.show_fleet(
-            self._keeper.view,
+            self._fleet.view,
             is_leader=lambda: self._leadership.is_leader,
             count_failing=lambda: plan.count_failing(self._writer),
         )
         self._server = self._make_server()
 
-    def _make_leadership(self) -> Elector | NoElection:
-        settings = self._settings
-        if not settings.leader_elect:
-            return NoElection()
-        timing = LeaseTiming(
-            lease_duration=settings.lease_duration,
-            renew_deadline=settings.renew_deadline,
-            retry_period=settings.retry_period,
-        )
-        lock = LeaseLock(self._api, settings.lease_namespace, settings.leader_election_id)
-        return Elector(lock, timing, identity=self._identity, wall_clock=self._clock.now)
+    def _wire_inputs(self) -> None:
+        settings, api = self._settings, self._api
+        self._kind = replace(PRODUCTION_STACK_CLUSTERS, namespace=settings.lease_namespace)
+        crds = {self._kind.group_resource}
+        context = WatchContext(api, self._clock)
+        presences = Store((), crds, subjects=NO_SUBJECTS)
+        self._discovery = DiscoveryLoop(context, presences, crds)
+        self._objects = WrittenObjectStore(ProductionStackCluster, presences.served_version)
+        self._reflector = Reflector(context, self._kind, self._objects, self._discovery)
+        self._permissions = PermissionReview(context, needed_permissions(settings))
+        api.on_forbidden(self._permissions.record_forbidden)
+
+    def _watch_reports(self) -> Iterator[WatchReport]:
+        objects, now = self._objects, self._clock.now()
+        unread = len(objects.undecodable)
+        yield report_watch(self._reflector, objects.watch_state, now, undecodable=unread)
 
     def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster]:
-        objects = self._inputs.objects
         return StatusObjectPlan(
-            objects,
-            FleetLooks(objects, self._keeper),
-            ObjectClient(self._api, self._inputs.kind, ProductionStackCluster),
-            kind=self._inputs.kind,
+            self._objects,
+            FleetPatches(self._objects, self._fleet),
+            ObjectClient(self._api, self._kind, ProductionStackCluster),
+            kind=self._kind,
             count_write=self.metrics.count_write,
             rate=WRITE_RATE,
         )
 
     def _make_server(self) -> HttpServer:
-        settings, keeper = self._settings, self._keeper
-        health = HubHealth(keeper, self._clock, interval=settings.hub_interval)
+        settings, fleet = self._settings, self._fleet
         process = self._identity.rpartition("_")[2]
-        return HttpServer(
+        document = StatusV1(FLEET_DOCUMENT, fleet.view, fleet.next_change, process=process)
+        details = ClusterDetails(self._engine, fleet, label=settings.hub_cluster_label)
+        return make_server(
+            settings,
             Pages(
                 self.metrics.expose,
                 lambda: render_diagnosis(
-                    keeper.view(), self._identity, self._inputs.describe_permissions()
+                    fleet.view(), self._identity, self._permissions.states.as_json()
                 ),
-                health.why_not_live,
-                health.why_not_ready,
-                health.describe_limits,
-                {
-                    **StatusV1(
-                        FLEET_DOCUMENT, keeper.view, keeper.next_change, process=process
-                    ).routes(),
-                    **ClusterDetails(
-                        self._engine, keeper, label=settings.hub_cluster_label
-                    ).routes(),
-                },
+                fleet.why_not_live,
+                fleet.why_not_ready,
+                fleet.describe_limits,
+                {**document.routes(), **details.routes()},
                 page_routes(settings.hub_stale),
                 make_guard(settings.status_authorization, self._api, monotonic_seconds),
             ),
-            metrics=settings.metrics_bind_address,
-            health=settings.health_probe_bind_address,
-            status=settings.status_bind_address,
-            on_closed=ClosedConnectionLog(
-                self.metrics.count_closed_connection, monotonic_seconds
-            ).record,
+            self.metrics.count_closed_connection,
         )
-
-    def _count_round(self, seconds: float, answered: Fleet | None) -> None:
-        self.metrics.observe_round(seconds)
-        for why, each in answered.dropped.items() if answered is not None else ():
-            self.metrics.count_dropped(why, each.series)
 
     # ------------------------------------------------------------ running
 
@@ -194,12 +216,13 @@ class Hub:
         )
 
     def _writers(self) -> Iterator[NamedTask]:
-        yield "rounds", self._keeper.run()
+        yield "rounds", self._fleet.run()
         if self._is_listed:
             yield "publisher", self._writer.run()
 
     def _other_tasks(self) -> Iterator[NamedTask]:
         if self._is_listed:
-            yield from self._inputs.tasks()
-        if self._inputs.needs_permissions:
-            yield "permissions", self._inputs.review_permissions()
+            yield "discovery", self._discovery.run()
+            yield f"reflector {self._kind.group_resource}", self._reflector.run()
+        if self._permissions.states.needed:
+            yield "permissions", self._permissions.run()

@@ -5,15 +5,100 @@ The skew of a cluster's clock is shown and decides nothing.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
 
-from reporter.hub.records import Sighting, Sightings, SkewWindow
-from reporter.model.fleet_answers import SourceId, SourceReport
+from reporter.hub.query_results import SourceId, SourceReport
+
+
+class SourceState(NamedTuple):
+    """
+    The knowledge about one source and UID under a label.
+
+    *changed*: when its time of evaluation last changed; None if it never did before our eyes.
+    *seen*: when it was last in an answer. *earlier*: the times of evaluation before, the last one first.
+    """
+
+    report: SourceReport
+    first_seen: float
+    seen: float
+    changed: float | None = None
+    earlier: tuple[float, ...] = ()
+
+    def is_living(self, now: float, stale: float) -> bool:
+        """
+        Return whether its time changed within the stale time; one that is new has that long to.
+        """
+        since = self.first_seen if self.changed is None else self.changed
+        return now - since <= stale
+
+
+SourceStates: TypeAlias = Mapping[SourceId, SourceState]
+
+
+PRECISION = 0.001
+"""
+Seconds within which two times are the same: engines and other writers of JSON may round them.
+"""
+
+EARLIER_TIMES = 4
+"""The earlier times that are kept of a source: as many copies of an engine may answer in turn."""
+
+
+def update(
+    before: SourceStates, reports: Mapping[SourceId, SourceReport], *, now: float, stale: float
+) -> SourceStates:
+    """
+    Return the sources after an answer.
+
+    The first sight of a source proves nothing, also if an earlier process saw another time: an engine
+    shows for minutes what is long gone, such as the replica that led before. A time that was seen
+    before proves nothing either: one of several copies of an engine may lag behind the others.
+    """
+    after = {each: old for each, old in before.items() if old.is_living(now, stale)}
+    for each, report in reports.items():
+        old = before.get(each)
+        if old is None:
+            after[each] = SourceState(report, now, now)
+        elif is_same(report.evaluated, old.report.evaluated):
+            kept = report._replace(evaluated=old.report.evaluated)
+            after[each] = old._replace(report=kept, seen=now)
+        elif any(is_same(report.evaluated, time) for time in old.earlier):
+            after[each] = old._replace(seen=now)
+        else:
+            earlier = (old.report.evaluated, *old.earlier)[:EARLIER_TIMES]
+            after[each] = SourceState(report, old.first_seen, now, now, earlier)
+    return after
+
+
+def is_same(one: float, other: float) -> bool:
+    return abs(one - other) <= PRECISION
+
+
+# ---------------------------------------------------------------- the skew of a clock
 
 
 SKEW_LIMIT = 60.0
 """Seconds of skew from which on it is flagged."""
 
 WINDOW_SECONDS = 300.0
+
+
+class SkewWindow(NamedTuple):
+    """
+    The smallest age of a cluster's time of evaluation at the moment of a change, in two windows.
+
+    The age of an answer is the skew of the clocks, plus the time since the evaluation and on the way,
+    which is never negative: so the smallest one is the nearest.
+    """
+
+    started: float
+    smallest: float
+    before: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds by which the cluster's clock is ahead of the engine's; negative if behind."""
+        return -min(each for each in (self.smallest, self.before) if each is not None)
 
 
 def observe(before: SkewWindow | None, age: float, *, now: float) -> SkewWindow:
@@ -34,52 +119,3 @@ def is_skewed(window: SkewWindow | None) -> bool:
     A clock that is behind and an evaluation that is late look the same, until one comes in time.
     """
     return window is not None and abs(window.seconds) > SKEW_LIMIT
-
-
-PRECISION = 0.001
-"""
-Seconds within which two times are the same: engines and other writers of JSON may round them.
-"""
-
-EARLIER_TIMES = 4
-"""The earlier times that are kept of a source: as many copies of an engine may answer in turn."""
-
-
-def update(
-    before: Sightings, reports: Mapping[SourceId, SourceReport], *, now: float, stale: float
-) -> Sightings:
-    """
-    Return the sightings after an answer.
-
-    The first sight of a source proves nothing, also if an earlier process saw another time: an engine
-    shows for minutes what is long gone, such as the replica that led before. A time that was seen
-    before proves nothing either: one of several copies of an engine may lag behind the others.
-    """
-    after = {each: old for each, old in before.items() if old.is_living(now, stale)}
-    for each, report in reports.items():
-        old = before.get(each)
-        if old is None:
-            after[each] = Sighting(report, now, now)
-        elif is_same(report.evaluated, old.report.evaluated):
-            kept = report._replace(evaluated=old.report.evaluated)
-            after[each] = old._replace(report=kept, seen=now)
-        elif any(is_same(report.evaluated, time) for time in old.earlier):
-            after[each] = old._replace(seen=now)
-        else:
-            earlier = (old.report.evaluated, *old.earlier)[:EARLIER_TIMES]
-            after[each] = Sighting(report, old.first_seen, now, now, earlier)
-    return after
-
-
-def is_same(one: float, other: float) -> bool:
-    return abs(one - other) <= PRECISION
-
-
-def is_as_written(sightings: Sightings, written: float | None) -> bool:
-    """
-    Return whether nothing has changed since a status with this time of evaluation was written.
-    """
-    return bool(sightings) and all(
-        written is not None and is_same(each.report.evaluated, written)
-        for each in sightings.values()
-    )

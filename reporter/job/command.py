@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from reporter.job.environment import EnvironmentRefusedError, SidecarSettings, load_settings
 from reporter.job.reports import Report, go_duration
-from reporter.job.stop import StopSignal
-from reporter.job.watching import AdapterWatch
+from reporter.job.watching import AdapterWatch, StopSignal
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
 from reporter.kube import rest_config
 from reporter.kube.client import RestClient, connect

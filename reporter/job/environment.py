@@ -12,10 +12,9 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from reporter.job.observations import SIDECAR_CONTAINER
 from reporter.job.result import GO_WHITE_SPACE
 from reporter.job.steps import SidecarRules
-from reporter.job.variables import DEFAULTS
+from reporter.job.variables import DEFAULTS, SIDECAR_CONTAINER
 from reporter.settings.parsers import FALSE_TEXTS, TRUE_TEXTS
 
 

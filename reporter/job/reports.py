@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from reporter.job.observations import InvalidResult, ValidResult
+from reporter.job.result import InvalidResult, ValidResult
 from reporter.model.job_results import JobCondition, Terminated
 
 

@@ -4,8 +4,13 @@ import os
 import stat
 from pathlib import Path
 
-from reporter.job.observations import FileObservation, InvalidResult, NoFile
-from reporter.job.result_json import ResultFormatError, parse_result
+from reporter.job.result import (
+    FileObservation,
+    InvalidResult,
+    NoFile,
+    ResultFormatError,
+    parse_result,
+)
 
 
 MAX_FILE_BYTES = 2**20

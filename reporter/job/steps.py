@@ -6,6 +6,7 @@ of the container counts only after one more look at the file, because the adapte
 between the two. Times are in seconds of the event loop.
 """
 
+from collections.abc import Collection
 from datetime import timedelta
 from enum import Enum, unique
 from math import inf
@@ -14,20 +15,10 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.job.observations import (
-    FileObservation,
-    InvalidResult,
-    NoFile,
-    ValidResult,
-)
-from reporter.job.reports import (
-    Report,
-    report_invalid,
-    report_result,
-    report_termination,
-    report_timeout,
-)
-from reporter.model.job_results import Terminated
+from reporter.job import reports
+from reporter.job.reports import Report
+from reporter.job.result import FileObservation, InvalidResult, NoFile, ValidResult
+from reporter.model.job_results import Container, SidecarPod, Terminated
 
 
 class SidecarRules(Struct, frozen=True):
@@ -189,10 +180,10 @@ def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
 def _certain_report(state: SidecarState) -> Report | None:
     """Return the report of what was seen; None while it may still change."""
     if state.result is not None:
-        return report_result(state.result)
+        return reports.report_result(state.result)
     if state.terminated is not None:
-        return None if LookAt.FILE in state.owed else report_termination(state.terminated)
-    return None if state.invalid is None else report_invalid(state.invalid)
+        return None if LookAt.FILE in state.owed else reports.report_termination(state.terminated)
+    return None if state.invalid is None else reports.report_invalid(state.invalid)
 
 
 def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
@@ -211,8 +202,8 @@ def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
         return WaitUntil(inf) if state.asking else LookAt.CONTAINER
     if state.suspect is not None:
         # No time is left for another poll: an invalid file explains more than the deadline.
-        return report_invalid(state.suspect)
-    return report_timeout(rules.max_wait)
+        return reports.report_invalid(state.suspect)
+    return reports.report_timeout(rules.max_wait)
 
 
 def _due_look(state: SidecarState, *, now: float) -> LookAt | None:
@@ -223,3 +214,15 @@ def _due_look(state: SidecarState, *, now: float) -> LookAt | None:
 
 def _next_moment(state: SidecarState, end: float) -> float:
     return min(end, state.file_due, inf if state.asking else state.container_due)
+
+
+def find_adapter(pod: SidecarPod, *, adapter: str, own_names: Collection[str]) -> Container | None:
+    """
+    Return the status of the container that writes the result; None while there is none.
+
+    Without a name it is the first that is not the sidecar itself. Init containers never are.
+    """
+    for each in pod.containers:
+        if each.name == adapter if adapter else each.name not in own_names:
+            return each
+    return None

@@ -14,6 +14,9 @@ class Variable(Struct, frozen=True):
     is_required: bool = False
 
 
+SIDECAR_CONTAINER = "status-reporter"
+"""The usual name of the sidecar's own container."""
+
 VARIABLES: tuple[Variable, ...] = (
     Variable("JOB_NAME", "Name of the Job to write to.", is_required=True),
     Variable("JOB_NAMESPACE", "Namespace of the Job and of the pod.", is_required=True),
@@ -39,7 +42,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable(
         "CONTAINER_NAME",
         "Name of the sidecar's own container, if it is not the default.",
-        "status-reporter",
+        SIDECAR_CONTAINER,
     ),
     Variable(
         "REREAD_INVALID_RESULT",

@@ -3,27 +3,17 @@
 import asyncio
 import logging
 from datetime import timedelta
-from math import isinf
-from typing import Any, Protocol
+from math import inf, isinf
+from typing import Any
 
+from reporter.job import steps
 from reporter.job.environment import SidecarSettings
-from reporter.job.observations import InvalidResult, find_adapter
 from reporter.job.reports import Report
+from reporter.job.result import InvalidResult
 from reporter.job.result_file import read_result
-from reporter.job.steps import (
-    Leave,
-    LookAt,
-    WaitUntil,
-    begin,
-    next_step,
-    with_container,
-    with_file,
-    with_patience,
-    with_question,
-    with_stop,
-)
-from reporter.job.stop import StopSignal
+from reporter.job.steps import Leave, LookAt, WaitUntil
 from reporter.kube.errors import KubeError
+from reporter.kube.job_client import SidecarPodReader
 from reporter.model.job_results import SidecarPod, Terminated
 from reporter.process.cancellation import cancel_all
 
@@ -31,18 +21,32 @@ from reporter.process.cancellation import cancel_all
 logger = logging.getLogger(__name__)
 
 
-class PodReader(Protocol):
-    async def read(self) -> SidecarPod: ...
+class StopSignal:
+    """The stop signal. *received_at*: in seconds of the event loop; infinite until then."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self.received_at = inf
+
+    def receive(self) -> None:
+        if not self._event.is_set():
+            self.received_at = asyncio.get_running_loop().time()
+            self._event.set()
+
+    async def wait(self) -> None:
+        await self._event.wait()
 
 
 class AdapterWatch:
     """*pod*: the last one that was read."""
 
-    def __init__(self, settings: SidecarSettings, pods: PodReader, stop: StopSignal) -> None:
+    def __init__(
+        self, settings: SidecarSettings, pods: SidecarPodReader, stop: StopSignal
+    ) -> None:
         self._settings, self._rules, self._pods = settings, settings.rules, pods
         self._stop = stop
         self._now = asyncio.get_running_loop().time
-        self._state = begin(self._rules, now=self._now())
+        self._state = steps.begin(self._rules, now=self._now())
         self._question: asyncio.Task[SidecarPod] | None = None
         self.pod: SidecarPod | None = None
 
@@ -63,7 +67,7 @@ class AdapterWatch:
         stopping = asyncio.create_task(self._stop.wait(), name="wait for a stop signal")
         try:
             while True:
-                match next_step(self._state, self._rules, now=self._now()):
+                match steps.next_step(self._state, self._rules, now=self._now()):
                     case LookAt.FILE:
                         self._read_file()
                     case LookAt.CONTAINER:
@@ -88,11 +92,11 @@ class AdapterWatch:
         seen = read_result(self._settings.results_path)
         if isinstance(seen, InvalidResult) and seen != self._state.suspect:
             logger.warning("the result file is not valid yet: %s", seen.error)
-        self._state = with_file(self._state, self._rules, seen, now=self._now())
+        self._state = steps.with_file(self._state, self._rules, seen, now=self._now())
 
     def _ask(self) -> None:
         self._question = asyncio.create_task(self._pods.read(), name="read the pod")
-        self._state = with_question(self._state)
+        self._state = steps.with_question(self._state)
 
     async def _wait(self, stopping: "asyncio.Task[None]", until: float) -> None:
         stopped = self._state.stop_until is not None
@@ -107,7 +111,9 @@ class AdapterWatch:
         if stopping.done() and not stopped:
             logger.info("received a stop signal")
             patience = self._rules.native_patience if self.is_native else timedelta(0)
-            self._state = with_stop(self._state, self._rules, patience=patience, now=self._now())
+            self._state = steps.with_stop(
+                self._state, self._rules, patience=patience, now=self._now()
+            )
 
     def _take_answer(self) -> None:
         if not self._state.asking or self._question is None or not self._question.done():
@@ -122,12 +128,14 @@ class AdapterWatch:
             if self.is_native:
                 # A stop signal may have arrived before the pod was read for the first time.
                 patience = self._rules.native_patience.total_seconds()
-                self._state = with_patience(self._state, until=self._stop.received_at + patience)
-        self._state = with_container(self._state, self._rules, ended, now=self._now())
+                self._state = steps.with_patience(
+                    self._state, until=self._stop.received_at + patience
+                )
+        self._state = steps.with_container(self._state, self._rules, ended, now=self._now())
 
     def _ended(self, pod: SidecarPod) -> Terminated | None:
         settings = self._settings
-        adapter = find_adapter(
+        adapter = steps.find_adapter(
             pod, adapter=settings.adapter_container, own_names=settings.own_names
         )
         if adapter is None:

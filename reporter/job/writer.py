@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from reporter.job.stop import StopSignal
+from reporter.job.watching import StopSignal
 from reporter.kube.backoff import Backoff, BackoffParameters, is_no_response, pause_after
 from reporter.kube.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
 from reporter.kube.job_client import JobRecord, JobStatusClient

@@ -1,19 +1,63 @@
-"""Run the tasks of a process that takes part in an election, and stop them in the right order."""
+"""
+Run a process that is connected to an API server and takes part in an election, and stop it in order.
+"""
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Protocol, TypeAlias
 
-from reporter.kube.elector import Elector
+from reporter.kube.client import RestClient, connect
+from reporter.kube.elector import Elector, ResourceLock
 from reporter.kube.leadership import NoElection
+from reporter.kube.lease_rules import LeaseTiming
 from reporter.process.cancellation import stop_all
+from reporter.process.clock import Clock
+from reporter.process.loop_lag import LagSelector
+from reporter.process.main import run_process
+from reporter.process.signals import on_stop_signal
+from reporter.settings import Settings
 from reporter.settings.errors import ConfigurationError
 
 
 NamedTask: TypeAlias = tuple[str, Coroutine[Any, Any, Any]]
 
 logger = logging.getLogger("reporter")
+
+
+def run_connected(
+    settings: Settings,
+    main: Callable[[RestClient, Clock, LagSelector], Coroutine[Any, Any, None]],
+) -> int:
+    """Run *main* with a client of the API server; returns the exit code, as `run_process` does."""
+
+    async def connect_and_run(lag: LagSelector) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  asyncio.Runner made it
+        on_stop_signal(task.cancel)
+        clock = Clock()
+        kubeconfig = str(settings.kubeconfig) if settings.kubeconfig is not None else None
+        api = await connect(kubeconfig, clock=clock)
+        try:
+            await main(api, clock, lag)
+        finally:
+            await api.close()
+
+    return run_process(settings, connect_and_run)
+
+
+def make_leadership(
+    settings: Settings, lock: ResourceLock, *, identity: str, clock: Clock
+) -> Elector | NoElection:
+    """Return the part in the election that the flags ask for."""
+    if not settings.leader_elect:
+        return NoElection()
+    timing = LeaseTiming(
+        lease_duration=settings.lease_duration,
+        renew_deadline=settings.renew_deadline,
+        retry_period=settings.retry_period,
+    )
+    return Elector(lock, timing, identity=identity, wall_clock=clock.now)
 
 
 class Server(Protocol):

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from reporter.kinds.core import Pod
 from reporter.kube.watch_context import WatchContext
 from reporter.scrape import limits
-from reporter.scrape.direct_tries import DirectTries
 from reporter.scrape.exposition import (
     MalformedExposition,
     MetricsContent,
@@ -26,7 +25,7 @@ from reporter.scrape.exposition import (
 )
 from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError, is_pod_address
 from reporter.scrape.parsing import content_of, parse_in_steps, result_of
-from reporter.scrape.path import PathSelector, ScrapePath, review_proxy_access
+from reporter.scrape.path import DirectTries, PathSelector, ScrapePath, review_proxy_access
 from reporter.scrape.samples import (
     NOT_APART,
     FailedScrape,

@@ -2,13 +2,16 @@
 A probe's request for samples: which families, of which pods, at which port, and what to keep.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kinds.core import Pod
-from reporter.model.enums import ScrapeScope
+from reporter.model.enums import Reason, ScrapeScope
+from reporter.scrape.engine_keeper import EngineKeeper
 from reporter.scrape.samples import ScrapedMetrics, ScrapeHistory, keep_latest
 
 
@@ -81,3 +84,38 @@ ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape | None]
 """
 Builds the scrape of a catalogue entry from its parameters and the values of all flags by name.
 """
+
+
+# ---------------------------------------------------------------- pages that several probes read
+
+
+def share_histories(scrapes: Mapping[Reason, Scrape]) -> dict[str, Scrape]:
+    """
+    Return the scrapes by the name of their history: the one that they share, or their reason.
+    """
+    by_history: dict[str, list[Scrape]] = {}
+    for reason, scrape in scrapes.items():
+        by_history.setdefault(scrape.history or reason, []).append(scrape)
+    return {name: _join(of_history) for name, of_history in by_history.items()}
+
+
+def _join(scrapes: Sequence[Scrape]) -> Scrape:
+    first, *others = scrapes
+    if not others:
+        return first
+    keepers = [each.keep for each in scrapes if isinstance(each.keep, EngineKeeper)]
+    if len(keepers) < len(scrapes) or any(
+        (each.pods, each.port) != (first.pods, first.port) for each in others
+    ):
+        raise ValueError(f"history {first.history} is of scrapes that cannot be joined")
+    return replace(
+        first,
+        families=_union(each.families for each in scrapes),
+        prefixes=_union(each.prefixes for each in scrapes),
+        keep=reduce(EngineKeeper.merged, keepers),
+        gists=tuple(dict.fromkeys(gist for each in scrapes for gist in each.gists)),
+    )
+
+
+def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in names for name in each))

@@ -17,11 +17,17 @@ from msgspec import Struct, field
 from reporter import PROGRAM_NAME
 from reporter.metrics.process import Exposition
 from reporter.model.enums import ClosedConnection
-from reporter.server.connection import Connection, ConnectionLimit, OnClosed
+from reporter.process.clock import monotonic_seconds
+from reporter.server.connection import (
+    ClosedConnectionLog,
+    Connection,
+    ConnectionLimit,
+    OnClosed,
+)
 from reporter.server.host_check import Handler, refuse_foreign_names
 from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.server.responses import JSON
-from reporter.settings import BindAddress
+from reporter.settings import BindAddress, Settings
 
 
 logger = logging.getLogger(__name__)
@@ -144,6 +150,19 @@ class HttpServer:
 
     async def _show_readyz(self, _: web.Request) -> web.Response:
         return _health_response(self._pages.readyz(), self._pages.limits())
+
+
+def make_server(
+    settings: Settings, pages: Pages, count_closed: Callable[[ClosedConnection], None]
+) -> HttpServer:
+    """Return the server of a process, at the addresses that the flags give."""
+    return HttpServer(
+        pages,
+        metrics=settings.metrics_bind_address,
+        health=settings.health_probe_bind_address,
+        status=settings.status_bind_address,
+        on_closed=ClosedConnectionLog(count_closed, monotonic_seconds).record,
+    )
 
 
 async def send_parts(

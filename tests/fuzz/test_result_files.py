@@ -6,9 +6,13 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.job.observations import ValidResult
-from reporter.job.result import MAX_MESSAGE_BYTES, MAX_REASON_BYTES
-from reporter.job.result_json import ResultFormatError, parse_result
+from reporter.job.result import (
+    MAX_MESSAGE_BYTES,
+    MAX_REASON_BYTES,
+    ResultFormatError,
+    ValidResult,
+    parse_result,
+)
 
 
 RESULT = json.dumps(

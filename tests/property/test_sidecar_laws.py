@@ -6,8 +6,8 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.job.observations import FileObservation, InvalidResult, NoFile
 from reporter.job.reports import Report
+from reporter.job.result import FileObservation, InvalidResult, NoFile
 from reporter.job.steps import Leave, SidecarRules
 from reporter.model.job_results import Terminated
 from tests.support.sidecars import FAILURE, SUCCESS, ReplayedAdapter

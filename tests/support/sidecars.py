@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from reporter.job.observations import (
+from reporter.job.reports import Report
+from reporter.job.result import (
     FileObservation,
     InvalidResult,
     NoFile,
     ValidResult,
 )
-from reporter.job.reports import Report
 from reporter.job.steps import (
     Leave,
     LookAt,

@@ -9,7 +9,7 @@ from e2e.chart import CHART, golden
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, READERS, VALUES, Json, objects_of_hub
 from reporter.cli.configuration import load_hub_settings
-from reporter.hub.permissions import needed_permissions
+from reporter.hub.run import needed_permissions
 from reporter.kube.access_review import Permission
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from e2e.chart import CHART
 from e2e.controlplane import assets
-from reporter.hub.query_results import PREFIX
+from reporter.hub.queries import PREFIX
 
 
 pytestmark = pytest.mark.controlplane

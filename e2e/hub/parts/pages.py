@@ -11,7 +11,7 @@ from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from reporter.model.fleet_answers import SeriesSample
+from tests.support.fleet.series import SeriesSample
 
 
 EVALUATED = "productionstack_status_reporter_rollup_evaluated_timestamp_seconds"

@@ -13,7 +13,7 @@ from devcluster.server import DevCluster
 from reporter.job.command import run_sidecar
 from reporter.job.environment import SidecarSettings, load_settings
 from reporter.job.steps import SidecarRules
-from reporter.job.stop import StopSignal
+from reporter.job.watching import StopSignal
 from reporter.job.writer import WriteDeadlines
 from reporter.kube.backoff import BackoffParameters
 from reporter.kube.client import connect

@@ -6,20 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from reporter.hub.desired_objects import confirmed_at, render_status
-from reporter.hub.detail_results import gather_revisions, gather_trouble
-from reporter.hub.document import FleetMoment, FleetView
+from reporter.hub.document import FleetView, confirmed_at, render_status
 from reporter.hub.fold import fold
-from reporter.hub.membership import engagements_of
-from reporter.hub.query_results import gather_clusters
-from reporter.hub.records import Fleet, FleetRules
+from reporter.hub.query_results import (
+    Answers,
+    gather_clusters,
+    gather_revisions,
+    gather_trouble,
+)
+from reporter.hub.records import Fleet, FleetRules, members_of
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.model.fleet_answers import Answers
 from reporter.model.fleet_status import ClusterEntry, Engage
 from reporter.model.states import State
 from reporter.rollup.wanted import is_outdated, make_patch, renewal_due_at
 from reporter.stories.format import apply_merge_patch
-from tests.support.fleet.series import NOON, SourceSeries, all_clusters
+from tests.support.fleet.series import NOON, SourceSeries, all_clusters, series_of
 
 
 LABEL = "cluster"
@@ -50,11 +51,11 @@ def a_cluster(
 def answers_of(sources: Iterable[SourceSeries], *, time: float) -> Answers:
     """Return complete answers to all three queries."""
     every = list(sources)
-    clusters = gather_clusters(all_clusters(every), LABEL, time if every else None)
+    clusters = gather_clusters(series_of(all_clusters(every)), LABEL, time if every else None)
     return Answers(
         clusters,
-        gather_trouble([s for each in every for s in each.trouble()], LABEL),
-        gather_revisions([s for each in every for s in each.revisions()], LABEL),
+        gather_trouble(series_of(s for each in every for s in each.trouble()), LABEL),
+        gather_revisions(series_of(s for each in every for s in each.revisions()), LABEL),
     )
 
 
@@ -90,10 +91,12 @@ class Rounds:
         self.fold(Answers())
 
     def fold(self, answers: Answers) -> None:
-        engaged = engagements_of(self.objects.values(), now=self.now, max_age=MAX_AGE)
+        members = members_of(
+            self.objects.values(), now=self.seconds, wall_time=self.now, max_age=MAX_AGE
+        )
         if self.rules.engage is Engage.SEEN:
-            engaged = {}
-        self.fleet = fold(self.fleet, engaged, answers, now=self.seconds, rules=self.rules)
+            members = {}
+        self.fleet = fold(self.fleet, members, answers, now=self.seconds, rules=self.rules)
         self._write()
 
     def _write(self) -> None:
@@ -103,7 +106,7 @@ class Rounds:
             if entry is None or record is None or record.stands:
                 continue
             wanted = render_status(found, entry, now=self.now)
-            at = confirmed_at(record, view.moment, now=self.now)
+            at = confirmed_at(record, view, now=self.now)
             due = renewal_due_at(found, RENEWAL, evaluated_at=at, now=self.now)
             if is_outdated(found, wanted) or due <= self.now:
                 patch = make_patch(found, wanted, evaluated_at=at, reported=record.evaluated)
@@ -115,7 +118,7 @@ class Rounds:
         self.fleet, self.answered_at = Fleet(), None
 
     def view(self) -> FleetView:
-        return FleetView(self.fleet, self.rules, FleetMoment(self.seconds, self.answered_at))
+        return FleetView(self.fleet, self.rules, self.seconds, self.answered_at)
 
     def entry(self, name: str = "prod") -> ClusterEntry:
         found = self.view().cluster(name)

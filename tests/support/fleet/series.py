@@ -2,14 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from reporter.hub.query_results import PREFIX
-from reporter.model.fleet_answers import SeriesSample
+from reporter.hub.queries import PREFIX
+from reporter.hub.query_results import Series
 from reporter.model.states import COUNTED_STATES, State
 
 
 NOON = 1_767_268_800.0
 """Unix time of 2026-01-01 12:00 UTC."""
+
+
+class SeriesSample(NamedTuple):
+    """One series with its value as text, as the API has it."""
+
+    labels: Mapping[str, str]
+    value: str
+
+
+def series_of(samples: Iterable[SeriesSample]) -> list[Series]:
+    """Return the series as they are in an answer."""
+    return [Series(dict(labels), (NOON, value)) for labels, value in samples]
 
 
 @dataclass(frozen=True, slots=True)

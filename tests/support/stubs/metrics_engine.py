@@ -10,8 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from reporter.model.fleet_answers import SeriesSample
-from tests.support.fleet.series import NOON, SourceSeries, all_clusters
+from tests.support.fleet.series import NOON, SeriesSample, SourceSeries, all_clusters
 
 
 @dataclass

@@ -1,8 +1,7 @@
 """Only a change of the time of evaluation shows that a source lives."""
 
-from reporter.hub.records import Sightings
-from reporter.hub.source_state import EARLIER_TIMES, update
-from reporter.model.fleet_answers import SourceId, SourceReport
+from reporter.hub.query_results import SourceId, SourceReport
+from reporter.hub.source_state import EARLIER_TIMES, SourceStates, update
 from reporter.model.states import State
 from tests.support.fleet.series import NOON
 
@@ -12,8 +11,8 @@ STALE = 300.0
 
 
 def seen(*times: float, state: State = State.CURRENT):
-    """Return the sighting after answers with these times of evaluation, one every 30 seconds."""
-    found: Sightings = {}
+    """Return the source after answers with these times of evaluation, one every 30 seconds."""
+    found: SourceStates = {}
     for number, time in enumerate(times):
         report = SourceReport("uid-1", NOON + time, state)
         found = update(found, {SOURCE: report}, now=30.0 * number, stale=STALE)

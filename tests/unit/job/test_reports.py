@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.job.observations import ValidResult
 from reporter.job.reports import go_duration, report_result, report_termination
+from reporter.job.result import ValidResult
 from reporter.model.job_results import JobCondition, Terminated
 
 

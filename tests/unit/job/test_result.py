@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.job.observations import ValidResult
 from reporter.job.result import (
     GO_WHITE_SPACE,
     MAX_MESSAGE_BYTES,
     MAX_REASON_BYTES,
-    InvalidFieldError,
+    ResultFormatError,
+    ValidResult,
     cut_bytes,
     make_result,
 )
@@ -17,9 +17,11 @@ from reporter.job.result import (
 
 @pytest.mark.parametrize("status", ["", "Success", "FAILURE", " success", "success\n", "true"])
 def test_another_status_is_refused(status):
-    with pytest.raises(InvalidFieldError) as refused:
+    with pytest.raises(ResultFormatError) as refused:
         make_result(status, "R", "m")
-    assert str(refused.value) == "status: must be either 'success' or 'failure'"
+    assert str(refused.value) == (
+        "invalid result format: status: must be either 'success' or 'failure'"
+    )
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\t\r\n", "\u00a0\u2003\u3000"])

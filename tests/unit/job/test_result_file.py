@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.job.observations import InvalidResult, NoFile, ValidResult
+from reporter.job.result import InvalidResult, NoFile, ValidResult
 from reporter.job.result_file import MAX_FILE_BYTES, read_result
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.job.observations import ValidResult
-from reporter.job.result_json import ResultFormatError, parse_result
+from reporter.job.result import ResultFormatError, ValidResult, parse_result
 
 
 WRONG_STATUS = "invalid result format: status: must be either 'success' or 'failure'"

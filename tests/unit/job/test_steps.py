@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from reporter.job.observations import InvalidResult, NoFile, find_adapter
 from reporter.job.reports import Report
-from reporter.job.steps import Leave, LookAt, begin, with_patience, with_stop
+from reporter.job.result import InvalidResult, NoFile
+from reporter.job.steps import Leave, LookAt, begin, find_adapter, with_patience, with_stop
 from reporter.model.job_results import Container, SidecarPod, Terminated
 from tests.support.sidecars import (
     FAILURE,

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from reporter.model.enums import Reason
 from reporter.scrape.engine_keeper import EngineKeeper
-from reporter.scrape.sharing import share_histories
+from reporter.scrape.scrapes import share_histories
 from tests.support.engines import HISTORY, scrape_of
 from tests.support.loading_pods import REASON, SCRAPE
 

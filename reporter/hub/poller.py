@@ -5,14 +5,18 @@ import logging
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
-from reporter.hub.detail_results import gather_revisions, gather_trouble
 from reporter.hub.queries import SERIES_LIMIT, of_round
-from reporter.hub.query_client import QueryFailed, Vector, decode
-from reporter.hub.query_results import gather_clusters
+from reporter.hub.query_client import QueryClient, QueryFailed, Vector, decode
+from reporter.hub.query_results import (
+    Answers,
+    ClustersAnswer,
+    gather_clusters,
+    gather_revisions,
+    gather_trouble,
+)
 from reporter.kube.backoff import Backoff, BackoffParameters
-from reporter.model.fleet_answers import Answers, ClustersAnswer
 from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
 from reporter.process.clock import Clock
 from reporter.settings.hub import HubSettings
@@ -27,14 +31,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Engine(Protocol):
-    """Answers one query with the body of a response. Raises QueryFailed."""
-
-    async def ask(
-        self, query: str, *, time_limit: timedelta, at: float | None = None, limit: int = 0
-    ) -> bytes: ...
-
-
 class _Pause(NamedTuple):
     """The failures of a query, and until when it is not asked. *until*: seconds of the clock."""
 
@@ -42,7 +38,7 @@ class _Pause(NamedTuple):
     until: float = 0.0
 
 
-class Asker:
+class Poller:
     """
     Asks the engine at each interval.
 
@@ -51,14 +47,14 @@ class Asker:
 
     def __init__(
         self,
-        engine: Engine,
+        client: QueryClient,
         settings: HubSettings,
         clock: Clock,
         *,
         count_result: Callable[[QueryName, QueryResult], None],
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._engine, self._clock, self._count_result = engine, clock, count_result
+        self._client, self._clock, self._count_result = client, clock, count_result
         self._jitter = jitter
         self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
         self._queries = of_round(self._label)
@@ -83,17 +79,17 @@ class Asker:
             return Answers()
         at = clusters.time
         trouble = await self._try(
-            QueryName.TROUBLE, lambda found: gather_trouble(found.samples(), self._label), at=at
+            QueryName.TROUBLE, lambda found: gather_trouble(found.series, self._label), at=at
         )
         revisions = await self._try(
             QueryName.REVISIONS,
-            lambda found: gather_revisions(found.samples(), self._label),
+            lambda found: gather_revisions(found.series, self._label),
             at=at,
         )
         return Answers(clusters, trouble, revisions)
 
     def _gather_clusters(self, found: Vector) -> ClustersAnswer:
-        answer = gather_clusters(found.samples(), self._label, found.time)
+        answer = gather_clusters(found.series, self._label, found.time)
         if len(answer.reports) > self._max_clusters:
             why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
             raise QueryFailed(QueryResult.TOO_MANY, why)
@@ -109,7 +105,7 @@ class Asker:
         limit = 0 if name is QueryName.CLUSTERS else SERIES_LIMIT
         started = self._clock.seconds()
         try:
-            body = await self._engine.ask(
+            body = await self._client.ask(
                 self._queries[name], time_limit=self._time_limit, at=at, limit=limit
             )
             gathered = await asyncio.to_thread(_read, body, gather, limit)

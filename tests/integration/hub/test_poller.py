@@ -3,7 +3,7 @@
 from collections import Counter
 from contextlib import asynccontextmanager
 
-from reporter.hub.asking import Asker
+from reporter.hub.poller import Poller
 from reporter.hub.queries import SERIES_LIMIT
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.model.fleet_status import QueryName, QueryResult
@@ -42,7 +42,7 @@ async def asking(*flags: str):
         found = settings(*flags)
         client, clock = QueryClient(engine.url, QueryCredentials(found)), ShiftedClock()
         results: Counter[tuple[QueryName, QueryResult]] = Counter()
-        asker = Asker(
+        poller = Poller(
             client,
             found,
             clock,
@@ -50,48 +50,48 @@ async def asking(*flags: str):
             jitter=lambda: 0.0,
         )
         try:
-            yield asker, engine, results, clock
+            yield poller, engine, results, clock
         finally:
             await client.close()
 
 
 async def test_three_queries_of_one_time():
-    async with asking() as (asker, engine, results, _):
-        answers = await asker.ask()
+    async with asking() as (poller, engine, results, _):
+        answers = await poller.ask()
     assert answers.clusters.reports.keys() == {"prod", "west"}
     (trouble,) = answers.trouble["west"].values()
     assert trouble.blocking.reason == "clusterKaitoControllerNotReady"
-    assert answers.revisions["west"][0].namespaces == 3
+    assert sum(answers.revisions["west"].values()) == 3
     forms = [form for form, _ in engine.requests]
     assert len(forms) == 3
     assert "time" not in forms[0]
     assert [form["time"] for form in forms[1:]] == [f"{NOON:.3f}"] * 2
     assert [form.get("limit") for form in forms] == [None, str(SERIES_LIMIT), str(SERIES_LIMIT)]
     assert results == Counter((name, QueryResult.COMPLETE) for name in QueryName)
-    assert [each.result for each in asker.entries] == [QueryResult.COMPLETE] * 3
+    assert [each.result for each in poller.entries] == [QueryResult.COMPLETE] * 3
 
 
 async def test_without_clusters_nothing_else_is_asked_and_the_engine_has_a_rest():
-    async with asking() as (asker, engine, results, clock):
+    async with asking() as (poller, engine, results, clock):
         engine.replies["evaluated"] = body("", 500)
         for _ in range(3):
-            assert (await asker.ask()).clusters is None
+            assert (await poller.ask()).clusters is None
         assert len(engine.requests) == 1, "the back-off"
         engine.replies.clear()
         clock.shift += 120
-        assert (await asker.ask()).clusters is not None
+        assert (await poller.ask()).clusters is not None
     assert results[CLUSTERS, QueryResult.FAILED] == 1
 
 
 async def test_a_failed_query_delays_no_other_one():
-    async with asking() as (asker, engine, results, _):
+    async with asking() as (poller, engine, results, _):
         engine.replies["blocking_info"] = body(success([], warnings=["partial"]))
-        answers = await asker.ask()
+        answers = await poller.ask()
     assert answers.clusters is not None
     assert answers.trouble is None
     assert answers.revisions is not None
     assert results[TROUBLE, QueryResult.PARTIAL] == 1
-    (entry,) = (each for each in asker.entries if each.query is TROUBLE)
+    (entry,) = (each for each in poller.entries if each.query is TROUBLE)
     assert (entry.result, entry.why) == (QueryResult.PARTIAL, "the answer is partial: partial")
 
 
@@ -105,25 +105,25 @@ class FailingEngine:
 async def test_an_answer_on_which_the_hub_fails_is_none(caplog):
     """A loop of rounds that ended instead would leave all states as they are."""
     results: Counter[tuple[QueryName, QueryResult]] = Counter()
-    asker = Asker(
+    poller = Poller(
         FailingEngine(), settings(), Clock(), count_result=lambda *each: results.update([each])
     )
-    assert (await asker.ask()).clusters is None
+    assert (await poller.ask()).clusters is None
     assert results == Counter([(CLUSTERS, QueryResult.UNREADABLE)])
-    assert asker.entries[0].why == "a fault of the hub: KeyError"
+    assert poller.entries[0].why == "a fault of the hub: KeyError"
     assert "the answer to the query clusters cannot be read" in caplog.text
 
 
 async def test_too_many_clusters_are_refused():
-    async with asking("--hub-max-clusters=1") as (asker, _, results, _):
-        assert (await asker.ask()).clusters is None
+    async with asking("--hub-max-clusters=1") as (poller, _, results, _):
+        assert (await poller.ask()).clusters is None
     assert results[CLUSTERS, QueryResult.TOO_MANY] == 1
-    assert "2 clusters" in asker.entries[0].why
+    assert "2 clusters" in poller.entries[0].why
 
 
 async def test_the_cluster_label_is_that_of_the_flag():
-    async with asking("--hub-cluster-label=prometheus") as (asker, engine, _, _):
+    async with asking("--hub-cluster-label=prometheus") as (poller, engine, _, _):
         engine.sources = lambda: [SourceSeries("", target={"prometheus": "east", "pod": "a"})]
-        answers = await asker.ask()
+        answers = await poller.ask()
     assert set(answers.clusters.reports) == {"east"}
     assert "by (prometheus,package" in engine.queries[2]

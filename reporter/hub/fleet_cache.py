@@ -2,19 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
-from reporter.hub.document import FleetMoment, FleetView
-from reporter.hub.fold import Engagements, fold
-from reporter.hub.membership import Engagement, engagements_of
-from reporter.hub.records import Fleet, FleetRules
+from reporter.hub.document import FleetView
+from reporter.hub.fold import fold
+from reporter.hub.poller import Poller
+from reporter.hub.query_results import Answers
+from reporter.hub.records import Fleet, FleetRules, Members, members_of
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.kube.leadership import Leadership, run_whenever_leading
-from reporter.model.fleet_answers import Answers
-from reporter.model.fleet_status import Engage, QueryEntry
+from reporter.model.fleet_status import Engage, QueryResult
 from reporter.model.observations import NotServed, NotSynced
 from reporter.process.clock import Clock
 from reporter.rollup.wanted import evaluation_interval
@@ -25,6 +25,10 @@ PAUSE_AFTER_CHANGE = 1.0
 """Seconds by which changes of objects are gathered before the fleet is folded anew."""
 
 PAUSE_AFTER_FAULT = 30.0
+STALLED_INTERVALS = 5
+SLACK = timedelta(minutes=1)
+"""A round that begins later than this and so many intervals after the one before makes a hub not live."""
+
 RENEWAL_SPACING = timedelta(seconds=0.2)
 """The time between two writes that only renew times: half of the rate of writes."""
 
@@ -36,16 +40,7 @@ NOT_STARTED = "the first round is under way"
 logger = logging.getLogger(__name__)
 
 
-class RoundAsker(Protocol):
-    """Asks the queries of a round."""
-
-    async def ask(self) -> Answers: ...
-
-    @property
-    def entries(self) -> tuple[QueryEntry, ...]: ...
-
-
-class FleetKeeper:
+class FleetCache:
     """
     Owns the fleet; nobody else changes it. A fold is pure, and runs in a thread.
 
@@ -56,7 +51,7 @@ class FleetKeeper:
 
     def __init__(  # noqa: PLR0913
         self,
-        asker: RoundAsker,
+        poller: Poller,
         objects: WrittenObjectStore[ProductionStackCluster] | None,
         leadership: Leadership,
         clock: Clock,
@@ -65,26 +60,21 @@ class FleetKeeper:
         interval: timedelta,
         on_round: Callable[[float, Fleet | None], None] = lambda _, __: None,
     ) -> None:
-        self._asker, self._objects, self._leadership = asker, objects, leadership
+        self._poller, self._objects, self._leadership = poller, objects, leadership
         self._clock, self._interval, self._on_round = clock, interval, on_round
         self.rules = rules
         self.fleet = Fleet()
         self._answered_at: datetime | None = None
         self._rounds = 0
-        self.last_tick = clock.seconds()
+        self._last_tick = clock.seconds()
         self._folded_generations: Mapping[NamespacedName, tuple[str, int]] = {}
         self._revision = 0
         self._shown: tuple[object, ...] = ()
         self._changed = asyncio.Event()
         self._followers: list[Callable[[], None]] = []
-        self._engaged_changed = asyncio.Event()
+        self._members_changed = asyncio.Event()
         if objects is not None:
-            objects.subscribe(self._engaged_changed.set)
-
-    @property
-    def finished_rounds(self) -> int:
-        """The number of rounds since this process leads."""
-        return self._rounds
+            objects.subscribe(self._members_changed.set)
 
     @property
     def why_unknown(self) -> str:
@@ -117,13 +107,13 @@ class FleetKeeper:
 
     def view(self) -> FleetView:
         """Return the fleet as of this moment, which later rounds do not change."""
-        moment = FleetMoment(self._clock.seconds(), self._answered_at)
         why = self.why_unknown
         return FleetView(
             Fleet() if why else self.fleet,
             self.rules,
-            moment,
-            self._asker.entries,
+            self._clock.seconds(),
+            self._answered_at,
+            self._poller.entries,
             why,
             self.not_leading,
             self._revision,
@@ -136,6 +126,32 @@ class FleetKeeper:
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """Call *on_change* after each such change from now on; it must be quick."""
         self._followers.append(on_change)
+
+    # ------------------------------------------------------------ health
+    #
+    # An engine that does not answer makes no hub unhealthy: to restart it would help nobody.
+
+    def why_not_live(self) -> str:
+        stalled = timedelta(seconds=self._clock.seconds() - self._last_tick)
+        if self.not_leading or stalled <= STALLED_INTERVALS * self._interval + SLACK:
+            return ""
+        return f"no round was begun for {stalled.total_seconds():.0f}s"
+
+    def why_not_ready(self) -> str:
+        if self.not_leading or self.why_not_listed or self._rounds:
+            return ""
+        return "no round was finished yet"
+
+    def describe_limits(self) -> str:
+        """Return what a ready process does not know or do, with why, a line for each."""
+        why = self.why_unknown
+        lines = [f"unknown: {why}"] if why else []
+        lines += [
+            f"not answered: {each.query}: {each.why}"
+            for each in self._poller.entries
+            if each.result is not QueryResult.COMPLETE
+        ]
+        return "\n".join(lines)
 
     # ------------------------------------------------------------ the loop
 
@@ -160,9 +176,9 @@ class FleetKeeper:
 
     async def _ask_for_ever(self) -> NoReturn:
         while True:
-            started = self.last_tick = self._clock.seconds()
+            started = self._last_tick = self._clock.seconds()
             if not self.why_not_listed:
-                answers = await self._asker.ask()
+                answers = await self._poller.ask()
                 await self._fold(answers)
                 self._rounds += 1
                 is_answer = answers.clusters is not None
@@ -179,11 +195,11 @@ class FleetKeeper:
                 return
             try:
                 async with asyncio.timeout(left):
-                    await self._engaged_changed.wait()
+                    await self._members_changed.wait()
             except TimeoutError:
                 return
             await asyncio.sleep(min(PAUSE_AFTER_CHANGE, left))
-            self._engaged_changed.clear()
+            self._members_changed.clear()
             if self._rounds == 0:
                 return
             # What this process itself writes into objects changes none of this.
@@ -194,7 +210,12 @@ class FleetKeeper:
         before, now = self.fleet, self._clock.seconds()
         objects = dict(self._objects.objects) if self._objects is not None else {}
         self._folded_generations = self._generations()
-        self.fleet = await asyncio.to_thread(self._folded, before, objects, answers, now)
+
+        def folded() -> Fleet:
+            members = self._members(objects.values(), now=now)
+            return fold(before, members, answers, now=now, rules=self.rules)
+
+        self.fleet = await asyncio.to_thread(folded)
         if answers.clusters is not None:
             self._answered_at = self._clock.now()
         self._notify_change()
@@ -205,37 +226,22 @@ class FleetKeeper:
             name: (each.metadata.uid, each.metadata.generation) for name, each in objects.items()
         }
 
-    def _folded(
-        self,
-        before: Fleet,
-        objects: Mapping[NamespacedName, ProductionStackCluster],
-        answers: Answers,
-        now: float,
-    ) -> Fleet:
-        return fold(before, self._engaged(objects), answers, now=now, rules=self.rules)
-
-    def _engaged(self, objects: Mapping[NamespacedName, ProductionStackCluster]) -> Engagements:
+    def _members(self, objects: Collection[ProductionStackCluster], *, now: float) -> Members:
         if self.rules.engage is Engage.SEEN:
-            return NONE_ENGAGED
+            return {}
         # Twice the time after which a status is renewed: one write may fail.
         stale = timedelta(seconds=self.rules.stale)
         max_age = 2 * evaluation_interval(len(objects), spacing=RENEWAL_SPACING) + stale
-        return engagements_of(objects.values(), now=self._clock.now(), max_age=max_age)
+        return members_of(objects, now=now, wall_time=self._clock.now(), max_age=max_age)
 
     def _notify_change(self) -> None:
         """Wake those who wait if what is shown has changed, ages apart."""
-        results = tuple((each.query, each.result) for each in self._asker.entries)
+        results = tuple((each.query, each.result) for each in self._poller.entries)
         shown = (self.fleet.revision, results, self.why_unknown)
         if shown != self._shown:
             self._shown = shown
             self._revision += 1
-            self._notify()
-
-    def _notify(self) -> None:
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
-        for each in self._followers:
-            each()
-
-
-NONE_ENGAGED: dict[str, Engagement] = {}
+            changed, self._changed = self._changed, asyncio.Event()
+            changed.set()
+            for each in self._followers:
+                each()
