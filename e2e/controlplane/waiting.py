@@ -11,7 +11,7 @@ LONGEST_PAUSE = 0.5
 """Seconds by which what takes long may be seen late."""
 
 PAUSE_OF_READ, LONGEST_OF_READ = 3, 2.0
-"""How many times as long as a read the pause after it is at least, up to so many seconds."""
+"""The least pause after a read, as a multiple of its time, and the most seconds of that least."""
 
 
 class WaitTimeout(AssertionError):

@@ -77,7 +77,7 @@ class Flag:
 
     @property
     def value_text(self) -> str:
-        """What a value may be, for a reader; empty for a boolean."""
+        """Say for a reader which values are taken; empty for a boolean."""
         return self.placeholder or "|".join(self.choices)
 
     def read(self, text: str, origin: str = "") -> Any:

@@ -55,7 +55,7 @@ CASES = _read()
 
 
 Step: TypeAlias = FinishedPass | Metrics | Keys
-"""What happens to a metrics page: a pass, a new process, or a scrape with the findings at its moment."""
+"""One change of a metrics page: a pass, a new process, or a scrape with the findings at its moment."""
 
 
 class CaseCourse(StoryReplay):

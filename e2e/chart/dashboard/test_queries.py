@@ -1,6 +1,6 @@
 """Every query of the dashboard, run in a real Prometheus on the metrics pages of a replay."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from e2e.chart.alerts.case_pages import CaseCourse, Story
 from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
 from e2e.chart.dashboard.prometheus import Prometheus, prometheus_with
-from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
@@ -98,11 +98,11 @@ class _WholeMetrics(Metrics):
         permissions = PermissionReport({("list", "pods"): False})
         self.set_permissions_function(lambda: permissions)
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        super().on_pass(before, after, took)
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
         self.count_write(WriteResult.PATCHED)
         self.count_api_request("list", 200)
         self.observe_loop_lag(0.01)
+        return super().follow(finished)
 
 
 class _WholeCourse(CaseCourse):
