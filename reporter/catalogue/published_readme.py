@@ -10,17 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
+from reporter.catalogue import format
 from reporter.catalogue.drafts import build_holds
-from reporter.catalogue.format import (
-    Hold,
-    KindEntry,
-    OverlayFile,
-    Override,
-    ReasonEntry,
-    SubjectEntry,
-    Suppresses,
-    format_duration,
-)
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_reasons import read_entries, render_table
 from reporter.catalogue.yaml_reader import (
@@ -46,8 +37,8 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
         for type_ in (
-            *(ReasonEntry, Hold, Suppresses),
-            *(SubjectEntry, KindEntry, OverlayFile, Override),
+            *(format.ReasonEntry, format.Hold, format.Suppresses),
+            *(format.SubjectEntry, format.KindEntry, format.OverlayFile, format.Override),
         )
     }
     head = ("reason", "rank", "owner", "probe", "holds¹", "message")
@@ -58,9 +49,11 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     return {**fields, **layers, "suppressions": _suppression_table(entries)}
 
 
-def _reason_row(entry: ReasonEntry) -> Sequence[str]:
+def _reason_row(entry: format.ReasonEntry) -> Sequence[str]:
     held = build_holds(entry.hold, with_grace=entry.grace)
-    holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
+    holds = (
+        format.format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting)
+    )
     orthogonal = "orthogonal" if entry.orthogonal else ""
     off = "" if entry.enabled else ", off by default"
     evaluated = entry.probe is not UNSET
@@ -74,7 +67,7 @@ def _reason_row(entry: ReasonEntry) -> Sequence[str]:
     )
 
 
-def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
+def _suppression_table(entries: Iterable[format.ReasonEntry]) -> str:
     rows = (
         (
             f"`{entry.reason}`",
