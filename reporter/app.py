@@ -3,17 +3,19 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from reporter import PROGRAM_NAME
 from reporter.announcing.announcements import Announcements
 from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
-from reporter.announcing.involved import involved_namespace
+from reporter.announcing.event_plan import EventPlan
+from reporter.announcing.event_writer import EventWriteLog, EventWriter
+from reporter.announcing.involved import involved_inference_set, involved_namespace
+from reporter.announcing.mirror import MirrorPlan
 from reporter.announcing.printed_events import PrintedEvents
-from reporter.announcing.publisher import EventPublisher
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.effective_catalogue import CatalogueChanger, EffectiveCatalogue
@@ -27,27 +29,39 @@ from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
 from reporter.evaluation.registry import SPECS
 from reporter.evaluation.silence_texts import SilenceLog
+from reporter.history.node_event_publisher import NodeEpisodeStore, NodeEventWriter
+from reporter.history.store_plan import StorePlan
+from reporter.history.writer import EpisodeBackend, HealthEventWriter
+from reporter.kinds.health_events import HealthEvent, StoreLimits
+from reporter.kinds.nvsentinel import NodeHealthEvent
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient, connect
 from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
+from reporter.kube.leader_writer import Key, LeaderWriter, Result, Write, WritePlan
 from reporter.kube.leadership import NoElection
 from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.lifecycle import NamedTask, serve_until_stopped
+from reporter.kube.object_client import ObjectClient
 from reporter.metrics.collectors import WatchReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
-from reporter.object_writers import ObjectWriters
+from reporter.model.observations import NotSynced
 from reporter.process import loop_lag
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.heap import trim_heap_after
 from reporter.process.main import run_process
 from reporter.process.signals import on_stop_signal
+from reporter.rollup.answers import AnswerRules
 from reporter.server.authorization import make_guard
 from reporter.server.connection import ClosedConnectionLog
 from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
+from reporter.status.object_looks import RollUpLooks
+from reporter.status.object_plan import StatusObjectPlan
 from reporter.status.packages import PackageIndex
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
@@ -144,7 +158,7 @@ class Reporter:
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
         self.metrics.set_episodes_function(self._announcements.episode_starts)
-        self._history = StateHistory(clock.now, self._is_leader)
+        self._history = StateHistory(clock.now)
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
         self._rollup = RollUpKeeper(
@@ -156,9 +170,9 @@ class Reporter:
             self._announcements,
             clock,
             resync=settings.resync,
-            observers=(self.metrics, self._history, StateLog(self._is_leader), SilenceLog()),
+            followers=(self.metrics, self._history, StateLog(), SilenceLog(), self._rollup),
+            leading=self._is_leader,
         )
-        self._controller.add_follower(self._rollup)
         self.metrics.show_rollup(
             lambda: self._rollup.rollup,
             settings.rollup_metrics,
@@ -196,19 +210,19 @@ class Reporter:
         sink = PrintedEvents() if settings.dry_run else EventClient(self._api, settings.instance)
         self._earlier_events = EarlierEvents(self._announcements, sink, self._clock)
         self._announcements.await_events(NOT_READ)
-        self._publisher = EventPublisher(
+        self._event_plan = EventPlan(
             self._announcements,
-            sink,
-            self._leadership,
-            self._clock,
-            count_write=self.metrics.count_write,
+            EarlierEvents(self._announcements, sink, self._clock),
+            EventWriteLog(self.metrics.count_write),
         )
-        self._writers = ObjectWriters(
-            settings, self._api, self._clock, self._leadership, self.metrics
-        )
-        self._writers.add_status_objects(self._inputs, self._rollup, self._rules)
-        self._writers.add_store(self._inputs, self._announcements)
-        self._writers.add_mirror(self._inputs, self._announcements)
+        events = EventWriter(sink, self._leadership, count_write=self.metrics.count_write)
+        self._writers: dict[str, LeaderWriter[Any, Any, Any]] = {
+            "publisher": self._make_writer(self._event_plan, events.write)
+        }
+        self._wire_status_objects()
+        self._wire_store()
+        if settings.mirror_events:
+            self._wire_mirror()
         self._status_page = StatusPage(
             self._store,
             self._controller,
@@ -224,6 +238,78 @@ class Reporter:
             ),
         )
 
+    def _make_writer(
+        self, plan: WritePlan[Key, Write, Result], write: Callable[[Write], Awaitable[Result]]
+    ) -> LeaderWriter[Key, Write, Result]:
+        return LeaderWriter(plan, write, self._leadership, self._clock)
+
+    def _wire_status_objects(self) -> None:
+        """Write the status of ProductionStackStatuses, if that is switched on."""
+        objects, kind = self._inputs.status_objects, PRODUCTION_STACK_STATUSES
+        rules = AnswerRules(self._rules, self._settings.release_namespace)
+        client = ObjectClient(self._api, kind, ProductionStackStatus)
+        plan = StatusObjectPlan(
+            objects,
+            RollUpLooks(objects, self._rollup, rules),
+            client,
+            kind=kind,
+            count_write=self.metrics.count_status_write,
+        )
+        writer = self._make_writer(plan, plan.write)
+        self.metrics.set_failing_objects_function(lambda: plan.count_failing(writer))
+        if self._settings.status_objects:
+            self._writers["status object publisher"] = writer
+
+    def _wire_store(self) -> None:
+        """Keep each episode as a HealthEvent, if that is switched on."""
+        settings, inputs, announcements = self._settings, self._inputs, self._announcements
+        kind = inputs.store_kind
+        if kind is None:
+            return
+        backend = self._make_backend(kind)
+        objects = backend.objects
+        objects.subscribe(announcements.stored_changed.set)
+        announcements.stored = lambda: (
+            None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
+        )
+        report = self.metrics.show_store(lambda: tuple(objects.objects.values()))
+        plan = StorePlan(
+            backend,
+            announcements,
+            StoreLimits(settings.store_max_per_node, settings.store_max, settings.store_retention),
+            report=report,
+            on_rejections=inputs.record_store_rejections,
+        )
+        writer = self._writers["HealthEvent publisher"] = self._make_writer(plan, backend.write)
+        report.is_up = lambda: plan.is_up and not writer.is_faulty
+
+    def _make_backend(self, kind: ResourceKind) -> EpisodeBackend:
+        inputs, announcements = self._inputs, self._announcements
+        if kind.type is HealthEvent:
+            client = ObjectClient(self._api, kind, HealthEvent)
+            return HealthEventWriter(client, inputs.health_events, announcements, kind)
+        return NodeEventWriter(
+            ObjectClient(self._api, kind, NodeHealthEvent),
+            NodeEpisodeStore(inputs.node_health_events),
+            announcements,
+            kind,
+            self._clock.now,
+        )
+
+    def _wire_mirror(self) -> None:
+        """Write each Event about an InferenceSet beside it as well."""
+        sink, count = (
+            EventClient(self._api, self._settings.instance),
+            self.metrics.count_mirror_write,
+        )
+        plan = MirrorPlan(
+            self._announcements,
+            partial(involved_inference_set, self._store.snapshot, self._store.served_version),
+            EventWriteLog(count, is_quiet=True),
+        )
+        events = EventWriter(sink, self._leadership, count_write=count)
+        self._writers["Event mirror"] = self._make_writer(plan, events.write)
+
     def _find_unread(self) -> Mapping[str, UnreadKind]:
         found, why = (
             self._unread_kinds.find(now=self._clock.now()),
@@ -237,7 +323,7 @@ class Reporter:
             self._controller,
             self._store,
             resync=settings.resync,
-            waiting_for=lambda: self._publisher.waiting_for,
+            waiting_for=lambda: self._event_plan.waiting_for,
             unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
             overlay_refused=self._why_overlay_refused,
         )
@@ -281,8 +367,8 @@ class Reporter:
         )
 
     def _writing_tasks(self) -> Iterator[NamedTask]:
-        yield "publisher", self._publisher.run()
-        yield from self._writers.tasks()
+        for name, writer in self._writers.items():
+            yield name, writer.run()
 
     def _other_tasks(self) -> Iterator[NamedTask]:
         yield "controller", self._controller.run()

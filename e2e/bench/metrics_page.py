@@ -8,17 +8,16 @@ import argparse
 import resource
 import sys
 import time
-from datetime import timedelta
 from pathlib import Path
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
 from e2e.support.arguments import natural
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.registry import SPECS
 from reporter.metrics.page import Metrics
 from reporter.settings import FLAG_NAMES
+from tests.support.finished_passes import finished_pass
 from tests.support.outage import outage
 
 
@@ -37,7 +36,7 @@ def main() -> int:
 def measure(inference_sets: int) -> list[BenchRow]:
     """Return the cost of the first scrape after all broke, and of one after that."""
     metrics = Metrics(load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES), list)
-    metrics.on_pass(Evaluation(), outage(inference_sets), timedelta(0))
+    metrics.follow(finished_pass(outage(inference_sets)))
     found = []
     for when in ("first", "next"):
         begun = time.perf_counter()

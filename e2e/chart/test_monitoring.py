@@ -5,7 +5,6 @@ Prometheus.
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 import yaml
@@ -17,7 +16,6 @@ from e2e.chart.installed import NAMESPACE, answer, install_crds, until_no_differ
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
-from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.declarations import METRICS
@@ -25,6 +23,7 @@ from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.rollups import model_outage, show_rollup
 
 
@@ -120,7 +119,7 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     outage = model_outage()
     show_rollup(metrics, outage.rollup)
-    metrics.on_pass(Evaluation(), outage.evaluation, timedelta(0))
+    metrics.follow(finished_pass(outage.evaluation))
     metrics.show_store(list)
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))

@@ -13,14 +13,15 @@ from typing import Protocol
 from reporter.announcing.announcement_state import AnnouncementState, WriteOutcome, apply_outcome
 from reporter.announcing.catalogue_change import keep_episodes
 from reporter.announcing.episodes import apply_evaluation, next_episode_deadline
-from reporter.announcing.possible_keys import PossibleKeys
 from reporter.announcing.restore import (
+    PossibleKeys,
     of_living_subjects,
     remember_findings,
     restore_episodes,
+    stored_episodes,
+    with_stored,
 )
 from reporter.announcing.schedule import CachedWrite, PublishContext
-from reporter.announcing.stored_episodes import stored_episodes, with_stored
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.catalogue_change import stays_evaluated
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -52,7 +53,7 @@ class Announcements:
     Own the episodes; nobody else changes them.
 
     *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
-    by the first Evaluation, *new_evaluation* by every one; the publisher clears the latter.
+    by the first Evaluation.
     *stored* returns the HealthEvents in the cluster, None while they are not listed yet;
     *stored_changed* is set when that has changed.
     *observer* is called when an episode of a finding begins and ends while this process leads.
@@ -73,7 +74,6 @@ class Announcements:
         self.state = AnnouncementState()
         self.complete = asyncio.Event()
         self.first_evaluation = asyncio.Event()
-        self.new_evaluation = asyncio.Event()
         self._catalogue, self._settings, self._clock = catalogue, settings, clock
         self._involved_for = involved_for
         self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
@@ -108,7 +108,6 @@ class Announcements:
                 self.complete.set()
         self._evaluating_since = self._evaluating_since or now
         self.first_evaluation.set()
-        self.new_evaluation.set()
         self._call_followers()
 
     @property
@@ -141,7 +140,6 @@ class Announcements:
             if self._remembered is not None:
                 self._remembered = self._remembered.kept(stays_evaluated(catalogue, settings))
             self._report_ends(before, after, now=self._clock.now())
-            self.new_evaluation.set()
             self._call_followers()
 
         return commit

@@ -12,10 +12,9 @@ from contextlib import suppress
 
 from reporter.announcing.announcements import Announcements
 from reporter.announcing.event_writer import EventSink
-from reporter.announcing.rate_limit import WriteBackoff
-from reporter.announcing.write_queue import retry_at
-from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
+from reporter.kube.errors import KubeError, Refused
 from reporter.kube.event_record import EventRecord
+from reporter.kube.write_limits import WriteBackoff, asked_pause
 from reporter.process.clock import Clock
 
 
@@ -96,15 +95,16 @@ class EarlierEvents:
     async def _wait_after(self, err: KubeError, backoff: WriteBackoff) -> WriteBackoff:
         """Wait after they could not be read; return the new backoff."""
         now = self._clock.now()
-        retry_after = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-        backoff = backoff.with_failure(now=now, retry_after=retry_after, jitter=self._jitter())
+        backoff = backoff.with_failure(
+            now=now, retry_after=asked_pause(err), jitter=self._jitter()
+        )
         logger.log(
             # Only the first of several in a row is a warning.
             logging.DEBUG if backoff.failures > 1 else logging.WARNING,
             "Earlier Events cannot be read back yet; trying again: %s",
             err,
         )
-        pause = (retry_at(backoff) - now).total_seconds()
+        pause = (backoff.retry_at - now).total_seconds()
         self.waiting_for = f"earlier Events, which are read again after {pause:.0f} s: {err}"
         await asyncio.sleep(pause)
         return backoff

@@ -1,13 +1,26 @@
-"""One write of one Event: create or patch, never without the lease."""
+"""One write of one Event: create or patch, never without the lease. And the log of those that fail."""
 
+import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from reporter.kube.errors import Conflict, NotFound, Unreachable
+from reporter.kube.errors import (
+    Conflict,
+    Invalid,
+    KubeError,
+    NotFound,
+    Refused,
+    Throttled,
+    Unreachable,
+)
 from reporter.kube.event_record import EventRecord, PossibleKeys, WriteResult
-from reporter.kube.leadership import Leadership, write_while_leading
+from reporter.kube.leader_writer import Attempt
+from reporter.kube.leadership import Leadership
+
+
+logger = logging.getLogger(__name__)
 
 
 class EventSink(Protocol):
@@ -44,11 +57,6 @@ class EventWriter:
 
         Raises a KubeError. Stops when the lease ends.
         """
-        return await write_while_leading(
-            self._leadership, self._create_or_patch(record), f"write Event of {record.key}"
-        )
-
-    async def _create_or_patch(self, record: EventRecord) -> EventRecord:
         if record.count > 1:
             try:
                 await self._sink.patch(record)
@@ -92,3 +100,61 @@ class EventWriter:
     def _ensure_leading(self) -> None:
         if not self._leadership.holds_lease():
             raise Unreachable("write an Event", message="the lease was lost during the write")
+
+
+class EventWriteLog:
+    """
+    Counts and logs what becomes of writes. *is_quiet*: another log names the same failures.
+
+    A refusal is logged once per (reason, verb, cause) until such a write succeeds. Its text is not
+    part of the key: the numbers in a quota's text change.
+    """
+
+    def __init__(
+        self, count_write: Callable[[WriteResult], None], *, is_quiet: bool = False
+    ) -> None:
+        self._count_write, self._is_quiet = count_write, is_quiet
+        self._refused: set[tuple[str, bool, str]] = set()
+
+    def written(self, attempt: Attempt[Any, EventRecord]) -> None:
+        kind = _write_kind(attempt.write)
+        self._refused = {each for each in self._refused if each[:2] != kind}
+        if attempt.failures and not self._is_quiet:
+            text = "%s: its Event is written, after %d failed tries"
+            logger.info(text, attempt.key, attempt.failures)
+
+    def failed(self, attempt: Attempt[Any, EventRecord], err: KubeError) -> None:
+        # Only the first of several failures in a row is a warning.
+        is_warning = not (self._is_quiet or attempt.failures)
+        level = logging.WARNING if is_warning else logging.DEBUG
+        match err:
+            case Invalid():
+                self._count_write(WriteResult.DROPPED)
+                text = "an Event is invalid, which is a bug of this program; dropped: %s"
+                logger.error(text, err)
+            case Refused():
+                self._count_write(WriteResult.REFUSED)
+                self._log_refusal(attempt.write, err)
+            case Throttled():
+                self._count_write(WriteResult.THROTTLED)
+                logger.debug("%s", err)
+            case Unreachable(may_have_applied=True):
+                self._count_write(WriteResult.UNCERTAIN)
+                logger.log(level, "%s; it is sent again under the same name", err)
+            case _:
+                self._count_write(WriteResult.FAILED)
+                logger.log(level, "%s; it is tried again", err)
+
+    def _log_refusal(self, record: EventRecord, err: Refused) -> None:
+        cause = err.missing_permission or f"HTTP {err.status}"
+        refusal = (*_write_kind(record), cause)
+        if refusal not in self._refused:
+            self._refused.add(refusal)
+            logger.error("%s was refused: %s; it is tried again", record.key.reason, err)
+
+
+def _write_kind(record: EventRecord) -> tuple[str, bool]:
+    """
+    The reason, and whether the write is a patch: create and patch need different permissions.
+    """
+    return (record.key.reason, record.count > 1)

@@ -1,87 +1,71 @@
 """
-The loop that writes each Event about an InferenceSet a second time, beside the InferenceSet.
+The Events that are written a second time, beside the InferenceSets that they are about.
 
-It runs while this process leads, and follows the Events in kube-system. None of those waits for
-it, whether its writes succeed or not.
+They follow the Events in kube-system. None of those waits for them, whether their writes succeed or
+not. The Event in kube-system is the announcement. Its mirror has the same reason, message, episode,
+count and times, and is about the InferenceSet itself.
 """
 
-import asyncio
-import logging
-import random
 from collections.abc import Callable, Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from reporter.announcing.announcements import Announcements
-from reporter.announcing.event_writer import EventSink, EventWriter
-from reporter.announcing.mirror_plan import (
-    contradicts_ready,
-    is_mirror_true,
-    may_become_true,
-    mirror_subjects,
-    mirrored,
+from reporter.announcing.eligibility import (
+    is_announceable,
+    is_member_announceable,
+    ready_groups,
 )
-from reporter.announcing.rate_limit import TokenBucket
-from reporter.announcing.refusals import RefusalLog
+from reporter.announcing.event_writer import EventWriteLog
+from reporter.announcing.grouping import member_key
 from reporter.announcing.schedule import PublishContext
-from reporter.announcing.write_queue import WriteLimits
-from reporter.kube.errors import Invalid, KubeError, Refused, Throttled, Unreachable
-from reporter.kube.event_record import EventRecord, WriteResult
-from reporter.kube.leadership import Leadership, run_whenever_leading
-from reporter.model.enums import EventType
+from reporter.kube.errors import Invalid, KubeError
+from reporter.kube.event_record import EventRecord
+from reporter.kube.leader_writer import AfterTry, Attempt, DueWrites, WritePlan
+from reporter.kube.write_limits import WriteRate
+from reporter.model.enums import EventType, Layer
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
-from reporter.process.clock import Clock
 
 
-MAX_CONCURRENT_WRITES = 4
-LEADERSHIP_RECHECK = timedelta(seconds=1)
-"""Pause while the lease is neither valid at this moment nor lost."""
+class MirrorKey(NamedTuple):
+    """The Event, and the InferenceSet beside which it is written."""
 
-PAUSE_AFTER_FAULT = 60.0
-"""Seconds until the loop starts again after a fault of this program."""
+    event: FindingKey
+    subject: Subject
 
-MirrorKey: TypeAlias = tuple[FindingKey, Subject]
-"""The Event, and the InferenceSet beside which it is written."""
-
-logger = logging.getLogger(__name__)
+    def __str__(self) -> str:
+        return f"{self.event} beside {self.subject}"
 
 
-class EventMirror:
+class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
     """
-    Writes each Event about an InferenceSet beside it.
+    The Events beside InferenceSets that wait: the first of each episode before its repeats.
 
     *involved_for* returns the InferenceSet of a subject as involvedObject, None if it is not known.
-
-    *count_write* is called with the result of every request.
     """
 
-    def __init__(  # noqa: PLR0913
+    operation = "write Event of"
+    rate = WriteRate(10.0, 50.0, in_flight=4)
+    fault = "Events cannot be written beside their InferenceSets"
+
+    def __init__(
         self,
         announcements: Announcements,
-        sink: EventSink,
-        leadership: Leadership,
-        clock: Clock,
-        *,
         involved_for: Callable[[Subject], InvolvedObject | None],
-        count_write: Callable[[WriteResult], None],
-        jitter: Callable[[], float] = random.random,
-        pause_after_fault: float = PAUSE_AFTER_FAULT,
+        log: EventWriteLog,
     ) -> None:
-        self._announcements, self._leadership, self._clock = announcements, leadership, clock
-        self._pause_after_fault = pause_after_fault
-        self._involved_for, self._count_write = involved_for, count_write
-        self._writer = EventWriter(sink, leadership, count_write=count_write)
-        self._limits: WriteLimits[MirrorKey] = WriteLimits(
-            TokenBucket(clock.now()), max_in_flight=MAX_CONCURRENT_WRITES, jitter=jitter
-        )
-        self._refusal_log = RefusalLog()
+        self._announcements, self._involved_for, self._log = announcements, involved_for, log
         self._first: dict[MirrorKey, EventRecord] = {}
         self._repeats: dict[MirrorKey, EventRecord] = {}
-        self._changed = asyncio.Event()
-        self._faulty = False
+        self._on_change: Callable[[], None] = lambda: None
         announcements.on_written(self._follow)
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
 
     def _follow(self, record: EventRecord) -> None:
         """Take an Event that was written. A newer one of the same key replaces one that waits."""
@@ -90,119 +74,104 @@ class EventMirror:
         if contradicts_ready(record, context):
             self._forget_ready(subjects)
         for subject in subjects:
-            key = (record.key, subject)
+            key = MirrorKey(record.key, subject)
             if record.count == 1 or key in self._first:
                 self._first[key] = record
                 self._repeats.pop(key, None)
             else:
                 self._repeats[key] = record
-        self._changed.set()
+        self._on_change()
 
     def _forget_ready(self, subjects: Collection[Subject]) -> None:
+        for key, record in [*self._first.items(), *self._repeats.items()]:
+            if key.subject in subjects and record.type is EventType.NORMAL:
+                self._forget(key, record)
+
+    def _forget(self, key: MirrorKey, record: EventRecord) -> None:
+        """Forget a write, unless a newer Event of the key waits by now. *record*: the Event or its mirror."""
         for waiting in (self._first, self._repeats):
-            for key, record in [*waiting.items()]:
-                if key[1] in subjects and record.type is EventType.NORMAL:
-                    self._done(key, record)
+            found = waiting.get(key)
+            if found and replace(found, involved_object=record.involved_object) == record:
+                del waiting[key]
 
-    async def run(self) -> NoReturn:
-        # What is announced during the pause after a fault waits, and is written afterwards.
-        await run_whenever_leading(
-            self._leadership,
-            self._write_pending,
-            on_fault=self._on_fault,
-            stand_down=self._stand_down,
-            pause_after_fault=self._pause_after_fault,
-        )
+    async def find_due(self, *, now: datetime) -> DueWrites[MirrorKey]:
+        return DueWrites(dict.fromkeys(chain(self._first, self._repeats), now))
 
-    def _on_fault(self, err: Exception) -> None:
-        if not self._faulty:
-            logger.error("Events cannot be written beside their InferenceSets", exc_info=err)
-        self._faulty = True
+    def render(self, key: MirrorKey, *, now: datetime) -> EventRecord | AfterTry:
+        """Return the mirror. A Ready that is not true waits, as nothing repeats it."""
+        record = self._first.get(key) or self._repeats.get(key)
+        if record is None:
+            return AfterTry.DONE
+        involved, context = self._involved_for(key.subject), self._announcements.publish_context()
+        if involved is not None and is_mirror_true(record, key.subject, context):
+            return replace(record, involved_object=involved)
+        if involved is not None and may_become_true(record, key.subject, context):
+            return AfterTry.RETRY
+        self._forget(key, record)
+        return AfterTry.DONE
 
-    def _stand_down(self) -> None:
+    def written(self, attempt: Attempt[MirrorKey, EventRecord], result: EventRecord) -> AfterTry:
+        self._log.written(attempt)
+        self._forget(attempt.key, attempt.write)
+        return AfterTry.DONE
+
+    def failed(self, attempt: Attempt[MirrorKey, EventRecord], err: KubeError) -> AfterTry:
+        self._log.failed(attempt, err)
+        if not isinstance(err, Invalid):
+            return AfterTry.RETRY
+        self._forget(attempt.key, attempt.write)
+        return AfterTry.DONE
+
+    def stand_down(self) -> None:
         self._first.clear()
         self._repeats.clear()
-        self._limits.forget_backoffs()
 
-    async def _write_pending(self) -> NoReturn:
-        async with asyncio.TaskGroup() as writes:
-            while True:
-                self._changed.clear()
-                wake_at = self._start_due_writes(writes)
-                left = None if wake_at is None else self._clock.seconds_until(wake_at)
-                try:
-                    async with asyncio.timeout(left):
-                        await self._changed.wait()
-                except TimeoutError:
-                    continue
 
-    def _start_due_writes(self, writes: asyncio.TaskGroup) -> datetime | None:
-        """Start the writes that are due; returns the moment at which to look again."""
-        now = self._clock.now()
-        if not self._leadership.holds_lease():
-            return now + LEADERSHIP_RECHECK
-        waiting = ((key, now) for key in chain(self._first, self._repeats))
-        due, wake_at = self._limits.start_due(waiting, now=now)
-        for key in due:
-            writes.create_task(self._write(key), name=f"mirror {key[0]} to {key[1]}")
-        return wake_at
+# --------------------------------------------------------------------
+# Beside which InferenceSets an Event is written as well, and for how long that is true.
 
-    # ------------------------------------------------------------ one write
 
-    async def _write(self, key: MirrorKey) -> None:
-        record = self._first.get(key) or self._repeats.get(key)
-        try:
-            involved = self._involved_for(key[1])
-            context = self._announcements.publish_context()
-            if record is None or involved is None:
-                self._done(key, record)
-            elif not is_mirror_true(record, key[1], context):
-                self._put_off(key, record, context)
-            elif self._leadership.holds_lease():
-                await self._try_write(key, record, mirrored(record, involved))
-        finally:
-            self._limits.finished(key)
-            self._changed.set()
+def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[Subject]:
+    """
+    Return the InferenceSets that an Event is about, before the state knows that it was written.
+    """
+    subject = record.key.subject
+    if subject.layer is not Layer.MODELDEPLOYMENT:
+        return frozenset()
+    if subject.name:
+        return frozenset({subject})
+    state = context.announcement_state
+    if record.type is EventType.NORMAL:
+        groups = ready_groups(state, context.catalogue).get(subject, ())
+        return frozenset().union(*(group.ready_members for group in groups))
+    group = state.groups.get(record.key)
+    members = group.members if group is not None else frozenset()
+    return frozenset(each for each in members if is_mirror_true(record, each, context))
 
-    async def _try_write(self, key: MirrorKey, record: EventRecord, mirror: EventRecord) -> None:
-        try:
-            await self._writer.write(mirror)
-        except Invalid as err:
-            self._count_write(WriteResult.DROPPED)
-            logger.error("an Event is invalid, which is a bug of this program; dropped: %s", err)
-            self._done(key, record)
-        except KubeError as err:
-            asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-            self._limits.failed(key, now=self._clock.now(), retry_after=asked)
-            self._report_failure(mirror, err)
-        else:
-            self._faulty = False
-            self._refusal_log.clear(mirror)
-            self._done(key, record)
 
-    def _put_off(self, key: MirrorKey, record: EventRecord, context: PublishContext) -> None:
-        """Look again later if a write may become true, and forget it otherwise."""
-        if may_become_true(record, key[1], context):
-            self._limits.failed(key, now=self._clock.now())
-        else:
-            self._done(key, record)
+def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
+    """Return whether what an Event says about an InferenceSet still holds."""
+    evaluation = context.evaluation
+    if not evaluation.known_subjects.may_include(subject):
+        return False
+    if record.type is EventType.NORMAL:
+        return subject not in evaluation.not_ready
+    key = record.key
+    if not is_announceable(key, context.announcement_state, evaluation, context.settings):
+        return False
+    return bool(key.subject.name) or is_member_announceable(
+        member_key(key, subject), evaluation, context.settings
+    )
 
-    def _done(self, key: MirrorKey, record: EventRecord | None) -> None:
-        """Forget a write, unless a newer Event of the key waits by now."""
-        self._limits.succeeded(key)
-        for waiting in (self._first, self._repeats):
-            if waiting.get(key) is record:
-                waiting.pop(key, None)
 
-    def _report_failure(self, mirror: EventRecord, err: KubeError) -> None:
-        match err:
-            case Refused():
-                self._count_write(WriteResult.REFUSED)
-                self._refusal_log.log(mirror, err)
-            case Throttled():
-                self._count_write(WriteResult.THROTTLED)
-            case Unreachable(may_have_applied=True):
-                self._count_write(WriteResult.UNCERTAIN)
-            case _:
-                self._count_write(WriteResult.FAILED)
-        logger.debug("%s; it is tried again", err)
+def may_become_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
+    """
+    Return whether a mirror waits while it is not true: that of a Ready, which nothing repeats.
+    """
+    is_known = context.evaluation.known_subjects.may_include(subject)
+    return record.type is EventType.NORMAL and is_known
+
+
+def contradicts_ready(record: EventRecord, context: PublishContext) -> bool:
+    """Return whether an Event says that its subjects are not ready; another Ready follows it."""
+    return record.type is EventType.WARNING and not context.catalogue[record.key.reason].orthogonal

@@ -4,7 +4,7 @@ Continue the episodes of a predecessor from its Events, after a restart or a cha
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -17,15 +17,18 @@ from reporter.evaluation.catalogue_change import stays_evaluated
 from reporter.evaluation.clocks import READ_BACK_WINDOW
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.remembered import Remembered, RememberedFinding
+from reporter.kinds.health_events import HealthEvent, Phase, subject_of
 from reporter.kube.announced import (
+    ANNOUNCED_ANNOTATION,
     MAX_TROUBLES,
     Announced,
     AnnouncedFinding,
     OtherFinding,
+    decode_announced,
 )
-from reporter.kube.event_record import EventRecord
+from reporter.kube.event_record import EventRecord, StrippedEvent
 from reporter.model.enums import Emission, EventType, Layer, Reason, TroubleKind
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject, qualified_name
 from reporter.snapshot.seen_before import SeenBefore
 
 
@@ -94,39 +97,57 @@ def remember_findings(
 
     What the suffix of an Event names was not announced, or its own Event says more.
     """
-    findings: dict[FindingKey, RememberedFinding] = {}
-    suppressing: defaultdict[FindingKey, frozenset[Reason]] = defaultdict(frozenset)
-    seen: list[SeenBefore] = []
     running = state.episodes
     if evaluation.evaluated_at is not None:
         running = apply_evaluation(state, evaluation, catalogue, settings, now=now).episodes
     records = [each.event for key, each in state.episodes.items() if key in running]
     overtaken = _overtaken(records, catalogue, settings.emission)
-    named_unknown = {
+    telling = [each for each in records if each.key not in overtaken]
+    suppressing: defaultdict[FindingKey, frozenset[Reason]] = defaultdict(frozenset)
+    for record in telling:
+        # An Event names as suppressed what the findings beside its own suppress, too.
+        for root in (record.key, *dict(_named(record))):
+            suppressing[root] |= frozenset(_announced(record).suppressing)
+    with_event = [each for each in records if each.key not in state.groups]
+    remembered = Remembered(
+        _findings_named(telling, overtaken) | _findings_with_event(with_event, records, overtaken),
+        frozenset(state.groups),
+        suppressing,
+        SeenBefore.union(map(_seen_before, telling)),
+    )
+    return remembered.kept(stays_evaluated(catalogue, settings))
+
+
+def _findings_with_event(
+    those: Iterable[EventRecord], records: Iterable[EventRecord], overtaken: frozenset[FindingKey]
+) -> dict[FindingKey, RememberedFinding]:
+    """Return what *those* of the Events say of their own finding, and all of them of its clock."""
+    unknown_since = {
         also: other.unknown_since
         for each in sorted(records, key=lambda record: record.last_timestamp)
         for also, other in _named(each)
     }
-    for record in records:
-        key, announced = record.key, record.announced or Announced(AnnouncedFinding(more=1))
-        if key not in state.groups:
-            found = _remembered(record, announced.finding)
-            findings[key] = replace(
-                found,
-                is_overtaken=key in overtaken,
-                unknown_since=found.unknown_since or named_unknown.get(key),
-            )
-        if key in overtaken:
-            continue
+    found = {each.key: _remembered(each, _announced(each).finding) for each in those}
+    return {
+        key: replace(
+            each,
+            is_overtaken=key in overtaken,
+            unknown_since=each.unknown_since or unknown_since.get(key),
+        )
+        for key, each in found.items()
+    }
+
+
+def _findings_named(
+    telling: Iterable[EventRecord], overtaken: frozenset[FindingKey]
+) -> dict[FindingKey, RememberedFinding]:
+    """Return what Events say of the findings beside their own; of several the first counts."""
+    found: dict[FindingKey, RememberedFinding] = {}
+    for record in telling:
         for also, other in _named(record):
             if also not in overtaken:
-                findings.setdefault(also, replace(_remembered(record, other), has_event=False))
-        # An Event names as suppressed what the findings beside its own suppress, too.
-        for root in (key, *dict(_named(record))):
-            suppressing[root] |= frozenset(announced.suppressing)
-        seen.append(_seen_before(record, announced))
-    remembered = Remembered(findings, frozenset(state.groups), suppressing, SeenBefore.union(seen))
-    return remembered.kept(stays_evaluated(catalogue, settings))
+                found.setdefault(also, replace(_remembered(record, other), has_event=False))
+    return found
 
 
 def _overtaken(
@@ -165,6 +186,10 @@ def _overtaken(
     )
 
 
+def _announced(record: EventRecord) -> Announced:
+    return record.announced or Announced(AnnouncedFinding(more=1))
+
+
 def _named(record: EventRecord) -> Iterable[tuple[FindingKey, OtherFinding]]:
     """Return the findings that the suffix of an Event names."""
     others = record.announced.also if record.announced is not None else ()
@@ -188,11 +213,12 @@ def _remembered(record: EventRecord, finding: AnnouncedFinding) -> RememberedFin
     )
 
 
-def _seen_before(record: EventRecord, announced: Announced) -> SeenBefore:
+def _seen_before(record: EventRecord) -> SeenBefore:
     """
     Return what an Event tells of objects. A Workspace that is younger than it has an error of its own.
     """
-    subject, existed = record.key.subject, frozenset(announced.existing_objects)
+    subject, announced = record.key.subject, _announced(record)
+    existed = frozenset(announced.existing_objects)
     is_of_model = subject.layer is Layer.MODELDEPLOYMENT and not subject.is_unnamed
     return SeenBefore(
         existed,
@@ -243,3 +269,88 @@ def _is_running(record: EventRecord, ready_at: datetime | None, *, now: datetime
         return False
     # Timestamps are whole seconds: an episode that began in the second of a Ready came after it.
     return ready_at is None or ready_at < record.last_timestamp or ready_at <= record.episode_start
+
+
+# --------------------------------------------------------------------
+# Continue episodes from their HealthEvents, where the Events are gone.
+
+
+def stored_episodes(objects: Iterable[HealthEvent], *, now: datetime) -> Iterator[EventRecord]:
+    """
+    Yield the Event of each episode that an Active object keeps.
+
+    When it was last written is not known: as long ago as an Event may be that is read back. So a Ready
+    that is there ends it, and otherwise its heartbeat is due.
+    """
+    for found in objects:
+        announced = decode_announced(found.metadata.annotations, ANNOUNCED_ANNOTATION)
+        involved = announced.involved_object if announced is not None else None
+        if found.phase is not Phase.ACTIVE or found.is_deleting or involved is None:
+            continue
+        spec, status = found.spec, found.status or {}
+        begun = datetime.fromtimestamp(spec.episode, UTC)
+        last = max(begun, (now - READ_BACK_WINDOW).replace(microsecond=0))
+        yield EventRecord(
+            key=FindingKey(subject_of(spec), Reason(spec.check_name), spec.item),
+            type=EventType.WARNING,
+            involved_object=involved,
+            episode_start=begun,
+            message=str(status.get("message") or spec.message),
+            content_digest=str(status.get("contentDigest") or spec.content_digest),
+            count=1,
+            first_timestamp=begun,
+            last_timestamp=last,
+            owner=spec.owner,
+            announced=announced,
+        )
+
+
+def with_stored(
+    records: Iterable[EventRecord], stored: Iterable[EventRecord]
+) -> tuple[EventRecord, ...]:
+    """
+    Return the Events that were read back, and those of stored episodes that have none any more.
+    """
+    read = tuple(records)
+    newest: dict[FindingKey, datetime] = {}
+    for each in read:
+        newest[each.key] = max(each.episode_start, newest.get(each.key, each.episode_start))
+    missing = {
+        each.key: each
+        for each in stored
+        if each.key not in newest or newest[each.key] < each.episode_start
+    }
+    return (*read, *missing.values())
+
+
+# --------------------------------------------------------------------
+# The keys that an Event may be about when admission has removed its labels and annotations.
+
+
+class PossibleKeys:
+    """
+    Finds keys among the *subjects* that exist: an Event of a deleted one need not be continued.
+    """
+
+    def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
+        self._catalogue = catalogue
+        self._named: defaultdict[tuple[Layer, str], list[Subject]] = defaultdict(list)
+        for subject in subjects:
+            if not subject.is_unnamed:
+                self._named[subject.layer, subject.namespace].append(subject)
+
+    def __call__(self, event: StrippedEvent) -> Iterator[FindingKey]:
+        entry = self._catalogue.entries.get(event.reason)
+        if entry is None:
+            return
+        if entry.layer is Layer.CLUSTER:
+            yield FindingKey(CLUSTER_SUBJECT, event.reason)
+            yield FindingKey(CLUSTER_SUBJECT, event.reason, event.involved_name)
+            return
+        kind = entry.subject_kind
+        whole = Subject(entry.layer, event.involved_name, qualified_name(kind, ""))
+        yield FindingKey(whole, event.reason)
+        for subject in self._named.get((entry.layer, event.involved_name), ()):
+            # The message names the object, and a hash takes longer than a look.
+            if subject.kind == kind and subject.object_name in event.message:
+                yield FindingKey(subject, event.reason)

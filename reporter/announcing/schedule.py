@@ -99,7 +99,8 @@ class PublishContext(Struct, frozen=True):
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """Return the writes due now by importance, then the future ones unordered."""
-        writes = [PendingWrite(key, now, _READY_RANK) for key in self._due_ready_keys(now)]
+        ready = due_ready_keys(self.announcement_state, self.evaluation, self.catalogue, now=now)
+        writes = [PendingWrite(key, now, _READY_RANK) for key in ready]
         writes += [
             self._schedule_write(key, now=now)
             for key in announceable_keys(self.announcement_state, self.evaluation, self.settings)
@@ -139,9 +140,6 @@ class PublishContext(Struct, frozen=True):
             self.involved_for,
             self.snapshot,
         )
-
-    def _due_ready_keys(self, now: datetime) -> list[FindingKey]:
-        return due_ready_keys(self.announcement_state, self.evaluation, self.catalogue, now=now)
 
     def _is_ready_due(self, key: FindingKey, now: datetime) -> bool:
         only = (key.subject,)

@@ -1,17 +1,169 @@
 """Checks among the entries of a catalogue. Each is pure and yields every problem that it finds."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from string import Formatter
 from typing import TypeAlias
 
 from msgspec import UNSET
 
 from reporter.catalogue.drafts import Draft, Drafts, KnownNames
+from reporter.catalogue.entries import Scope
+from reporter.catalogue.format import Suppresses
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.suppression_checks import check_suppressions
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
 from reporter.model.enums import EventType, Layer
+
+
+# --------------------------------------------------------------------
+# Check the suppression rows: their targets exist, are of the same layer or a lower, in no cycle.
+
+
+MAX_SHOWN_OF_A_CYCLE = 20
+
+
+def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    by_name = {draft.reason: draft for draft in drafts.all}
+    for draft in drafts.all:
+        for row, place in suppression_rows(draft):
+            target = (
+                _target_problem(draft, row, by_name, drafts.names)
+                if row.reason is not UNSET
+                else ""
+            )
+            for text in (_row_form_problem(row), _scope_problem(draft, row), target):
+                if text:
+                    yield Problem(place, f"{draft.reason}: suppresses: {text}")
+    yield from _check_single_crd_source(drafts)
+    yield from _check_cycles(by_name)
+
+
+def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
+    """Yield the rows of an entry, each with its line."""
+    listed = draft.node.values.get("suppresses")
+    items = listed.items if isinstance(listed, Items) else ()
+    for row, node in zip(draft.entry.suppresses, items, strict=True):
+        place = node.where("reason") if isinstance(node, Fields) else node.place
+        yield row, place
+
+
+def _row_form_problem(row: Suppresses) -> str:
+    if (row.reason is UNSET) == row.crd_of:
+        return ""
+    return "a row names a `reason`, or has `crd-of: true`; write one of the two"
+
+
+def _scope_problem(source: Draft, row: Suppresses) -> str:
+    below = source.entry.layer is not Layer.CLUSTER
+    if below and row.scope is Scope.CLUSTER:
+        return "a reason of one namespace suppresses none of another; write `scope: namespace`"
+    if not below and row.scope is Scope.NAMESPACE:
+        return "a reason of the cluster has no namespace; write `scope: cluster`"
+    return ""
+
+
+def _target_problem(
+    source: Draft, row: Suppresses, by_name: Mapping[str, Draft], names: frozenset[str]
+) -> str:
+    name = str(row.reason)
+    if name not in names:
+        return f"unknown reason `{name}`: {suggest_name(name, names)}"
+    if name == source.reason:
+        return "a reason cannot suppress itself; remove the row"
+    target = by_name.get(name)
+    if target is None:
+        return ""
+    if target.entry.type is EventType.NORMAL:
+        return f"{name} is Normal and cannot be suppressed; remove the row"
+    if target.entry.layer.order < source.entry.layer.order:
+        return f"{name} belongs to the higher layer {target.entry.layer}; remove the row"
+    return ""
+
+
+def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
+    found = [(d, place) for d in drafts.all for row, place in suppression_rows(d) if row.crd_of]
+    for draft, place in found[1:]:
+        first = found[0][0].reason
+        text = f"{draft.reason}: suppresses: {first} has `crd-of: true` already; remove this row"
+        yield Problem(place, text)
+
+
+def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
+    """Yield each cycle once, placed at the row of its alphabetically first reason."""
+    rows = _rows_before_cycles(by_name)
+    found: set[str] = set()
+    for start in sorted(rows):
+        # One search covers a whole cycle, however long it is.
+        path = () if start in found else _find_cycle(start, rows)
+        if path:
+            found.update(path)
+            yield _cycle_problem(_from_first(path), by_name)
+
+
+def _from_first(cycle: Sequence[str]) -> Sequence[str]:
+    """Return a cycle that begins and ends with its alphabetically first reason."""
+    names = cycle[:-1]
+    first = names.index(min(names))
+    return (*names[first:], *names[: first + 1])
+
+
+def _cycle_problem(cycle: Sequence[str], by_name: Mapping[str, Draft]) -> Problem:
+    name, target, *_ = cycle
+    row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == target)
+    left_out = len(cycle) - MAX_SHOWN_OF_A_CYCLE
+    shown = (
+        (*cycle[: MAX_SHOWN_OF_A_CYCLE - 1], f"{left_out} more", cycle[-1])
+        if left_out > 1
+        else cycle
+    )
+    text = f"suppresses: a cycle: {' > '.join(shown)}; remove one of its rows"
+    return Problem(row, f"{name}: {text}")
+
+
+def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[str]]:
+    """
+    Return the reasons from which rows lead to a cycle, each with the reasons that it suppresses.
+
+    A row to itself is no cycle here. The search is only for these, so its time grows with the
+    number of cycles and not with the square of the number of reasons.
+    """
+    rows = {
+        name: [str(row.reason) for row in draft.entry.suppresses if row.reason in by_name]
+        for name, draft in by_name.items()
+    }
+    rows = {name: [each for each in row if each != name] for name, row in rows.items()}
+    sorter = TopologicalSorter(rows)
+    with suppress(CycleError):
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        sorter.done(*ready)
+        for name in ready:
+            del rows[name]
+    return {name: [each for each in row if each in rows] for name, row in rows.items()}
+
+
+def _find_cycle(start: str, rows: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the shortest cycle through *start*; empty if there is none."""
+    suppressed_by = {start: ""}
+    queue = deque([start])
+    while queue:
+        name = queue.popleft()
+        for target in rows[name]:
+            if target == start:
+                return (*_path_to(name, suppressed_by), start)
+            if target not in suppressed_by:
+                suppressed_by[target] = name
+                queue.append(target)
+    return ()
+
+
+def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
+    path = [name]
+    while suppressed_by[path[-1]]:
+        path.append(suppressed_by[path[-1]])
+    return path[::-1]
 
 
 # --------------------------------------------------------------------
@@ -97,7 +249,9 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
     message = draft.entry.message
     # Nobody knows the fields of a probe that there is not.
     is_known = draft.spec is not None or draft.entry.probe is UNSET
-    allowed = _allowed_fields(draft) if is_known else field_names(message)
+    allowed = draft.subject_fields if is_known else field_names(message)
+    if draft.entry.type is not EventType.NORMAL and draft.spec is not None:
+        allowed |= draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
     problems = list(check_template(draft, message, allowed, "message"))
     yield from problems
     named = field_names(message)
@@ -106,13 +260,6 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
             yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
     if "://" in message:
         yield draft.problem("message: an Event must not contain a URL; remove it", "message")
-
-
-def _allowed_fields(draft: Draft) -> frozenset[str]:
-    subject = draft.subject_fields
-    if draft.entry.type is EventType.NORMAL or draft.spec is None:
-        return subject
-    return subject | draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
 
 
 # --------------------------------------------------------------------
@@ -126,18 +273,14 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
             continue
         other = first_with_rank.setdefault((draft.about, draft.entry.rank), draft)
         if other.reason != draft.reason:
-            later, earlier = _later_and_earlier(other, draft)
+            # The rank of an overlay is reported, else that of the later entry.
+            by_overlay = other.where("rank").file != other.node.place.file
+            later, earlier = (other, draft) if by_overlay else (draft, other)
             text = (
                 f"rank {draft.entry.rank} is taken by {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
             )
             yield later.problem(text, "rank")
-
-
-def _later_and_earlier(first: Draft, second: Draft) -> tuple[Draft, Draft]:
-    """Return the draft to report and the other one: an overlay's rank, else the later entry's."""
-    by_overlay = first.where("rank").file != first.node.place.file
-    return (first, second) if by_overlay else (second, first)
 
 
 # --------------------------------------------------------------------
@@ -152,20 +295,16 @@ def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
     for (layer, subject_kind), found in by_subject.items():
         where = f"layer {layer}" + (f" for {subject_kind}" if subject_kind else "")
         ready = [d for d in found if d.entry.type is EventType.NORMAL]
-        yield from _check_only_one(where, ready)
+        for draft in ready[1:]:
+            if draft.reason != ready[0].reason:
+                text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
+                yield draft.problem(text, "type")
         if not ready and not unreadable:
             text = (
                 f"{where} has no reason of type Normal that announces recovery;"
                 " add one, such as clusterReady"
             )
             yield Problem(Place(found[0].node.place.file, 1), text)
-
-
-def _check_only_one(where: str, ready: list[Draft]) -> Iterable[Problem]:
-    for draft in ready[1:]:
-        if draft.reason != ready[0].reason:
-            text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
-            yield draft.problem(text, "type")
 
 
 # --------------------------------------------------------------------
@@ -195,17 +334,12 @@ def _check_remedy(
         yield draft.problem(text, "remedy")
     for code, sentence in remedy.items():
         yield from check_template(draft, sentence, fields, "remedy", code)
-        if codes is not None and not _code_parts(code) <= codes | {DEFAULT_REMEDY}:
+        if codes is not None and not {*code.split(".", 1)} <= codes | {DEFAULT_REMEDY}:
             offer = suggest_name(code, codes)
             yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
         if "://" in sentence:
             text = f"remedy.{code}: an Event must not contain a URL; remove it"
             yield draft.problem(text, "remedy", code)
-
-
-def _code_parts(code: str) -> frozenset[str]:
-    """Return both parts of a code such as Unavailable.Crash."""
-    return frozenset(code.split(".", 1))
 
 
 # --------------------------------------------------------------------
@@ -267,16 +401,13 @@ def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
         yield draft.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
     ranked = "rank" in draft.node.values
     if ranked and draft.entry.orthogonal:
-        where = "rank" if _is_rank_from_overlay(draft) else "orthogonal"
+        # An overlay may have set the rank: then the error names its line.
+        by_overlay = draft.where("rank").file != draft.where("orthogonal").file
+        where = "rank" if by_overlay else "orthogonal"
         text = "has a rank and is orthogonal; remove one of the two"
         yield draft.problem(text, where)
     if not ranked and not draft.entry.orthogonal:
         yield draft.problem("needs a `rank`, or `orthogonal: true`; add one", "reason")
-
-
-def _is_rank_from_overlay(draft: Draft) -> bool:
-    """Return whether an overlay set the rank; the error then names the overlay's line."""
-    return draft.where("rank").file != draft.where("orthogonal").file
 
 
 Check: TypeAlias = Callable[[Drafts, KnownNames], Iterable[Problem]]

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from reporter.catalogue.drafts import Drafts, SubjectSource
-from reporter.catalogue.format import SubjectEntry
+from reporter.catalogue.drafts import Drafts, EntrySource
+from reporter.catalogue.format import KindEntry, SubjectEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.subject_definitions import (
     EndSigns,
@@ -17,12 +18,19 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinitions,
     make_definitions,
 )
-from reporter.catalogue.yaml_nodes import Fields, Items, Node
+from reporter.catalogue.yaml_nodes import Fields
 from reporter.catalogue.yaml_reader import read
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.objects import ApiObject, no_index_keys
-from reporter.kinds.resource_kind import ResourceKind
+from reporter.kinds.resource_kind import (
+    CORE_SCOPES,
+    ResourceKind,
+    SelectorError,
+    describe_other_scope,
+    parse_fields,
+    parse_labels,
+)
 from reporter.model.enums import Layer
 
 
@@ -40,27 +48,23 @@ class PlacedDefinition(NamedTuple):
         return self.node.where("kind")
 
 
-def subject_sources(root: Node, pack: str) -> Iterator[SubjectSource]:
-    """Yield the entries that a file lists under ``subjects``."""
-    listed = root.values.get("subjects") if isinstance(root, Fields) else None
-    for node in listed.items if isinstance(listed, Items) else ():
-        if isinstance(node, Fields):
-            yield SubjectSource(node, pack)
-
-
 def read_definitions(
-    sources: Iterable[SubjectSource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    sources: Iterable[EntrySource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
 ) -> SubjectDefinitions:
     """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
     placed = [
         found for each in sources if (found := _read_definition(each, kinds, problems)) is not None
     ]
-    problems += _check_definitions(placed)
+    for number, each in enumerate(placed):
+        problems += _check_form(each)
+        problems += _check_scope(each, placed)
+        for other in placed[:number]:
+            problems += _check_clash(each, other)
     return make_definitions(each.rule for each in placed)
 
 
 def _read_definition(
-    source: SubjectSource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    source: EntrySource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
 ) -> PlacedDefinition | None:
     # The file was read as a whole before, which reported what is wrong with its form.
     entry = read(source.node, SubjectEntry, [])
@@ -148,14 +152,6 @@ def _identity(kind: ResourceKind) -> tuple[object, ...]:
 # ---------------------------------------------------------------- checks
 
 
-def _check_definitions(placed: Sequence[PlacedDefinition]) -> Iterator[Problem]:
-    for number, each in enumerate(placed):
-        yield from _check_form(each)
-        yield from _check_scope(each, placed)
-        for other in placed[:number]:
-            yield from _check_clash(each, other)
-
-
 def _check_form(each: PlacedDefinition) -> Iterator[Problem]:
     rule = each.rule
     if rule.layer is Layer.CLUSTER:
@@ -195,3 +191,72 @@ def _check_clash(each: PlacedDefinition, other: PlacedDefinition) -> Iterator[Pr
     if rule.plain and first.plain and rule.layer is first.layer:
         text = f"{first.kind.kind} ({other.place}) is plain in layer {rule.layer}; remove `plain`"
         yield each.problem(text, "plain")
+
+
+# --------------------------------------------------------------------
+# Read the kinds that packs and an overlay declare.
+
+
+SECRETS = "secrets"
+
+
+def read_kinds(
+    sources: Iterable[EntrySource], problems: list[Problem]
+) -> Mapping[str, DeclaredKind]:
+    """
+    Return the kinds by name. What is wrong with one is added to *problems*.
+
+    Two packs may declare the same kind with the same words.
+    """
+    kinds: dict[str, DeclaredKind] = {}
+    places: dict[str, Place] = {}
+    for node in (source.node for source in sources):
+        # A file whose kinds are unreadable was refused as a whole.
+        entry = read(node, KindEntry, [])
+        if entry is None:
+            continue
+        given = msgspec.structs.asdict(entry).items()
+        stated = {name: value for name, value in given if value is not UNSET}
+        kind = DeclaredKind(**stated, place=str(node.where("namespaced")))
+        if kinds.get(kind.called) == kind:
+            continue
+        problems += _problems(kind, node, places)
+        kinds.setdefault(kind.called, kind)
+        for name in _names(kind):
+            places.setdefault(name, node.where("kind"))
+    return kinds
+
+
+def _names(kind: DeclaredKind) -> tuple[str, ...]:
+    """
+    Return what no other kind may have: its name, and unless that is its own one, its resource.
+    """
+    return (kind.called,) if kind.name else (kind.kind, kind.group_resource)
+
+
+def _problems(kind: DeclaredKind, node: Fields, places: Mapping[str, Place]) -> Iterator[Problem]:
+    for name in _names(kind):
+        if name in places:
+            text = f"{name} is declared at {places[name]} already; remove one of the two"
+            more = ", or add a `name` to one that has other selectors"
+            key = "resource" if name == kind.group_resource else "kind"
+            yield Problem(node.where(key), f"kinds: {text}{more}")
+            return
+    if kind.group_resource == SECRETS:
+        text = "Secrets are never read; read what the objects that use them say about them"
+        yield Problem(node.where("resource"), f"kinds: {text}")
+    namespaced = CORE_SCOPES.get(kind.resource) if not kind.group else None
+    if namespaced not in (None, kind.namespaced):
+        text = describe_other_scope(kind.kind, namespaced=not kind.namespaced)
+        yield Problem(node.where("namespaced"), f"kinds: {text}")
+    elif kind.namespace and not kind.namespaced:
+        text = f"{kind.kind} has no namespaces, so there is none to read; remove `namespace`"
+        yield Problem(node.where("namespace"), f"kinds: {text}")
+    for key, selector, parse in (
+        ("label-selector", kind.label_selector, parse_labels),
+        ("field-selector", kind.field_selector, parse_fields),
+    ):
+        try:
+            parse(selector)
+        except SelectorError as err:
+            yield Problem(node.where(key), f"kinds: `{key}` is no selector: {err}")

@@ -1,12 +1,23 @@
-"""Read entries and keep their lines with them, for the checks."""
+"""Read entries, keep their lines with them for the checks, and build the catalogue of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from msgspec import UNSET, Struct, field
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import replace
 
-from reporter.catalogue.entries import ProbeSpec
-from reporter.catalogue.format import ReasonEntry
+from reporter.catalogue.entries import (
+    Catalogue,
+    CatalogueEntry,
+    GivenEntry,
+    HoldDurations,
+    ParameterProblem,
+    ProbeSpec,
+    Suppression,
+)
+from reporter.catalogue.format import Hold, ReasonEntry, parse_duration
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.subject_definitions import (
     NO_SUBJECTS,
@@ -15,7 +26,8 @@ from reporter.catalogue.subject_definitions import (
 )
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
 from reporter.catalogue.yaml_reader import read, readable_keys, struct_fields
-from reporter.model.enums import Layer
+from reporter.kinds.declared import DeclaredKind
+from reporter.model.enums import Layer, Reason
 
 
 class KnownNames(Struct, frozen=True):
@@ -43,22 +55,15 @@ class EntrySource(Struct, frozen=True):
         return str(named.value) if isinstance(named, Scalar) else ""
 
 
-class SubjectSource(Struct, frozen=True):
-    """One entry under ``subjects`` of a file of a pack."""
-
-    node: Fields
-    pack: str
-
-
 class GivenCatalogue(Struct, frozen=True):
     """The entries, the kinds and what makes subjects in all files, not checked yet."""
 
     sources: tuple[EntrySource, ...]
-    kinds: tuple[Fields, ...] = ()
-    subjects: tuple[SubjectSource, ...] = ()
+    kinds: tuple[EntrySource, ...] = ()
+    subjects: tuple[EntrySource, ...] = ()
 
 
-def entry_sources(root: Node, key: str, pack: str = "") -> Iterator[EntrySource]:
+def entry_sources(root: Node | None, key: str, pack: str = "") -> Iterator[EntrySource]:
     """Yield the entries that a file lists under *key*."""
     listed = root.values.get(key) if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
@@ -227,3 +232,137 @@ def _find_rule(
     )
     problems.append(Problem(source.node.where("layer"), f"{entry.reason}: {text}"))
     return None
+
+
+# --------------------------------------------------------------------
+# Let probes prepare the parameters of their entries, and place the problems that they find.
+
+
+def prepare_drafts(
+    drafts: Drafts,
+    specs: Mapping[str, ProbeSpec],
+    kinds: Mapping[str, DeclaredKind],
+    problems: list[Problem],
+) -> Drafts:
+    """Return the drafts with the parameters that their probes made of them."""
+    prepared: dict[int, Draft] = {}
+    for spec in specs.values():
+        entries = [(i, each) for i, each in enumerate(drafts.all) if each.spec is spec]
+        if spec.prepare is None or not entries:
+            continue
+        given = [each for _, each in entries]
+        found = spec.prepare([_given_entry(each) for each in given], kinds)
+        problems += [_place(problem, given) for problem in found.problems]
+        if not found.problems:
+            for (i, each), parameters in zip(entries, found.parameters, strict=True):
+                prepared[i] = replace(each, parameters=parameters)
+    made = tuple(prepared.get(i, each) for i, each in enumerate(drafts.all))
+    return replace(drafts, all=made)
+
+
+def _given_entry(draft: Draft) -> GivenEntry:
+    return GivenEntry(
+        Reason(draft.reason),
+        draft.entry.layer,
+        draft.parameters,
+        lambda key: str(_place_of(draft, key)),
+        draft.enabled,
+        draft.rule,
+    )
+
+
+def _place(problem: ParameterProblem, drafts: Sequence[Draft]) -> Problem:
+    draft = drafts[problem.entry]
+    where = f"parameters: {problem.key}: " if problem.key else "probe: "
+    place = _place_of(draft, problem.key, problem.line, problem.column)
+    return Problem(place, f"{draft.reason}: {where}{problem.text}")
+
+
+def _place_of(draft: Draft, key: str, line: int = 0, column: int = 0) -> Place:
+    """Return the place of a key of the parameters, or that of a character of its text."""
+    if not key:
+        return draft.where("probe")
+    parameters = draft.node.values.get("parameters")
+    value = parameters.values.get(key) if isinstance(parameters, Fields) else None
+    if line and isinstance(value, Scalar) and value.source is not None:
+        return Place(value.place.file, *value.source.locate(line, column))
+    return draft.where("parameters", key)
+
+
+# --------------------------------------------------------------------
+# Build the model's catalogue from checked drafts.
+
+
+def build_catalogue(drafts: Drafts, rules: SubjectDefinitions) -> Catalogue:
+    entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
+    required_crds = {
+        Reason(d.reason): d.spec.required_crds(d.parameters)
+        for d in drafts.all
+        if d.spec is not None
+    }
+    rows = tuple(
+        Suppression(Reason(d.reason), Reason(row.reason), row.scope, row.why, row.enabled)
+        for d in drafts.all
+        for row in d.entry.suppresses
+        if row.reason is not UNSET
+    )
+    crd_rows = [(Reason(d.reason), r) for d in drafts.all for r in d.entry.suppresses if r.crd_of]
+    return Catalogue(
+        MappingProxyType(entries),
+        rows,
+        next((reason for reason, _ in crd_rows), None),
+        MappingProxyType(required_crds),
+        rules,
+        is_missing_crd_enabled=all(row.enabled for _, row in crd_rows),
+    )
+
+
+def _sort_key(entry: CatalogueEntry) -> tuple[int, str, bool, bool, int, str]:
+    """
+    Order by layer and kind of subject, then rank; entries without a rank follow, the layer's Ready is the last.
+    """
+    return (
+        entry.layer.order,
+        entry.subject_kind,
+        entry.is_ready_reason,
+        entry.orthogonal,
+        entry.rank or 0,
+        entry.reason,
+    )
+
+
+def _build_entry(draft: Draft) -> CatalogueEntry:
+    entry, rule = draft.entry, draft.rule
+    probe = "" if entry.probe is UNSET else entry.probe
+    remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
+    return CatalogueEntry(
+        reason=Reason(entry.reason),
+        layer=entry.layer,
+        type=entry.type,
+        owner=entry.owner,
+        message_template=entry.message,
+        rank=None if entry.rank is UNSET else entry.rank,
+        orthogonal=entry.orthogonal,
+        probe=probe,
+        parameters=draft.parameters,
+        holds=build_holds(entry.hold, with_grace=entry.grace),
+        settle=None if entry.settle is UNSET else parse_duration(entry.settle),
+        window=None if entry.window is UNSET else parse_duration(entry.window),
+        waits_for_grace=entry.grace,
+        remedies=MappingProxyType(remedies),
+        enabled=draft.enabled,
+        subject_kind=draft.about[1],
+        own_causes=draft.spec.own_causes if draft.spec is not None else frozenset(),
+        object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
+    )
+
+
+def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:
+    """
+    Return the holds of an entry; absent ones have the model's default.
+
+    *with_grace*: the startup grace governs what is only starting.
+    """
+    texts: Mapping[str, str | UnsetType] = {} if given is UNSET else msgspec.structs.asdict(given)
+    held: dict[str, Any] = {k: parse_duration(t) for k, t in texts.items() if t is not UNSET}
+    return replace(HoldDurations(with_grace=with_grace), **held)

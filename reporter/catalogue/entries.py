@@ -1,15 +1,19 @@
 """The catalogue, its entries and the contract of a probe, as values."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum, unique
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reporter.catalogue.preparation import PrepareFunc
-from reporter.catalogue.subject_definitions import NO_SUBJECTS, SubjectDefinitions
+from reporter.catalogue.subject_definitions import (
+    NO_SUBJECTS,
+    SubjectDefinition,
+    SubjectDefinitions,
+)
+from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import (
     DetailSource,
@@ -22,6 +26,53 @@ from reporter.model.enums import (
 )
 from reporter.model.verdicts import EMPTY_MAP, Trouble
 from reporter.scrape.scrapes import ScrapeFunc
+
+
+# --------------------------------------------------------------------
+# The preparation by a probe of its entries' parameters, when a catalogue is loaded.
+
+
+class GivenEntry(NamedTuple):
+    """
+    An entry with the parameters of its file.
+
+    *place*: returns the file and line of one of their keys.
+    *subjects*: what makes its subjects; None for the cluster.
+    """
+
+    reason: Reason
+    layer: Layer
+    parameters: Any
+    place: Callable[[str], str]
+    is_enabled: bool = True
+    subjects: SubjectDefinition | None = None
+
+
+class ParameterProblem(NamedTuple):
+    """
+    A problem of the entry with this number: its key, and what to do.
+
+    *line* and *column*: where in the text of the value, counted from 1; 0 for the whole value.
+    """
+
+    entry: int
+    key: str
+    text: str
+    line: int = 0
+    column: int = 0
+
+
+class Preparation(NamedTuple):
+    """
+    The parameters with which the probe is called, in the order of the entries, or the problems.
+    """
+
+    parameters: Sequence[Any]
+    problems: Sequence[ParameterProblem] = ()
+
+
+PrepareFunc: TypeAlias = Callable[[Sequence[GivenEntry], Mapping[str, DeclaredKind]], Preparation]
+"""Prepares all entries of one probe. The kinds that the catalogue declares are by their names."""
 
 
 # --------------------------------------------------------------------
@@ -145,11 +196,8 @@ class ProbeSpec(Struct, frozen=True):
 
     def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe checks nothing with these parameters and flags."""
-        return self.why_idle(parameters, flags) or self.why_switched_off(parameters, flags)
-
-    def why_switched_off(self, parameters: Any, flags: Mapping[str, str]) -> str:
-        """Return what to set if the probe is not called, as a flag leaves out what it reads."""
-        return self.why_source_off(flags) or self.why_not_read(parameters, flags)
+        idle = self.why_idle(parameters, flags)
+        return idle or self.why_source_off(flags) or self.why_not_read(parameters, flags)
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe needs a source that is switched off."""

@@ -3,27 +3,25 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reporter.catalogue.builder import build_catalogue
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.declared_kinds import kind_nodes, read_kinds
 from reporter.catalogue.declared_subjects import (
     bind_kinds,
     known_kinds,
     read_definitions,
-    subject_sources,
+    read_kinds,
 )
 from reporter.catalogue.drafts import (
     EntrySource,
     GivenCatalogue,
     KnownNames,
-    SubjectSource,
+    build_catalogue,
     entry_sources,
+    prepare_drafts,
     read_drafts,
 )
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.format import CatalogueFile, UnreadEntry
 from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
-from reporter.catalogue.prepare import prepare_drafts
 from reporter.catalogue.problems import CatalogueError, Place, Problem
 from reporter.catalogue.yaml_nodes import Fields, Node, compose
 from reporter.catalogue.yaml_reader import read
@@ -75,13 +73,13 @@ def read_folder(
     Return what these packs hold, and what all packs have in common; ordered by pack, file and line.
     """
     sources: list[EntrySource] = []
-    kinds: list[Fields] = []
-    subjects: list[SubjectSource] = []
+    kinds: list[EntrySource] = []
+    subjects: list[EntrySource] = []
     for pack in (Pack("", folder), *find_packs(folder, packs, problems)):
         for root in _read_files(pack.folder, problems):
             sources += entry_sources(root, "reasons", pack.name)
-            kinds += kind_nodes(root)
-            subjects += subject_sources(root, pack.name)
+            kinds += entry_sources(root, "kinds", pack.name)
+            subjects += entry_sources(root, "subjects", pack.name)
     return GivenCatalogue(tuple(sources), tuple(kinds), tuple(subjects))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.declared_kinds import kind_nodes
 from reporter.catalogue.drafts import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
@@ -105,7 +104,7 @@ def apply_overlay(
     ]
     return GivenCatalogue(
         (*changed, *entry_sources(root, "add")),
-        (*given.kinds, *kind_nodes(root)),
+        (*given.kinds, *entry_sources(root, "kinds")),
         given.subjects,
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
-from reporter.catalogue.builder import build_holds
+from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import (
     Hold,
     KindEntry,
@@ -50,15 +50,12 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
             *(SubjectEntry, KindEntry, OverlayFile, Override),
         )
     }
+    head = ("reason", "rank", "owner", "probe", "holds¹", "message")
     layers = {
-        f"layer {layer}": _reason_table(e for e in entries if e.layer is layer) for layer in Layer
+        f"layer {layer}": render_table(head, (_reason_row(e) for e in entries if e.layer is layer))
+        for layer in Layer
     }
     return {**fields, **layers, "suppressions": _suppression_table(entries)}
-
-
-def _reason_table(entries: Iterable[ReasonEntry]) -> str:
-    head = ("reason", "rank", "owner", "probe", "holds¹", "message")
-    return render_table(head, (_reason_row(entry) for entry in entries))
 
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:

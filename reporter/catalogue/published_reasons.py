@@ -14,8 +14,8 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from reporter import PROGRAM_NAME
-from reporter.catalogue.builder import build_holds
 from reporter.catalogue.checks import DEFAULT_REMEDY
+from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import ReasonEntry, SubjectEntry, format_duration
 from reporter.catalogue.loader import default_folder, read_folder
 from reporter.catalogue.overlay import DEFAULT_PACKS, apply_overlay, shipped_packs
@@ -190,7 +190,12 @@ def _section(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> str:
     if entry.example is not UNSET:
         lines += ["", "Example:", "", f"    {entry.type} {entry.reason} {entry.example}"]
     if entry.runbook is not UNSET:
-        lines += ["", "What to do:", "", *_numbered(entry.runbook)]
+        lines += [
+            "",
+            "What to do:",
+            "",
+            *(f"{number}. {step}" for number, step in enumerate(entry.runbook, start=1)),
+        ]
     if entry.remedy is not UNSET:
         lines += [
             "",
@@ -277,10 +282,6 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _numbered(steps: Sequence[str]) -> Iterator[str]:
-    yield from (f"{number}. {step}" for number, step in enumerate(steps, start=1))
 
 
 def _remedies(remedies: Mapping[str, str]) -> Iterator[str]:

@@ -1,20 +1,271 @@
 """The kinds that a catalogue declares, as the store watches them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from sys import intern
+from typing import Any, NamedTuple, TypeAlias, Union
 from weakref import WeakValueDictionary
 
-from reporter.cel.bounded import bounding
-from reporter.cel.content import field_tree, object_type
-from reporter.cel.declared_subjects import ALL_OF_LAYER, SubjectRule
-from reporter.cel.reads import Path
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import force_setattr
+
+from reporter.catalogue.subject_definitions import SubjectDefinition
+from reporter.cel.limits import bounding
+from reporter.cel.reads import EACH, Path
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
-from reporter.kinds.objects import ApiObject
+from reporter.kinds.objects import (
+    ALL_HARNESSES,
+    ALL_MODELS,
+    CREATED_BY_LABEL,
+    INFERENCE_SET_LABEL,
+    ApiObject,
+    Metadata,
+)
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject, qualified_name
+
+
+# --------------------------------------------------------------------
+# The part of an object that expressions read, as a struct that decodes nothing else.
+#
+# Fields have any type: an expression finds out whether it is the one that it needs.
+
+
+METADATA, OWNERS = "metadata", "ownerReferences"
+KEPT_METADATA = frozenset(
+    {"name", "namespace", "uid", "generation", "creationTimestamp", "deletionTimestamp", "labels"}
+)
+"""The metadata that every object has here, whatever expressions read."""
+
+MAX_INTERNED = 64
+"""Length up to which a text is kept in memory once, although many objects have it."""
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+class FieldTree(Struct, frozen=True):
+    """
+    The fields that are read of a value: all of it, or some by name, or the same of each item.
+
+    One without any of them is read for its presence alone.
+    """
+
+    fields: Mapping[str, "FieldTree"] = field(default_factory=dict)
+    items: "FieldTree | None" = None
+    is_whole: bool = False
+
+
+def field_tree(reads: Iterable[tuple[tuple[str, ...], bool]]) -> FieldTree:
+    """Build the tree of paths, each with whether the whole value is read."""
+    below: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
+    for path, is_whole in reads:
+        if not path and is_whole:
+            return FieldTree(is_whole=True)
+        if path:
+            below.setdefault(path[0], []).append((path[1:], is_whole))
+    items = field_tree(below.pop(EACH)) if EACH in below else None
+    return FieldTree({name: field_tree(each) for name, each in below.items()}, items)
+
+
+class ContentStruct(Struct, frozen=True, gc=False):
+    """The base of the structs that are made of a tree. A field that an object lacks is UNSET."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value.__class__ is str and len(value) <= MAX_INTERNED:
+                force_setattr(self, name, intern(value))
+
+
+class ContentOwner(ContentStruct, frozen=True):
+    """The part of an owner by which a subject may be found."""
+
+    api_version: Any = msgspec.field(default=UNSET, name="apiVersion")
+    kind: Any = UNSET
+    name: Any = UNSET
+
+
+KEPT_OF_OWNERS = frozenset(each.encode_name for each in msgspec.structs.fields(ContentOwner))
+
+
+class ContentMetadata(Metadata, frozen=True, omit_defaults=True):
+    """Metadata that is encoded as it was decoded: without the fields that the object lacks."""
+
+    owner_references: Any = None
+
+
+def object_type(name: str, tree: FieldTree) -> type[ApiObject]:
+    """Return the type of the objects of a kind."""
+    if tree.is_whole:
+        raise ValueError(f"{name}: an expression reads whole objects")
+    named = dict(tree.fields)
+    metadata = named.pop(METADATA, FieldTree())
+    fields: list[Any] = [
+        ("metadata", _metadata_type(name, metadata)),
+        *_struct_fields(name, named),
+    ]
+    made: Any = msgspec.defstruct(
+        name, fields, bases=(ApiObject,), frozen=True, kw_only=True, gc=False
+    )
+    return made  # type: ignore[no-any-return]  # made of that base
+
+
+def _metadata_type(name: str, tree: FieldTree) -> type[Metadata]:
+    more = {each: sub for each, sub in tree.fields.items() if each not in KEPT_METADATA}
+    owners = _owner_type(name, more.pop(OWNERS, FieldTree()))
+    fields: list[Any] = [
+        ("owner_references", owners, msgspec.field(default=None, name=OWNERS)),
+        *_struct_fields(name, more),
+    ]
+    made: Any = msgspec.defstruct(
+        f"{name}Metadata",
+        fields,
+        bases=(ContentMetadata,),
+        frozen=True,
+        kw_only=True,
+        omit_defaults=True,
+        gc=False,
+    )
+    return made  # type: ignore[no-any-return]  # made of that base
+
+
+def _owner_type(name: str, tree: FieldTree) -> Any:
+    each = tree.items or FieldTree()
+    if tree.is_whole or each.is_whole or each.items is not None:
+        return Any
+    more = {key: sub for key, sub in each.fields.items() if key not in KEPT_OF_OWNERS}
+    owner = msgspec.defstruct(
+        f"{name}Owner", _struct_fields(name, more), bases=(ContentOwner,), frozen=True, gc=False
+    )
+    return Union[list[owner], None]  # type: ignore[valid-type]  # noqa: UP007
+
+
+def _struct_fields(name: str, fields: Mapping[str, FieldTree]) -> list[tuple[str, Any, Any]]:
+    return [
+        (
+            f"field_{number}",
+            Union[_value_type(f"{name}{number}", tree), UnsetType],  # noqa: UP007
+            msgspec.field(default=UNSET, name=each),
+        )
+        for number, (each, tree) in enumerate(sorted(fields.items()))
+    ]
+
+
+def _value_type(name: str, tree: FieldTree) -> Any:
+    if tree.is_whole:
+        return Any
+    items = tree.items
+    if items is None:
+        # A list has no fields by name: whatever asks for one fails, whatever is in it.
+        struct = msgspec.defstruct(
+            name, _struct_fields(name, tree.fields), bases=(ContentStruct,), frozen=True, gc=False
+        )
+        return Union[struct, list[Any], Scalar]  # noqa: UP007
+    listed = _value_type(f"{name}Item", items)
+    values = _value_type(f"{name}Value", _merged([items, *tree.fields.values()]))
+    return Union[dict[str, values], list[listed], Scalar]  # type: ignore[valid-type]  # noqa: UP007
+
+
+def _merged(trees: Iterable[FieldTree]) -> FieldTree:
+    """Return a tree that keeps what each of them does."""
+    given = list(trees)
+    if any(each.is_whole for each in given):
+        return FieldTree(is_whole=True)
+    names = {name for each in given for name in each.fields}
+    fields = {
+        name: _merged(each.fields[name] for each in given if name in each.fields) for name in names
+    }
+    items = [each.items for each in given if each.items is not None]
+    return FieldTree(fields, _merged(items) if items else None)
+
+
+# --------------------------------------------------------------------
+# The subject of an object: what a reason about the object is announced for.
+
+
+ALL_OF_LAYER: Mapping[Layer, Subject] = {
+    Layer.CLUSTER: CLUSTER_SUBJECT,
+    Layer.MODELHARNESS: ALL_HARNESSES,
+    Layer.MODELDEPLOYMENT: ALL_MODELS,
+}
+
+
+class SubjectRule(Struct, frozen=True):
+    """
+    The way from the objects of a kind to the subjects of a layer: by namespace, label or owner.
+
+    *owner*: a kind, of the API group *owner_group*. *subject_kind*: that in the names of the subjects.
+    *makes*: set if the objects are the subjects.
+
+    It reads only what decides which subjects a change affects: name, namespace, labels and owners.
+    """
+
+    layer: Layer
+    label: str = ""
+    owner: str = ""
+    owner_group: str = ""
+    subject_kind: str = ""
+    makes: SubjectDefinition | None = None
+
+    def find(self, each: ApiObject) -> Subject | None:
+        """Return the subject of an object; None if the object names none."""
+        if self.layer is Layer.CLUSTER:
+            return CLUSTER_SUBJECT
+        if self.makes is not None:
+            return self.makes.possible_subject(each)
+        meta = each.metadata
+        if self.layer is Layer.MODELHARNESS and not self.subject_kind:
+            namespace = meta.label(self.label) if self.label else meta.namespace
+            return Subject(self.layer, namespace) if namespace else None
+        name = self._model_name(each)
+        if not name:
+            return None
+        return Subject(self.layer, meta.namespace, qualified_name(self.subject_kind, name))
+
+    def _model_name(self, each: ApiObject) -> str:
+        meta = each.metadata
+        if self.owner:
+            return _owner_name(meta.owner_references, self.owner, self.owner_group)
+        if self.label:
+            return meta.label(self.label)
+        return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+
+    def index_keys(self, each: ApiObject) -> tuple[str, ...]:
+        """
+        Return the keys under which an object is found; the cluster reads all objects of a kind.
+        """
+        subject = self.find(each) if self.layer is not Layer.CLUSTER else None
+        return (self.key(subject),) if subject is not None else ()
+
+    def key(self, subject: Subject) -> str:
+        """Return the index key of the objects of a subject."""
+        owner = f"{self.owner}.{self.owner_group}" if self.owner else ""
+        return f"{self.layer} {owner}{self.label}={subject.namespace}/{subject.name}"
+
+
+def _owner_name(owners: Any, kind: str, group: str) -> str:
+    """
+    Return the name of the first owner of this kind and group; empty if there is none.
+
+    Owners are mappings if an expression reads all of them, else structs.
+    """
+    for each in owners or ():
+        found = each if isinstance(each, Mapping) else msgspec.to_builtins(each)
+        if found.get("kind") == kind and _group_of(found.get("apiVersion")) == group:
+            name = found.get("name")
+            return name if isinstance(name, str) else ""
+    return ""
+
+
+def _group_of(api_version: Any) -> str | None:
+    """Return the group of an apiVersion; empty for the core group, None for what is none."""
+    if not isinstance(api_version, str):
+        return None
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
 
 
 CORE_VERSION = "v1"
@@ -93,7 +344,7 @@ def watched_kind(
         versions=(version,) if version else (),
         kind=declared.kind,
         type=made,
-        index_keys=lambda each: _index_keys(rules, each),
+        index_keys=lambda each: tuple([key for rule in rules for key in rule.index_keys(each)]),
         affects=lambda each: (*_subjects(rules, each), *lookers),
         affects_by_identity=lambda _: needing,
         namespace=declared.namespace,
@@ -115,10 +366,6 @@ def _alias(declared: DeclaredKind) -> str:
     if declared.name:
         return f"{name}/{declared.name}"
     return f"{name}/declared" if name in KNOWN_NAMES else name
-
-
-def _index_keys(rules: Sequence[SubjectRule], each: ApiObject) -> tuple[str, ...]:
-    return tuple([key for rule in rules for key in rule.index_keys(each)])
 
 
 def _subjects(rules: Iterable[SubjectRule], each: ApiObject) -> list[Subject]:

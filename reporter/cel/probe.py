@@ -4,22 +4,33 @@ Probe for the objects of a kind that a catalogue declares, by expressions in CEL
 A kind that is not served does not apply, which is no trouble.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
 
 import msgspec
 
-from reporter.catalogue.entries import ProbeSpec
-from reporter.cel.evaluation import ObjectResult
-from reporter.cel.missing import check_needed
-from reporter.cel.parameters import CelParameters, CelReason
-from reporter.cel.prepare import prepare_entries
-from reporter.cel.results import check_subject, why_too_many
+from reporter.catalogue.entries import GivenEntry, ParameterProblem, Preparation, ProbeSpec
+from reporter.cel.compile import (
+    CelParameters,
+    CelReason,
+    CompiledReason,
+    ReadKind,
+    ReasonCompiler,
+    ReasonGroup,
+)
+from reporter.cel.declared_kinds import SubjectRule, Use, shared_kind
+from reporter.cel.evaluation import ObjectResult, check_subject, find_current, why_too_many
+from reporter.cel.library import MissingLibraryError
 from reporter.kinds.core import NAMESPACES
-from reporter.kinds.objects import NamespacedName
-from reporter.kinds.resource_kind import ResourceKind
+from reporter.kinds.declared import DeclaredKind
+from reporter.kinds.objects import ApiObject, NamespacedName
+from reporter.kinds.resource_kind import ResourceKind, parse_fields
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
 from reporter.resources.check_result import (
     CheckResult,
@@ -28,8 +39,232 @@ from reporter.resources.check_result import (
     involved_namespace,
     to_verdict,
 )
+from reporter.resources.conditions import Absence
 from reporter.snapshot.lookups import CheckedSnapshot, why_undecodable
 from reporter.snapshot.snapshot import Snapshot
+
+
+# --------------------------------------------------------------------
+# Prepare the reasons in CEL of a catalogue: compile them, and derive what is watched for them.
+
+
+MAX_REASONS = 200
+"""
+Reasons in CEL that a catalogue may have: as many about 10,000 objects take some seconds at start, in
+which nothing else runs.
+"""
+
+
+def prepare_entries(
+    entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind]
+) -> Preparation:
+    """Return the compiled reasons, or every problem that they have."""
+    if len(entries) > MAX_REASONS:
+        text = f"{len(entries)} reasons have this probe, of at most {MAX_REASONS}; remove some"
+        return Preparation((), [ParameterProblem(MAX_REASONS, "", text)])
+    compilers = [ReasonCompiler(i, entry, kinds) for i, entry in enumerate(entries)]
+    try:
+        found = [compiler.compile() for compiler in compilers]
+    except MissingLibraryError as err:
+        return Preparation((), [ParameterProblem(0, "", str(err))])  # the same for each of them
+    problems = [problem for compiler in compilers for problem in compiler.problems]
+    compiled = [each for each in found if each is not None]
+    if problems or len(compiled) != len(entries):
+        return Preparation((), problems)
+    return Preparation(_Assembly(entries, compiled, kinds).reasons())
+
+
+class _Assembly:
+    """
+    Makes the kinds that reasons read, and the reasons that read them: each needs the other.
+
+    A kind remembers for each reason which objects were current, and a reason reads the kind.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[GivenEntry],
+        compiled: Sequence[CompiledReason],
+        kinds: Mapping[str, DeclaredKind],
+    ) -> None:
+        self._entries, self._compiled, self._declared = entries, compiled, kinds
+        self._remembering: dict[str, list[CelReason]] = {}
+        self._groups: defaultdict[tuple[str, SubjectRule], ReasonGroup] = defaultdict(ReasonGroup)
+        used = dict.fromkeys(kind for each in compiled for kind in each.reads)
+        self._kinds = {kind: ReadKind(kinds[kind], self._watched(kind)) for kind in used}
+
+    def reasons(self) -> list[CelReason]:
+        return [
+            self._reason(entry, compiled)
+            for entry, compiled in zip(self._entries, self._compiled, strict=True)
+        ]
+
+    def _reason(self, entry: GivenEntry, compiled: CompiledReason) -> CelReason:
+        group = self._groups[compiled.given.kind, compiled.rule]
+        reason = CelReason(
+            entry.reason,
+            self._kinds[compiled.given.kind],
+            compiled.rule,
+            compiled.expressions,
+            compiled.given.parameters,
+            {kind: self._kinds[kind] for kind in compiled.lookups},
+            tuple(self._kinds[kind] for kind in compiled.given.needed_by),
+            compiled.remembers_current,
+            compiled.depends_on_object_alone,
+            group,
+            len(group.members),
+        )
+        if compiled.remembers_current and entry.is_enabled:
+            # The kind may outlast the catalogue, whose results it must not keep.
+            self._remembering[compiled.given.kind].append(replace(reason, group=ReasonGroup()))
+        if compiled.depends_on_object_alone and entry.is_enabled:
+            group.members.append(reason)
+        return reason
+
+    def _watched(self, kind: str) -> ResourceKind:
+        using = [
+            (entry, compiled)
+            for entry, compiled in zip(self._entries, self._compiled, strict=True)
+            if entry.is_enabled and kind in compiled.reads
+        ]
+        ends = {
+            (path, True)
+            for entry in self._entries
+            if entry.is_enabled
+            and entry.subjects is not None
+            and _is_of(entry.subjects.kind, self._declared[kind])
+            for path in entry.subjects.ended.fields
+        }
+        use = Use(
+            frozenset(read for _, each in using for read in each.reads[kind]) | ends,
+            frozenset(each.rule for _, each in using if each.given.kind == kind),
+            frozenset(entry.layer for entry, each in using if kind in each.lookups),
+            is_needed=any(each.given.needed_by and each.given.kind == kind for _, each in using),
+            needs_others=any(kind in each.given.needed_by for _, each in using),
+        )
+        reasons = self._remembering[kind] = []
+        remembered = tuple(
+            (entry.reason, each.given.current, msgspec.json.encode(each.given.parameters))
+            for entry, each in using
+            if each.remembers_current and each.given.kind == kind
+        )
+        remember_current = _memory_of_current(reasons) if remembered else None
+        return shared_kind(self._declared[kind], use, remembered, remember_current)
+
+
+def _is_of(kind: ResourceKind, declared: DeclaredKind) -> bool:
+    """Return whether what makes subjects is this kind."""
+    return kind.is_declared and (kind.kind, kind.group_resource) == (
+        declared.kind,
+        declared.group_resource,
+    )
+
+
+def _memory_of_current(
+    reasons: Iterable[CelReason],
+) -> Callable[[ApiObject, frozenset[str]], frozenset[str]]:
+    """Return the function that keeps which definitions of current an object has met."""
+    shared: dict[frozenset[str], frozenset[str]] = {}
+
+    @cache
+    def known() -> frozenset[str]:
+        return frozenset(reason.current_id for reason in reasons)
+
+    def remember_current(each: ApiObject, kept: frozenset[str]) -> frozenset[str]:
+        others = kept - known()
+        kept &= known()
+        if others:
+            # Those of another catalogue are dropped. An Event of a predecessor tells the reason alone.
+            kept |= {one for one in known() if one.partition(" ")[0] in others}
+        missing = [reason for reason in reasons if reason.current_id not in kept]
+        more = find_current(missing, each) if missing else ()
+        met = kept.union(more) if more else kept
+        return shared.setdefault(met, met)  # most objects have the same ones
+
+    return remember_current
+
+
+# --------------------------------------------------------------------
+# The trouble of an object that is needed and does not exist.
+#
+# A stack of which nothing is installed needs no controller. So an object is needed while there
+# are objects of other kinds, and its absence alone is no trouble.
+
+
+NAME = "metadata.name"
+CODE = "Deleted"
+
+
+def check_needed(snapshot: Snapshot, reason: CelReason, *, now: datetime) -> CheckResult | None:
+    """
+    Return the trouble that there is no object of the reason's kind; None if none is needed.
+
+    One that was never seen may have another name or run outside of the cluster, so that is unknown.
+    """
+    whys = [_why_not_needed(snapshot, each.watched, now=now) for each in reason.needed_by]
+    if None not in whys:
+        return next((Inconclusive(why) for why in whys if why), None)
+    last = _last_known(snapshot, reason.kind.watched)
+    if last is not None:
+        return _missing_trouble(reason.kind, last)
+    return Inconclusive(
+        f"{_describe(reason.kind)} does not exist; if something else does its work, set neededBy to []"
+        " for this reason in an overlay"
+    )
+
+
+def _why_not_needed(snapshot: Snapshot, kind: ResourceKind, *, now: datetime) -> str | None:
+    """
+    Return None if there is an object of the kind, else why that is not known; empty if there is none.
+    """
+    not_served = check_served(snapshot, kind)
+    is_undecodable = any(ref.resource == kind.watch_name for ref in snapshot.undecodable)
+    has_any = is_undecodable or len(snapshot.tables[kind.table].objects) > 0
+    if not_served is not None:
+        # Its objects are forgotten once a second discovery confirms that it is gone.
+        return not_served.why if has_any else ""
+    why = snapshot.why_unknown(kind, now=now)
+    return why or (None if has_any else "")
+
+
+def _missing_trouble(kind: ReadKind, last: NamespacedName) -> Trouble:
+    absence, labels = Absence(was_deleted=True), kind.watched.label_selector
+    state = absence.describe()
+    if labels:
+        state += f" or no longer has {labels}"  # which a watch shows as a deletion too
+    namespace, name = last
+    return Trouble(
+        cause=Cause(ObjectRef(kind.declared.group_resource, namespace, name), CODE),
+        kind=absence.trouble_kind,
+        is_out=True,
+        message_fields={
+            "object": f"{kind.declared.kind} {'/'.join(filter(None, last))}",
+            "name": name,
+            "state": state,
+            "count": "1 of 1",
+        },
+        foreign_text=f"it {state}",
+    )
+
+
+def _last_known(snapshot: Snapshot, kind: ResourceKind) -> NamespacedName | None:
+    """
+    Return the object that is being deleted, or was deleted as the last one; None if none was seen.
+    """
+    deleting = sorted(snapshot.tables[kind.table].objects.keys())
+    deleted = [
+        (r.namespace, r.name) for r in snapshot.deleted_uids if r.resource == kind.watch_name
+    ]
+    return next(iter([*deleting, *reversed(deleted)]), None)
+
+
+def _describe(kind: ReadKind) -> str:
+    """Return the kind and what its selectors limit it to: ``Deployment team-a/operator``."""
+    fields = parse_fields(kind.watched.field_selector)
+    name = next((r.value for r in fields if r.field == NAME and r.wanted), "")
+    labels = kind.watched.label_selector
+    shown = "/".join(filter(None, (kind.watched.namespace, name))) or (labels and f"with {labels}")
+    return f"{kind.declared.kind} {shown}".rstrip()
 
 
 RELEASE_NAMESPACE_FLAG = "release-namespace"

@@ -107,6 +107,7 @@ class Format(StrEnum):
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
+    JUNIT = "junit"
 
 
 def to_json(raw: Any) -> str:

@@ -2,57 +2,57 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum, unique
 
-from reporter.cli.arguments import CHECK_CONFIG_FLAGS, parse_arguments
+from reporter.cli.command import RUN_FLAGS, Command, output
 from reporter.cli.configuration import load_configuration
 from reporter.cli.story_tests import render_summary, summary_as_json
-from reporter.settings import FLAGS, SettingsError
+from reporter.settings import Arguments, SettingsError
 
 
-TEXT, JSON = "text", "json"
-KNOWN = {flag.name: flag for flag in FLAGS}
+@unique
+class ConfigFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
 
 
-def run_check_config(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """
-    Print what is in effect and return the exit code. Raises SettingsError for what is refused.
-
-    With ``--output=json`` a refusal is an object on standard output too.
-    """
-    try:
-        return _check(argv, environ)
-    except SettingsError as err:
-        if _asks_for_json(argv):
-            _print_json({"valid": False, "flag": err.flag, "error": err.text})
-        raise
-
-
-def _check(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    arguments = parse_arguments(argv, CHECK_CONFIG_FLAGS, KNOWN)
-    form = arguments.values["output"]
-    if form not in {TEXT, JSON}:
-        raise SettingsError(f"--output={form}", f"must be one of {TEXT}, {JSON}")
-    if arguments.names:
-        raise SettingsError("", f"unexpected argument {arguments.names[0]!r}; flags begin with --")
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    form: ConfigFormat = arguments.value("output")
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    if form == JSON:
+    if form is ConfigFormat.JSON:
         _print_json({"valid": True, **summary_as_json(settings, catalogue)})
     else:
         print(render_summary(settings, catalogue))
     return 0
 
 
-def _asks_for_json(argv: Sequence[str]) -> bool:
-    """Return whether a line asks for JSON, also one that cannot be parsed as a whole."""
-    return any(_output_of(argv[i : i + 2]) == JSON for i in range(len(argv)))
+def _print_refusal(argv: Sequence[str], err: SettingsError) -> None:
+    """Print a refusal as an object too, if the line asks for JSON, also one that is none as a whole."""
+    if any(_output_of(argv[i : i + 2]) == ConfigFormat.JSON for i in range(len(argv))):
+        _print_json({"valid": False, "flag": err.flag, "error": err.text})
 
 
 def _output_of(words: Sequence[str]) -> str:
     try:
-        return parse_arguments(words, CHECK_CONFIG_FLAGS, KNOWN).values["output"]
+        return CHECK_CONFIG.parse(words).values["output"]
     except SettingsError:
-        return TEXT
+        return ConfigFormat.TEXT
 
 
 def _print_json(content: Mapping[str, object]) -> None:
     print(json.dumps(content, indent=2))
+
+
+CHECK_CONFIG = Command(
+    run=_run,
+    summary="Check flags, catalogue and overlay, and print what is in effect.",
+    usage="check-config [FLAGS]",
+    examples=(
+        ("check-config --catalogue-overlay=overlay.yaml", "before it is installed"),
+        ("check-config -o json", "for a program"),
+    ),
+    flags=(output(ConfigFormat),),
+    settings=RUN_FLAGS,
+    takes_names=False,
+    on_refusal=_print_refusal,
+)

@@ -5,24 +5,17 @@ What only one command needs is imported by it: catalogue, probes and API client 
 of MiB.
 """
 
-import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from reporter import PROGRAM_NAME
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.command import COMMANDS, all_commands, find_command
 from reporter.model.suggest import suggest
 from reporter.process.log_format import one_line
 from reporter.settings import SettingsError
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
 
-
-Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
 
 EXIT_BAD_CONFIGURATION = 2
 SIDECAR_VARIABLES = frozenset({"JOB_NAME", "JOB_NAMESPACE", "POD_NAME"})
@@ -32,18 +25,6 @@ outside of a pod, name a command before the flags:
   run --dry-run  the same, printing Events and writing nothing
   status         say what is wrong, once
 --help lists all commands"""
-HELP_MODULES = {
-    "status": "reporter.cli.status",
-    "wait": "reporter.cli.wait",
-    "explain": "reporter.cli.explain",
-    "check": "reporter.cli.check",
-    "silence": "reporter.cli.silence",
-    "job-status": "reporter.cli.job_status_help",
-    "lint": "reporter.cli.lint",
-    "test": "reporter.cli.story_tests",
-    "docs": "reporter.cli.docs",
-}
-"""The modules with the help of commands that have one of their own."""
 
 HELP_FLAGS = frozenset({"-h", "-help", "--help"})
 HELP_ARGUMENTS = HELP_FLAGS | {"help"}
@@ -66,11 +47,15 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     # The word may also be the value of a flag, or a name.
     if HELP_FLAGS & set(arguments) or "help" in arguments[:1]:
         return _print_help(name if _has_command_name(argv) else "")
+    name = name.removeprefix("--")
     if name not in COMMANDS:
         return _print_refusal(_unknown_command(name))
+    command = find_command(name)
     try:
-        return COMMANDS[name](arguments, environ)
+        return command.run(command.parse(arguments), environ)
     except SettingsError as err:
+        if command.on_refusal is not None:
+            command.on_refusal(arguments, err)
         return _print_refusal(str(err))
 
 
@@ -92,22 +77,15 @@ def run_plugin_completion(argv: Sequence[str], environ: Mapping[str, str]) -> in
 
 
 def _print_help(name: str) -> int:
-    if name not in {"", *COMMANDS, *HELP_ARGUMENTS}:
-        return _print_refusal(_unknown_command(name))
-    print(_help_of(name))
-    return 0
-
-
-def _help_of(name: str) -> str:
-    """Return the help of a command; that of the program for no name."""
     from reporter.cli import help_pages  # noqa: PLC0415
 
-    if name in HELP_MODULES:
-        module = import_module(HELP_MODULES[name])
-        text: str = module.render_help(help_pages.render_examples(name))
-        return text
-    name = name.removeprefix("--")
-    return help_pages.render_command_help(name) if name in COMMANDS else help_pages.render_help()
+    if name.removeprefix("--") in COMMANDS:
+        print(help_pages.render_command_help(find_command(name.removeprefix("--"))))
+    elif name in {"", *HELP_ARGUMENTS}:
+        print(help_pages.render_help(all_commands()))
+    else:
+        return _print_refusal(_unknown_command(name))
+    return 0
 
 
 def _in_pod(environ: Mapping[str, str]) -> bool:
@@ -138,154 +116,3 @@ def _print_refusal(text: str) -> int:
 
 def _unknown_command(name: str) -> str:
     return f"there is no command {name!r}; {suggest(name, COMMANDS, otherwise='--help lists all')}"
-
-
-@contextmanager
-def uncollected_imports() -> Iterator[None]:
-    """
-    Import without the garbage collector, and exempt what is imported from its later runs.
-
-    Modules stay, but it would walk those that are there some 300 times while the others are imported.
-    """
-    gc.disable()
-    before = len(sys.modules)
-    try:
-        yield
-    finally:
-        gc.enable()
-        if len(sys.modules) > before:
-            gc.freeze()
-
-
-def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.configuration import (  # noqa: PLC0415
-            load_configuration,
-            load_shipped_catalogue,
-        )
-
-    settings, catalogue = load_configuration(arguments, environ)
-    with uncollected_imports():
-        from reporter.app import run  # noqa: PLC0415
-
-    load = partial(load_shipped_catalogue, settings.catalogue_overlay, settings.packs)
-    return run(settings, catalogue, load)
-
-
-def _hub(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.configuration import load_hub_settings  # noqa: PLC0415
-
-    settings = load_hub_settings(arguments, environ)
-    with uncollected_imports():
-        from reporter.hub.run import run_hub  # noqa: PLC0415
-
-    return run_hub(settings)
-
-
-def _status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.status import run_status  # noqa: PLC0415
-
-    return run_status(arguments, environ)
-
-
-def _wait(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.wait import run_wait  # noqa: PLC0415
-
-    return run_wait(arguments, environ)
-
-
-def _explain(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.explain import run_explain  # noqa: PLC0415
-
-    return run_explain(arguments, environ)
-
-
-def _silence(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.silence import run_silence  # noqa: PLC0415
-
-    return run_silence(arguments, environ)
-
-
-def _job_status(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    if arguments:
-        raise SettingsError("", f"unexpected argument {arguments[0]!r}; job-status takes none")
-    with uncollected_imports():
-        from reporter.job.command import run_job_status  # noqa: PLC0415
-
-    return run_job_status(environ)
-
-
-def _check_config(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.check_config import run_check_config  # noqa: PLC0415
-
-    return run_check_config(arguments, environ)
-
-
-def _completion(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.completion import run_completion  # noqa: PLC0415
-
-    return run_completion(arguments)
-
-
-def _test(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.story_tests import run_test  # noqa: PLC0415
-
-    return run_test(arguments)
-
-
-def _lint(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.lint import run_lint  # noqa: PLC0415
-
-    return run_lint(arguments)
-
-
-def _docs(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.docs import run_docs  # noqa: PLC0415
-
-    return run_docs(arguments)
-
-
-def _check(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    with uncollected_imports():
-        from reporter.cli.check import run_check  # noqa: PLC0415
-
-    return run_check(arguments, environ)
-
-
-def _version(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    if arguments:
-        raise SettingsError("", f"unexpected argument {arguments[0]!r}; version takes none")
-    try:
-        print(version(PROGRAM_NAME))
-    except PackageNotFoundError:
-        print("not installed: run from its sources")
-    return 0
-
-
-COMMANDS: Mapping[str, Command] = {
-    "run": _run,
-    "hub": _hub,
-    "status": _status,
-    "wait": _wait,
-    "explain": _explain,
-    "check": _check,
-    "silence": _silence,
-    "job-status": _job_status,
-    "check-config": _check_config,
-    "lint": _lint,
-    "test": _test,
-    "docs": _docs,
-    "completion": _completion,
-    "version": _version,
-    "--version": _version,
-}

@@ -1,6 +1,6 @@
 """Load settings and catalogue from arguments and environment."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,25 +10,11 @@ from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import DEFAULT_PACKS
 from reporter.catalogue.problems import CatalogueError
+from reporter.cli.command import HUB_FLAGS, RUN_FLAGS
 from reporter.evaluation.registry import SPECS
 from reporter.hub.query_results import METRIC_LABELS
-from reporter.settings import (
-    FLAG_NAMES,
-    FLAGS,
-    FlagGroup,
-    Settings,
-    SettingsError,
-    load_settings,
-)
+from reporter.settings import FLAG_NAMES, Settings, SettingsError, load_settings
 
-
-_SHARED_GROUPS = frozenset(
-    {FlagGroup.ELECTION, FlagGroup.SERVING, FlagGroup.CLUSTER, FlagGroup.LOGGING}
-)
-RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup.HUB)
-HUB_FLAGS = frozenset(
-    flag.name for flag in FLAGS if flag.group in {FlagGroup.HUB, *_SHARED_GROUPS}
-) - {"catalogue-overlay", "packs", "rollup-metrics"}
 
 HUB_LEASE = f"{PROGRAM_NAME}-hub"
 """The name of the Lease of hubs: a reporter may run in the same namespace."""
@@ -43,15 +29,13 @@ def load_configuration(
     arguments: Sequence[str], environ: Mapping[str, str]
 ) -> tuple[Settings, Catalogue]:
     """Return settings and catalogue. Raise SettingsError if either is refused."""
-    settings = load_settings(arguments, environ)
-    _refuse_flags(arguments, HUB_FLAGS - RUN_FLAGS, "hub")
+    settings = load_settings(arguments, environ, taken=RUN_FLAGS)
     return settings, load_shipped_catalogue(settings.catalogue_overlay, settings.packs)
 
 
 def load_hub_settings(arguments: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """Return the settings of the command ``hub``. Raise SettingsError if they are refused."""
-    settings = load_settings(arguments, environ)
-    _refuse_flags(arguments, RUN_FLAGS - HUB_FLAGS, "run")
+    settings = load_settings(arguments, environ, taken=HUB_FLAGS)
     if not settings.hub_query_url:
         raise SettingsError(
             "--hub-query-url",
@@ -87,16 +71,6 @@ def _hub_notes(settings: Settings) -> Iterator[str]:
             f" would be Silent at times; set {usual.total_seconds():g} or more, or shorten both in"
             " every cluster"
         )
-
-
-def _refuse_flags(arguments: Sequence[str], names: Collection[str], command: str) -> None:
-    """Refuse flags of another command. Variables may be those of a pod that runs both."""
-    for each in arguments:
-        name = each.lstrip("-").partition("=")[0]
-        if each.startswith("-") and name in names:
-            raise SettingsError(
-                f"--{name}", f"is a flag of the command {command}, and has no effect here"
-            )
 
 
 def load_shipped_catalogue(

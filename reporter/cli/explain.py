@@ -8,54 +8,33 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.published_reasons import read_entries
-from reporter.cli.arguments import (
-    EXPLAIN_FLAGS,
-    RUN_FLAGS_NOTE,
-    Arguments,
-    parse_arguments,
-    render_flags,
-)
 from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.command import (
+    ACCESS,
+    AT,
+    EVALUATION_FLAGS,
+    FROM,
+    NAMESPACE,
+    RUN_FLAGS_NOTE,
+    Command,
+)
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, SettingsError
 from reporter.status.detail_table import field, render_blocking, render_suppressed
 from reporter.status.entry_table import EntryText
 from reporter.status.source import StatusAnswer, Target
 from reporter.status.summary import Summary, describe_missing, summarize
 
 
-HELP = f"""\
-Explain a reason of the catalogue, or why a subject is not Current.
-
-Usage:
-  {PROGRAM_NAME} explain REASON
-  {PROGRAM_NAME} explain NS[/SET] | cluster [FLAGS]
-
-Of a reason: what it means, its layer and rank, how long it is held, who must
-act, what to do, what it suppresses and what suppresses it. Of a subject: what
-blocks it, and the chain from the symptom to its root, with why each step
-follows.
-
-{{examples}}
-
-{{flags}}
-
-{RUN_FLAGS_NOTE}
-
-Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
-refused or there is no such reason."""
-
 OVERLAY, PACKS = "catalogue-overlay", "packs"
 """The flags of run that shape the texts, wherever the status comes from."""
 
 
-def run_explain(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, EXPLAIN_FLAGS)
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if not arguments.names and not arguments.values["namespace"]:
         raise SettingsError("", "name what to explain: a reason, NS, NS/SET or cluster")
     texts, reasons = load_texts(arguments, environ)
@@ -140,5 +119,24 @@ def _lines(
     yield f"{PROGRAM_NAME} explain {blocking.reason} has what to do."
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(EXPLAIN_FLAGS))
+EXPLAIN = Command(
+    run=_run,
+    summary="Explain a reason, or what blocks a subject.",
+    usage="explain REASON | NS[/SET] | cluster [FLAGS]",
+    about="""\
+Of a reason: what it means, its layer and rank, how long it is held, who must
+act, what to do, what it suppresses and what suppresses it. Of a subject: what
+blocks it, and the chain from the symptom to its root, with why each step
+follows.""",
+    examples=(
+        ("explain clusterBBRNotReady", "what it means, and what to do"),
+        ("explain -n team-a qwen", "why it is not Current"),
+    ),
+    flags=(NAMESPACE, FROM, AT, *ACCESS),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
+
+Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
+refused or there is no such reason.""",
+)

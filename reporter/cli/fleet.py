@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.arguments import Arguments
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking, to_json, to_yaml
+from reporter.cli.asking import Format, Terminal, run_asking, to_json, to_yaml
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
 from reporter.cli.sources import READS_ALONE, ClusterAccess, find_pods_of_one
-from reporter.cli.status_output import ChangePrinter, show_answers
+from reporter.cli.status_output import ChangePrinter, Question, show_answers
 from reporter.kube.client import RestClient
 from reporter.model.fleet_status import FleetDocument
 from reporter.process.clock import Clock
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, SettingsError
 from reporter.status.fleet_table import (
     AGE_COLUMNS,
     describe_fleet_gaps,
@@ -38,13 +37,16 @@ def run_fleet_status(
     if len(arguments.names) > 1:
         unexpected = arguments.names[1]
         raise SettingsError("", f"unexpected argument {unexpected!r}; name one cluster")
-    if arguments.is_set("watch") and arguments.is_set("exit-code"):
-        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
     cluster = arguments.names[0] if arguments.names else ""
     printer = _Printer(terminal, form, cluster, with_head=not arguments.is_set("no-headers"))
     opener = _HubOpener(arguments, source_flag, terminal, environ)
-    command = _FleetStatus(arguments, cluster, printer, terminal, opener)
-    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
+    question = Question(
+        opener.open,
+        lambda source, after: source.ask(cluster, after=after),
+        lambda answer: answer.worst(cluster),
+    )
+    shown = show_answers(question, printer, arguments, terminal)
+    return run_asking(shown, terminal, stays=arguments.is_set("watch"))
 
 
 class _HubOpener:
@@ -94,34 +96,6 @@ class _HubOpener:
         raise CannotAsk(f"{why}; name the address of a hub with --from=hub:URL")
 
 
-class _FleetStatus:
-    def __init__(
-        self,
-        arguments: Arguments,
-        cluster: str,
-        printer: "_Printer",
-        terminal: Terminal,
-        opener: _HubOpener,
-    ) -> None:
-        self._arguments, self._cluster = arguments, cluster
-        self._printer, self._terminal, self._opener = printer, terminal, opener
-
-    async def run(self) -> int:
-        source = await self._opener.open()
-        try:
-            answer = await show_answers(
-                lambda after: source.ask(self._cluster, after=after),
-                self._printer,
-                self._arguments,
-                self._terminal,
-            )
-        finally:
-            await source.close()
-        if self._arguments.is_set("exit-code"):
-            return BY_STATE[answer.worst(self._cluster)]
-        return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
-
-
 class _Printer:
     """
     Prints the answers to one question; after the first one, only what changed.
@@ -166,6 +140,6 @@ class _Printer:
                 yield to_yaml(raw)
             case Format.NAME:
                 yield from (each.name for each in document.clusters)
-            case Format.TABLE | Format.WIDE:
+            case _:
                 for each in document.clusters:
                     yield from render_cluster(each, colour=self._terminal.colour)

@@ -1,11 +1,10 @@
 """Render the text of ``--help``."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from reporter import PROGRAM_NAME
-from reporter.cli.arguments import WIDTH, render_flags
-from reporter.cli.command_specs import COMMAND_SPECS, CommandSpec
+from reporter.cli.command import WIDTH, Command
 from reporter.settings import FLAGS, Flag, FlagGroup
 
 
@@ -28,46 +27,45 @@ STATUS_REPORTER_RESYNC_SECONDS. The flag wins. Three more variables:
 Exit codes: 0 stopped as requested, 1 failed, 2 configuration refused."""
 
 
-def render_help() -> str:
+def render_help(commands: Mapping[str, Command]) -> str:
     """Return the help of the program: all commands, and every flag of ``run`` and ``hub``."""
-    usage = "\n".join(f"  {PROGRAM_NAME} {spec.usage}" for spec in COMMAND_SPECS.values())
-    commands = "\n".join(
-        line for name, spec in COMMAND_SPECS.items() for line in _render_summary(name, spec)
-    )
+    usage = "\n".join(f"  {PROGRAM_NAME} {each.usage}" for each in commands.values())
+    summaries = "\n".join(_render_summary(*each) for each in commands.items())
     return "\n\n".join(
         (
             DESCRIPTION,
             f"Usage:\n{usage}",
-            f"Commands:\n{commands}",
+            f"Commands:\n{summaries}",
             "\n".join(wrap(OWN_HELP, WIDTH)),
-            *(_render_group(group, FLAGS) for group in FlagGroup),
+            *_render_groups(FLAGS),
             CLOSING,
         )
     )
 
 
-def render_command_help(name: str) -> str:
+def render_command_help(command: Command) -> str:
     """Return the help of one command, from its declaration."""
-    spec = COMMAND_SPECS[name]
-    taken = [flag for flag in FLAGS if flag.name in spec.settings]
-    groups = [group for group in FlagGroup if any(flag.group is group for flag in taken)]
-    return "\n\n".join(
-        (
-            "\n".join(wrap(spec.summary, WIDTH)),
-            f"Usage:\n  {PROGRAM_NAME} {spec.usage}",
-            render_examples(name),
-            *((render_flags(spec.flags),) if spec.flags else ()),
-            *(_render_group(group, taken) for group in groups),
-            *((CLOSING,) if taken else ()),
-        )
+    taken = [flag for flag in FLAGS if flag.name in command.settings]
+    usage = (f"{PROGRAM_NAME} {command.usage}", *command.further_usage)
+    parts = (
+        "\n".join(wrap(command.summary, WIDTH)),
+        "\n  ".join(("Usage:", *usage)),
+        command.about,
+        _render_examples(command),
+        _render_flags("Flags", command.flags),
+        *(
+            (command.notes,)
+            if command.notes
+            else (*_render_groups(taken), CLOSING if taken else "")
+        ),
     )
+    return "\n\n".join(part for part in parts if part)
 
 
-def render_examples(name: str) -> str:
+def _render_examples(command: Command) -> str:
     """Return the examples of a command, each with a line above it on what it does."""
     lines = (
-        f"  # {what}\n  {_joined(f'{PROGRAM_NAME} {words}')}"
-        for words, what in COMMAND_SPECS[name].examples
+        f"  # {what}\n  {_joined(f'{PROGRAM_NAME} {words}')}" for words, what in command.examples
     )
     return "\n".join(("Examples:", *lines))
 
@@ -79,18 +77,28 @@ def _joined(command: str) -> str:
     return f"{CONTINUATION}\n      ".join(lines)
 
 
-def _render_summary(name: str, spec: CommandSpec) -> Iterator[str]:
-    head = f"  {name}".ljust(NAME_WIDTH + 2)
-    yield from wrap(
-        spec.summary, WIDTH, initial_indent=head, subsequent_indent=" " * (NAME_WIDTH + 2)
-    )
+def _render_summary(name: str, command: Command) -> str:
+    head, indent = f"  {name}".ljust(NAME_WIDTH + 2), " " * (NAME_WIDTH + 2)
+    return "\n".join(wrap(command.summary, WIDTH, initial_indent=head, subsequent_indent=indent))
 
 
-def _render_group(group: FlagGroup, flags: Iterable[Flag]) -> str:
-    lines = [line for flag in flags if flag.group is group for line in _render_flag(flag)]
-    return "\n".join((f"{group.value}:", *lines))
+def _render_groups(flags: Sequence[Flag]) -> Iterator[str]:
+    for group in FlagGroup:
+        yield _render_flags(group.value, [flag for flag in flags if flag.group is group])
+
+
+def _render_flags(heading: str, flags: Sequence[Flag]) -> str:
+    """Return a heading and its flags; empty without any."""
+    lines = (line for flag in flags for line in _render_flag(flag))
+    return "\n".join((f"{heading}:", *lines)) if flags else ""
 
 
 def _render_flag(flag: Flag) -> Iterator[str]:
-    yield f"  --{flag.name}={flag.default}"
-    yield from wrap(flag.help, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    """Yield what a flag of Settings is by default, and what the value of another is."""
+    short = f"-{flag.short}, " if flag.short else ""
+    value = flag.default if flag.group else flag.value_text
+    text = flag.help
+    if not flag.group and flag.default and not flag.is_boolean:
+        text += f" Default: {flag.default}."
+    yield f"  {short}--{flag.name}{f'={value}' if value or flag.group else ''}"
+    yield from wrap(text, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -5,13 +5,12 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reporter.cli.arguments import Arguments, parse_time_flag
 from reporter.cli.asking import ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.cli.source_arguments import SourceKind, parse_source_flag
 from reporter.cli.sources import SourceOpener
 from reporter.history.history import PastEpisode, group_episodes, select_episodes
 from reporter.model.enums import Layer
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, SettingsError
 from reporter.status.history_source import read_health_events
 from reporter.status.history_table import (
     COLUMNS,
@@ -88,7 +87,7 @@ class HistoryReading:
 
 def parse_since(arguments: Arguments) -> timedelta:
     """Return how far to look back. Raises SettingsError."""
-    found = parse_time_flag(arguments, SINCE)
+    found: timedelta = arguments.value(SINCE)
     if not found:
         raise SettingsError(
             f"--{SINCE}={arguments.values[SINCE]}", "must be longer than 0 seconds"

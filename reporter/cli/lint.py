@@ -5,23 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose
-from reporter.cli.arguments import render_flags
-from reporter.cli.authoring import (
-    EXIT_DIFFERENT,
-    EXIT_PASSED,
-    LINT_FLAGS,
-    packs_of,
-    parse_authoring,
-)
+from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
+from reporter.cli.command import Command, output
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
 from reporter.evaluation.registry import SPECS
-from reporter.settings import FLAG_NAMES, SettingsError
+from reporter.settings import FLAG_NAMES, Arguments, SettingsError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
 from reporter.stories.checks import check_story
@@ -33,36 +26,13 @@ from reporter.stories.files import (
 )
 
 
-HELP = f"""\
-Check the files of a catalogue, as a repository keeps them.
-
-Usage:
-  {PROGRAM_NAME} lint PATH... [FLAGS]
-
-A PATH is a file, or a folder, which stands for the *.yaml in it: overlays of
-the catalogue, each checked on its own with the packs that --packs names; the
-files of a whole catalogue or of a pack, checked together; and stories, checked
-with the shipped catalogue and with each overlay and pack beside them: name the
-overlay that stories are tested with. All problems are named at once, with file
-and line. check-config checks flags and one overlay, as run does.
-
-{{examples}}
-
-{{flags}}
-
-Exit codes: 0 nothing is wrong, 1 a file has problems, 2 the command line is
-refused."""
-
-
-def run_lint(argv: Sequence[str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_authoring(argv, LINT_FLAGS)
-    form = arguments.choice("output", ResultFormat)
+def _run(arguments: Arguments, _: Mapping[str, str]) -> int:
+    form = arguments.value("output")
     if not arguments.names:
         raise SettingsError("", "name the files or folders to check")
     problems: list[Problem] = []
     files = find_files(map(Path, arguments.names), problems)
-    problems = sorted({*problems, *_check_all(files, packs_of(arguments))})
+    problems = sorted({*problems, *_check_all(files, arguments.value("packs"))})
     print(_render(files, problems, form))
     return EXIT_DIFFERENT if problems else EXIT_PASSED
 
@@ -157,5 +127,28 @@ def _render(files: Sequence[Path], problems: Sequence[Problem], form: ResultForm
             return "\n".join([*map(str, problems), total])
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(LINT_FLAGS))
+LINT = Command(
+    run=_run,
+    summary="Check the files of a catalogue: all problems at once.",
+    usage="lint PATH... [FLAGS]",
+    about="""\
+A PATH is a file, or a folder, which stands for the *.yaml in it: overlays of
+the catalogue, each checked on its own with the packs that --packs names; the
+files of a whole catalogue or of a pack, checked together; and stories, checked
+with the shipped catalogue and with each overlay and pack beside them: name the
+overlay that stories are tested with. All problems are named at once, with file
+and line. check-config checks flags and one overlay, as run does.""",
+    examples=(
+        ("lint overlay.yaml", "one overlay"),
+        ("lint clusters/*/overlay.yaml stories/", "overlays, each on its own, and stories"),
+        ("lint catalogue/ -o junit > report.xml", "a whole catalogue, for a pipeline"),
+    ),
+    flags=(
+        output(ResultFormat),
+        PACKS,
+    ),
+    hint=HINT,
+    notes="""\
+Exit codes: 0 nothing is wrong, 1 a file has problems, 2 the command line is
+refused.""",
+)

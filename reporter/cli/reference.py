@@ -11,8 +11,7 @@ from pathlib import Path
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.published_reasons import render_table
-from reporter.cli.arguments import CommandFlag
-from reporter.cli.command_specs import COMMAND_SPECS, CommandSpec
+from reporter.cli.command import Command, all_commands
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.coverage import (
     reasons_partly_unknown_without,
@@ -90,18 +89,22 @@ def render_commands() -> str:
     """
     Return a section for each command: its usage, examples, and a Markdown table of its own flags.
     """
-    return "\n".join(_command_section(name, spec) for name, spec in COMMAND_SPECS.items())
+    return "\n".join(_command_section(name, each) for name, each in all_commands().items())
 
 
-def _command_section(name: str, spec: CommandSpec) -> str:
-    lines = [f"    {PROGRAM_NAME} {spec.usage}"]
-    lines += [f"\n    # {what}\n    {PROGRAM_NAME} {words}" for words, what in spec.examples]
-    parts = [f"### {name}", spec.summary, "\n".join(lines)]
-    if spec.flags:
-        parts.append(_command_flag_table(spec.flags).rstrip("\n"))
-    if spec.settings:
-        groups = {flag.group: None for flag in FLAGS if flag.name in spec.settings}
-        links = ", ".join(f"[{each.value}](flags.md#{_anchor(each.value)})" for each in groups)
+def _command_section(name: str, command: Command) -> str:
+    lines = [f"    {PROGRAM_NAME} {command.usage}"]
+    lines += [f"\n    # {what}\n    {PROGRAM_NAME} {words}" for words, what in command.examples]
+    parts = [f"### {name}", command.summary, "\n".join(lines)]
+    if command.flags:
+        parts.append(_command_flag_table(command.flags).rstrip("\n"))
+    if command.settings:
+        taken = {flag.group for flag in FLAGS if flag.name in command.settings}
+        links = ", ".join(
+            f"[{each.value}](flags.md#{_anchor(each.value)})"
+            for each in FlagGroup
+            if each in taken
+        )
         parts.append(f"Also flags of: {links}.")
     return "\n\n".join(parts) + "\n"
 
@@ -161,12 +164,12 @@ def _flag_table(flags: Iterable[Flag]) -> str:
     return render_table(("flag", "default", "environment variable", "meaning"), rows)
 
 
-def _command_flag_table(flags: Iterable[CommandFlag]) -> str:
+def _command_flag_table(flags: Iterable[Flag]) -> str:
     rows = (
         (
             f"`-{each.short}`, `--{each.name}`" if each.short else f"`--{each.name}`",
-            f"`{each.placeholder}`" if each.placeholder else "",
-            f"`{each.default}`" if each.default else "",
+            f"`{each.value_text}`" if each.value_text else "",
+            f"`{each.default}`" if each.default and not each.is_boolean else "",
             each.help,
         )
         for each in flags

@@ -1,15 +1,22 @@
 """The command ``silence``: write a silence, or print it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import yaml
 
-from reporter import PROGRAM_NAME
-from reporter.cli.arguments import SILENCE_FLAGS, Arguments, parse_arguments, render_flags
 from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.command import (
+    AS,
+    CONTEXT,
+    EVALUATION_FLAGS,
+    NAMESPACE,
+    REQUEST_TIMEOUT,
+    Command,
+    switch,
+)
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import ClusterAccess
@@ -24,36 +31,12 @@ from reporter.model.silences import SilenceState, SilenceText
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.times import DURATION_PATTERN, format_time, parse_units
 from reporter.process.clock import Clock
-from reporter.settings import Settings, SettingsError
+from reporter.settings import Arguments, Flag, Settings, SettingsError
 from reporter.snapshot.subjects import Subjects
 from reporter.status.source import CannotAsk, Target
 
 
-HELP = f"""\
-Hold back the findings of a reason until a time. Recovery is announced.
-
-Usage:
-  {PROGRAM_NAME} silence SUBJECT REASON[,REASON] [FLAGS]
-
-SUBJECT is NS, NS/SET or cluster. `all` stands for every reason. Prints the
-annotations of the namespace or InferenceSet as YAML, for
-  kubectl apply --server-side --field-manager=silence -f -
-With --apply it writes them itself. For the cluster, and for NS/KIND/NAME, it
-prints an entry for the file of silences. --until and --why are needed. See
-docs/silences.md.
-
-{{examples}}
-
-{{flags}}
-
---kubeconfig names the kubeconfig, as for run.
-
-Exit codes: 0 printed or written, 1 not written, 2 something given is refused."""
-
-
-def run_silence(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, SILENCE_FLAGS)
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     names = arguments.names
     if len(names) != len(("subject", "reasons")):
         raise SettingsError("", "name what to silence: NS, NS/SET or cluster, then the reasons")
@@ -209,5 +192,48 @@ def _why_refused(labels: Mapping[str, str], present: Mapping[str, str], *, repla
     return ""
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(SILENCE_FLAGS))
+SILENCE = Command(
+    run=_run,
+    summary="Hold back the findings of a reason until a time.",
+    usage="silence SUBJECT REASON[,REASON] [FLAGS]",
+    about="""\
+SUBJECT is NS, NS/SET or cluster. `all` stands for every reason. Recovery is
+announced. Prints the annotations of the namespace or InferenceSet as YAML, for
+  kubectl apply --server-side --field-manager=silence -f -
+With --apply it writes them itself. For the cluster, and for NS/KIND/NAME, it
+prints an entry for the file of silences. --until and --why are needed. See
+docs/silences.md.""",
+    examples=(
+        (
+            "silence team-a/qwen inferencesetModelPodsNotReady --until=90m --why=maintenance --apply",
+            "one reason of one InferenceSet",
+        ),
+        (
+            "silence team-a all --until=2026-12-01 --why=maintenance",
+            "the annotations to apply",
+        ),
+        (
+            "silence cluster clusterKedaNotReady --until=2h --why=upgrade",
+            "an entry for the file of silences",
+        ),
+    ),
+    flags=(
+        Flag(
+            "until", "When it ends: a time such as 2026-12-01T00:00:00Z, or 90m from now.", "TIME"
+        ),
+        Flag("why", "Why; shown with the silence.", "TEXT"),
+        Flag("by", "Who silences; empty: the name of the user of this machine.", "NAME"),
+        switch("apply", "Annotate the namespace or InferenceSet, instead of printing."),
+        switch("replace", "With --apply: replace the silence that the object has."),
+        switch("file", "Print an entry of the file of silences instead of annotations."),
+        NAMESPACE,
+        CONTEXT,
+        AS,
+        REQUEST_TIMEOUT,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes="""\
+--kubeconfig names the kubeconfig, as for run.
+
+Exit codes: 0 printed or written, 1 not written, 2 something given is refused.""",
+)

@@ -6,8 +6,7 @@ from enum import Enum, unique
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from reporter.cli.arguments import Arguments
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, SettingsError
 from reporter.settings.parsers import parse_namespace, parse_object_name
 from reporter.status.source import EVERYTHING, Target
 
@@ -134,7 +133,7 @@ def parse_source_flag(arguments: Arguments, *, used: Collection[str] = ()) -> So
     text = f"--from={arguments.values['from']}"
     if arguments.values.get("at") and not flag.is_dump:
         raise SettingsError("--at", "applies to dumps alone: --from=file:PATH")
-    given = {each[2:].partition("=")[0] for each in arguments.run_flags} - {*used}
+    given = arguments.settings.keys() - {*used}
     if flag.is_outside:
         leading = [name for name in ACCESS_FLAGS if arguments.values.get(name)]
         for name in (*leading, *given & {KUBECONFIG}):

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
-from reporter.cli.arguments import RUN_FLAGS, Arguments, parse_moment, parse_time_flag
 from reporter.cli.asking import Terminal
+from reporter.cli.command import EVALUATION_GROUPS
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import (
     KUBECONFIG,
@@ -19,7 +19,7 @@ from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
 from reporter.process.clock import Clock
-from reporter.settings import FlagGroup, Settings, SettingsError, load_settings
+from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_settings
 from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.pods_source import (
     REPORTER,
@@ -48,9 +48,7 @@ class ClusterAccess:
 
     def __init__(self, arguments: Arguments, environ: Mapping[str, str], clock: Clock) -> None:
         self._arguments, self._environ, self._clock = arguments, environ, clock
-        self.request_timeout: timedelta | None = (
-            parse_time_flag(arguments, "request-timeout") or None
-        )
+        self.request_timeout: timedelta | None = arguments.value("request-timeout") or None
 
     async def connect(self, settings: Settings) -> RestClient:
         """Raises ConfigurationError."""
@@ -89,8 +87,7 @@ def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:
 
     Files that they name are in the pod and not here.
     """
-    groups = {FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS}
-    names = {flag.name for flag in RUN_FLAGS.values() if flag.group in groups} - {SILENCE_FILE}
+    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS} - {SILENCE_FILE}
     if not _has_own_packs(pod):
         names.add("packs")
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
@@ -187,8 +184,8 @@ class SourceOpener:
         self._source_flag, self._watches = parse_source_flag(arguments, used=used), watches
         if self._source_flag.kind is SourceKind.HUB:
             raise SettingsError(f"--from={arguments.values['from']}", "a hub answers status alone")
-        self._used = {f"--{name}" for name in used}
-        self._at = parse_moment(arguments.values.get("at", ""))
+        self._used = used
+        self._at = arguments.value("at") if "at" in arguments.values else None
         self._environ = environ
         self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
@@ -245,8 +242,8 @@ class SourceOpener:
 
     def _note_idle_flags(self) -> None:
         """Note the flags that shape an evaluation, but not that of a reporter."""
-        given = {each.partition("=")[0] for each in self._arguments.run_flags}
-        names = ", ".join(sorted(given - {f"--{KUBECONFIG}", *self._used}))
+        given = self._arguments.settings.keys() - {KUBECONFIG, *self._used}
+        names = ", ".join(f"--{name}" for name in sorted(given))
         if names:
             self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
 
@@ -302,7 +299,7 @@ class SourceOpener:
         """
         Load the configuration; flags that were *found* yield to variables and to those given.
         """
-        by_variable = {flag.name for flag in RUN_FLAGS.values() if flag.variable in self._environ}
+        by_variable = {flag.name for flag in FLAGS if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
         return load_configuration(flags, self._environ)

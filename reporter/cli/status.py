@@ -1,41 +1,131 @@
 """The command ``status``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
-from reporter.cli.arguments import (
-    RUN_FLAGS_NOTE,
-    STATUS_FLAGS,
-    Arguments,
-    parse_arguments,
-    render_flags,
-)
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Format, Terminal, run_asking
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
-from reporter.cli.dump import dump_command
+from reporter.cli.command import (
+    ACCESS,
+    AS,
+    AT,
+    EVALUATION_FLAGS,
+    FROM,
+    NAMESPACE,
+    REQUEST_TIMEOUT,
+    RUN_FLAGS_NOTE,
+    Command,
+    output,
+    switch,
+)
 from reporter.cli.fleet import run_fleet_status
 from reporter.cli.history import HistoryReading
-from reporter.cli.source_arguments import FILE, asks_hub, parse_target
+from reporter.cli.side_by_side import ask_side_by_side
+from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
-from reporter.cli.status_output import Printer, show_answers
+from reporter.cli.status_output import Printer, Question, show_answers
+from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1_schema import render_schema
-from reporter.settings import SettingsError
-from reporter.status.source import Target
+from reporter.settings import Arguments, Flag, SettingsError
+from reporter.settings.arguments import REPEAT
+from reporter.settings.parsers import choice_parser, parse_any_duration
 from reporter.status.summary import summarize
 
 
 PLUGIN_WORDS = "|".join(sorted(PLUGIN_COMMANDS - {PLUGIN_DEFAULT_COMMAND}))
-HELP = f"""\
-Show the status of the control plane, of a namespace, or of one InferenceSet.
 
-Usage:
-  {PROGRAM_NAME} status [NS[/SET] | cluster] [FLAGS]
-  {PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]
-  kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]
-  kubectl productionstack-status {PLUGIN_WORDS} ...
 
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    if arguments.is_set("schema"):
+        document = FleetDocument if asks_hub(arguments) else StatusDocument
+        print(render_schema(document), end="")
+        return ExitCode.MET
+    form: Format = arguments.value("output")
+    _refuse_combinations(arguments, form)
+    if asks_hub(arguments):
+        return run_fleet_status(arguments, form, Terminal(environ), environ)
+    lists_sets = arguments.is_set("all-namespaces")
+    if lists_sets and (arguments.names or arguments.values["namespace"]):
+        raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    terminal = Terminal(environ)
+    if arguments.is_set("history"):
+        history = HistoryReading(arguments, target, form, terminal, environ)
+        return run_asking(history.run(), terminal)
+    if form is Format.JUNIT:
+        openers = {_name(arguments): SourceOpener(arguments, target, environ, terminal)}
+        fails = arguments.is_set("exit-code")
+        return run_asking(ask_side_by_side(openers, target, form, terminal, fails=fails), terminal)
+    printer = Printer(
+        terminal,
+        target,
+        form,
+        lists_sets=lists_sets,
+        with_head=not arguments.is_set("no-headers"),
+    )
+    watches = arguments.is_set("watch")
+    opener = SourceOpener(arguments, target, environ, terminal, watches=watches)
+    question = Question(
+        opener.open,
+        lambda source, after: source.ask(target, after=after),
+        lambda answer: summarize(answer, target).worst,
+    )
+    return run_asking(
+        show_answers(question, printer, arguments, terminal), terminal, stays=watches
+    )
+
+
+def _refuse_combinations(arguments: Arguments, form: Format) -> None:
+    """Raise SettingsError for flags of which one makes no sense with the other."""
+    if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
+        raise SettingsError("--watch", "a dump does not change; leave --watch out")
+    if arguments.is_set("watch") and arguments.is_set("exit-code"):
+        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
+    if form is not Format.JUNIT:
+        return
+    for name in ("watch", "all-namespaces", "history"):
+        if arguments.is_set(name):
+            raise SettingsError(f"--{name}", "does not go with --output=junit")
+    if asks_hub(arguments):
+        raise SettingsError("--output=junit", "does not apply to --from=hub")
+
+
+def _name(arguments: Arguments) -> str:
+    """Return how a cluster without a given context is called."""
+    kind, colon, text = arguments.values["from"].partition(":")
+    if colon:
+        return text if f"{kind}:" == FILE else arguments.values["from"]
+    return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
+
+
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+def dump_command() -> str:
+    """
+    Return one command that lists every kind, and the CRDs, by which a kind that is not installed is recognized.
+
+    A line ends after a comma and a backslash, where a shell joins it with the next one.
+    """
+    kinds = (*(kind.group_resource for kind in DEFAULT_KINDS), CRDS)
+    listed = ",\\\n".join(kinds)
+    return f"kubectl get --all-namespaces --output=yaml \\\n{listed} > dump.yaml"
+
+
+STATUS = Command(
+    run=_run,
+    summary="Show the status of the cluster, a namespace or an InferenceSet.",
+    usage="status [NS[/SET] | cluster] [FLAGS]",
+    further_usage=(
+        f"{PROGRAM_NAME} status [CLUSTER] --from=hub [FLAGS]",
+        "kubectl productionstack-status [NS[/SET] | cluster] [FLAGS]",
+        f"kubectl productionstack-status {PLUGIN_WORDS} ...",
+    ),
+    about="""\
 Without a name: the control plane and each workload namespace. READY and UPDATED
 are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
 ACTS names who must act: user, platform, or nobody yet (transient). The status
@@ -45,88 +135,132 @@ cluster once, or with --watch watches it, and writes nothing.
 With --history: the episodes that a reporter keeps with --store=healthevents, by
 reason and subject; -o wide shows each one with its message.
 
-{{examples}}
-
-{{flags}}
-
+In JUnit XML each subject is a test case; one that is not Current has failed.""",
+    examples=(
+        ("status", "the control plane and every workload namespace"),
+        ("status -n team-a qwen -o wide", "one InferenceSet, as status team-a/qwen"),
+        ("status -A --context=production", "the InferenceSets of another cluster"),
+        ("status team-a --as=jane --request-timeout=30s", "what jane would see"),
+        ("status --from=http://127.0.0.1:8082 -w", "a reporter, and what changes"),
+    ),
+    flags=(
+        output(Format),
+        NAMESPACE,
+        switch(
+            "all-namespaces", "List the InferenceSets of all namespaces, one a line.", short="A"
+        ),
+        switch("no-headers", "Leave out the headers of a table."),
+        switch("watch", "Go on, and print what changes. Not for dumps.", short="w"),
+        FROM,
+        AT,
+        switch("exit-code", "End with 3 to 6 if the worst state is not Current."),
+        switch(
+            "history", "Show what was wrong, how long and how often, as the HealthEvents show."
+        ),
+        Flag(
+            "since",
+            "With --history: how far to look back.",
+            "TIME",
+            default="24h",
+            parse=parse_any_duration,
+        ),
+        switch("schema", "Print the JSON Schema of --output=json, and end."),
+        *ACCESS,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
 {RUN_FLAGS_NOTE}
 
 A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
 that the server does not have:
 
-{{dump}}
+{dump_command()}
 
 Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
 line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
-0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating."""
+0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating.""",
+)
 
 
-def run_status(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, STATUS_FLAGS)
-    if arguments.is_set("schema"):
-        document = FleetDocument if asks_hub(arguments) else StatusDocument
-        print(render_schema(document), end="")
-        return ExitCode.MET
-    if asks_hub(arguments):
-        return run_fleet_status(
-            arguments, arguments.choice("output", Format), Terminal(environ), environ
-        )
-    lists_sets = arguments.is_set("all-namespaces")
-    if lists_sets and (arguments.names or arguments.values["namespace"]):
-        raise SettingsError("--all-namespaces", "takes no name; leave one of them out")
+# --------------------------------------------------------------------
+# The command ``check``: ``status --from=cluster --exit-code``, of several clusters side by side.
+
+
+@unique
+class CheckFormat(StrEnum):
+    TABLE = Format.TABLE
+    JSON = Format.JSON
+    JUNIT = Format.JUNIT
+
+
+@unique
+class FailOn(StrEnum):
+    WARNING = "warning"
+    NEVER = "never"
+
+
+def _run_check(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    form, fails = Format(arguments.value("output")), arguments.value("fail-on") is FailOn.WARNING
     target = parse_target(arguments.names, arguments.values["namespace"])
-    if arguments.is_set("watch") and arguments.values["from"].startswith(FILE):
-        raise SettingsError("--watch", "a dump does not change; leave --watch out")
-    if arguments.is_set("watch") and arguments.is_set("exit-code"):
-        raise SettingsError("--exit-code", "--watch has no end to exit at; leave one of them out")
+    place = arguments.values["from"]
+    source = place if place == CLUSTER or place.startswith(FILE) else f"{FILE}{place}"
+    contexts = list(dict.fromkeys(arguments.values["context"].split(REPEAT)))
+    if source != CLUSTER and len(contexts) > 1:
+        raise SettingsError("--context", "a dump is of one cluster; leave it out")
     terminal = Terminal(environ)
-    if arguments.is_set("history"):
-        history = HistoryReading(
-            arguments, target, arguments.choice("output", Format), terminal, environ
-        )
-        return run_asking(history.run(), terminal)
-    printer = Printer(
-        terminal,
-        target,
-        arguments.choice("output", Format),
-        lists_sets=lists_sets,
-        with_head=not arguments.is_set("no-headers"),
-    )
-    command = _Status(arguments, target, printer, terminal, environ)
-    return run_asking(command.run(), terminal, stays=arguments.is_set("watch"))
+    values = {**arguments.values, "from": source, "reporter-namespace": ""}
+    each_alone = [replace(arguments, values={**values, "context": each}) for each in contexts]
+    openers = {_name(each): SourceOpener(each, target, environ, terminal) for each in each_alone}
+    return run_asking(ask_side_by_side(openers, target, form, terminal, fails=fails), terminal)
 
 
-class _Status:
-    def __init__(
-        self,
-        arguments: Arguments,
-        target: Target,
-        printer: Printer,
-        terminal: Terminal,
-        environ: Mapping[str, str],
-    ) -> None:
-        self._arguments, self._target = arguments, target
-        self._printer, self._terminal = printer, terminal
-        self._opener = SourceOpener(
-            arguments, target, environ, terminal, watches=arguments.is_set("watch")
-        )
+CHECK = Command(
+    run=_run_check,
+    summary="Evaluate one or more clusters once, as a pipeline does.",
+    usage="check [NS[/SET] | cluster] [FLAGS]",
+    about="""\
+It is `status --from=cluster --exit-code`, with several clusters side by side:
+it asks no reporter, so none has to run, and writes nothing.""",
+    examples=(
+        ("check", "the current cluster, and an exit code"),
+        ("check team-a/qwen --context=staging", "one InferenceSet of another cluster"),
+        ("check --context=eu --context=us -o json", "two clusters side by side"),
+        ("check --from=dump/ -o junit > report.xml", "a dump, for a pipeline"),
+    ),
+    flags=(
+        output(CheckFormat),
+        NAMESPACE,
+        Flag(
+            "from",
+            "What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
+            " standard input.",
+            "cluster|PATH",
+            default="cluster",
+        ),
+        AT,
+        Flag(
+            "fail-on",
+            "warning: end with 3 to 6 if the worst state is not Current. never: with 0 if there is an"
+            " answer.",
+            parse=choice_parser(FailOn),
+            default="warning",
+        ),
+        Flag(
+            "context",
+            "The context of the kubeconfig; empty: its current one. Given several times, the clusters"
+            " are shown side by side.",
+            "NAME",
+            repeats=True,
+        ),
+        AS,
+        REQUEST_TIMEOUT,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
 
-    async def run(self) -> int:
-        source = await self._opener.open()
-        try:
-            answer = await show_answers(
-                lambda after: source.ask(self._target, after=after),
-                self._printer,
-                self._arguments,
-                self._terminal,
-            )
-        finally:
-            await source.close()
-        if self._arguments.is_set("exit-code"):
-            return BY_STATE[summarize(answer, self._target).worst]
-        return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
-
-
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(STATUS_FLAGS), dump=dump_command())
+Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
+--fail-on=warning by the worst state of all clusters: 0 Current, 3 InProgress,
+4 Failed, 5 Unknown, 6 NotFound or Terminating. With --fail-on=never 0
+otherwise.""",
+)

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from reporter.cli.arguments import Arguments
-from reporter.cli.asking import Format, Terminal, to_json, to_yaml
+from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.model.sanitize import human_duration
+from reporter.model.states import State
 from reporter.model.status_document import StatusDocument
+from reporter.settings import Arguments
 from reporter.status.detail_table import render_blocking, render_set, render_suppressed
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 from reporter.status.summary import describe_missing, suppressed_of
@@ -208,35 +211,60 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 ASK_INTERVAL = timedelta(seconds=1)
 """The pause between two questions, of which the second one waits for a change."""
 
-A = TypeVar("A")
+
+class Source(Protocol):
+    async def close(self) -> None: ...
+
+
+class Answer(Protocol):
+    """An answer, and the document of it; None if what was asked about is missing."""
+
+    @property
+    def document(self) -> object: ...
+
+
+A = TypeVar("A", bound=Answer)
 A_contra = TypeVar("A_contra", contravariant=True)
+S = TypeVar("S", bound=Source)
 
 
 class AnswerPrinter(Protocol[A_contra]):
     def print(self, answer: A_contra, /) -> None: ...
 
 
-async def show_answers(
-    ask: Callable[[A | None], Awaitable[A]],
-    printer: AnswerPrinter[A],
-    arguments: Arguments,
-    terminal: Terminal,
-) -> A:
+@dataclass(frozen=True, slots=True)
+class Question(Generic[S, A]):
     """
-    Return the first answer, which is printed. Raises CannotAsk.
+    A question to a source. *ask*: with an earlier answer, it waits for another one.
 
-    *ask*: with an earlier answer, it waits for another one.
+    *worst*: the worst state of what was asked about.
     """
-    answer = await ask(None)
+
+    open: Callable[[], Awaitable[S]]
+    ask: Callable[[S, A | None], Awaitable[A]]
+    worst: Callable[[A], State]
+
+
+async def show_answers(
+    question: Question[S, A], printer: AnswerPrinter[A], arguments: Arguments, terminal: Terminal
+) -> ExitCode:
+    """Print the first answer, with ``--watch`` each change. Raises CannotAsk."""
+    source = await question.open()
     try:
-        printer.print(answer)
-    except BrokenPipeError:
-        # With --exit-code the code is the answer, whoever reads the lines.
-        if not arguments.is_set("exit-code"):
-            raise
-    if arguments.is_set("watch"):
-        await _watch(ask, printer, terminal, answer)
-    return answer
+        answer = await question.ask(source, None)
+        try:
+            printer.print(answer)
+        except BrokenPipeError:
+            # With --exit-code the code is the answer, whoever reads the lines.
+            if not arguments.is_set("exit-code"):
+                raise
+        if arguments.is_set("watch"):
+            await _watch(partial(question.ask, source), printer, terminal, answer)
+    finally:
+        await source.close()
+    if arguments.is_set("exit-code"):
+        return BY_STATE[question.worst(answer)]
+    return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
 
 
 async def _watch(

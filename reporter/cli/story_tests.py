@@ -1,7 +1,7 @@
 """The command ``test``."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum, unique
 from pathlib import Path
 from textwrap import wrap
@@ -9,28 +9,26 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.cli.arguments import WIDTH, render_flags
 from reporter.cli.authoring import (
     EXIT_DIFFERENT,
     EXIT_PASSED,
     EXIT_REFUSED,
-    TEST_FLAGS,
-    packs_of,
-    parse_authoring,
+    HINT,
+    OVERLAY,
+    PACKS,
 )
+from reporter.cli.command import WIDTH, Command, output, switch
 from reporter.controller.coverage import find_idle_reasons
 from reporter.controller.permissions import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import DetailSource, Reason
-from reporter.settings import FLAGS, Flag, Settings, SettingsError
+from reporter.settings import FLAGS, Arguments, Flag, Settings, SettingsError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
-from reporter.stories.coverage import StoryCoverage, find_coverage
 from reporter.stories.files import find_files, read_stories
-from reporter.stories.runner import StoryResult, run_story
+from reporter.stories.runner import StoryCoverage, StoryResult, find_coverage, run_story
 from reporter.stories.schema import render_story_schema
 
 
@@ -220,37 +218,15 @@ def _note_lines(settings: Settings) -> Iterator[str]:
             yield from wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-HELP = f"""\
-Run stories: what happens to a stack, and what must be announced.
-
-Usage:
-  {PROGRAM_NAME} test PATH... [FLAGS]
-
-A PATH is the file of a story, or a folder, which stands for the *.yaml in it,
-and that of a pack for its stories. A story is replayed on the decisions of this
-program, with a clock of its own: no cluster is read, and an hour takes
-milliseconds. What is announced must be what the story expects, at its times,
-and nothing else.
-
-{{examples}}
-
-{{flags}}
-
-Exit codes: 0 all stories pass, 1 one announces something else, 2 a file, the
-overlay or the command line is refused."""
-
-
-def run_test(argv: Sequence[str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_authoring(argv, TEST_FLAGS)
+def _run_test(arguments: Arguments, _: Mapping[str, str]) -> int:
     if arguments.is_set("schema"):
         print(render_story_schema(), end="")
         return EXIT_PASSED
-    form = arguments.choice("output", ResultFormat)
+    form = arguments.value("output")
     if not arguments.names:
         raise SettingsError("", "name the files or folders of stories")
     overlay = arguments.values["catalogue-overlay"]
-    catalogues = StoryCatalogues(Path(overlay) if overlay else None, packs_of(arguments))
+    catalogues = StoryCatalogues(Path(overlay) if overlay else None, arguments.value("packs"))
     results = _run(arguments.names, catalogues, with_coverage=arguments.is_set("coverage"))
     print(render_results(results, form))
     if results.problems:
@@ -293,5 +269,35 @@ def _stories_of(path: Path) -> Path:
     return path / "stories" if (path / "pack.yaml").is_file() else path
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(TEST_FLAGS))
+TEST = Command(
+    run=_run_test,
+    summary="Run stories: what happens, and what must be announced.",
+    usage="test PATH... [FLAGS]",
+    about="""\
+A PATH is the file of a story, or a folder, which stands for the *.yaml in it,
+and that of a pack for its stories. A story is replayed on the decisions of this
+program, with a clock of its own: no cluster is read, and an hour takes
+milliseconds. What is announced must be what the story expects, at its times,
+and nothing else.""",
+    examples=(
+        ("test stories/ --catalogue-overlay=overlay.yaml", "of an overlay"),
+        ("test stories/router-at-zero.yaml -o json", "one story, for a program"),
+        ("test stories/ -o junit > report.xml", "for a pipeline"),
+        ("test stories/ --coverage", "and which reasons none of them announces"),
+        ("test --schema > story.schema.json", "for an editor"),
+    ),
+    flags=(
+        output(ResultFormat),
+        OVERLAY,
+        PACKS,
+        switch(
+            "coverage",
+            "Name the reasons of the catalogue, and the codes, that no story announces.",
+        ),
+        switch("schema", "Print the JSON Schema of a story's file, and end."),
+    ),
+    hint=HINT,
+    notes="""\
+Exit codes: 0 all stories pass, 1 one announces something else, 2 a file, the
+overlay or the command line is refused.""",
+)

@@ -1,47 +1,28 @@
 """The command ``wait``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
-from reporter import PROGRAM_NAME
-from reporter.cli.arguments import (
-    RUN_FLAGS_NOTE,
-    WAIT_FLAGS,
-    Arguments,
-    parse_arguments,
-    parse_time_flag,
-    render_flags,
-)
 from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
+from reporter.cli.command import (
+    ACCESS,
+    EVALUATION_FLAGS,
+    FROM,
+    NAMESPACE,
+    RUN_FLAGS_NOTE,
+    Command,
+    switch,
+)
 from reporter.cli.source_arguments import FILE, parse_target
 from reporter.cli.sources import LateSource, SourceOpener
 from reporter.process.clock import monotonic_seconds
-from reporter.settings import SettingsError
+from reporter.settings import Arguments, Flag, SettingsError
+from reporter.settings.parsers import choice_parser, parse_any_duration
 from reporter.status.detail_table import describe_replicas
 from reporter.status.summary import Summary
 from reporter.status.table import describe_blocking
 from reporter.status.waiting import Outcome, StatusWait, WaitCondition, Waited, Waiter
 
-
-HELP = f"""\
-Wait until a namespace, an InferenceSet or the control plane is as wanted.
-
-Usage:
-  {PROGRAM_NAME} wait NS[/SET] | cluster [FLAGS]
-
-Changes of the state are printed to standard error, the end to standard output.
-The answer of a reporter counts once it has finished a pass after the first
-question, which takes up to its --resync-seconds. Without a reporter this
-program watches the cluster itself, which needs list and watch of each kind.
-
-{{examples}}
-
-{{flags}}
-
-{RUN_FLAGS_NOTE}
-
-Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time
-is over. With --fail-fast: 4 Failed, 6 Terminating."""
 
 ENDINGS = {
     Outcome.MET: "{target} is {condition}",
@@ -52,9 +33,7 @@ ENDINGS = {
 }
 
 
-def run_wait(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
-    arguments = parse_arguments(argv, WAIT_FLAGS)
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     wait = parse_wait(arguments)
     terminal = Terminal(environ)
     return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
@@ -65,13 +44,13 @@ def parse_wait(arguments: Arguments) -> StatusWait:
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.is_everything:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
-    condition = arguments.choice("for", WaitCondition)
+    condition: WaitCondition = arguments.value("for")
     if target.is_cluster and condition is not WaitCondition.READY:
         raise SettingsError(f"--for={condition}", "the cluster can only be waited for to be ready")
     if arguments.values["from"].startswith(FILE):
         raise SettingsError("--from", "a dump does not change; use status --exit-code")
-    timeout = parse_time_flag(arguments, "timeout")
-    return StatusWait(target, condition, timeout, fail_fast=arguments.is_set("fail-fast"))
+    fail_fast = arguments.is_set("fail-fast")
+    return StatusWait(target, condition, arguments.value("timeout"), fail_fast=fail_fast)
 
 
 async def _wait(
@@ -121,5 +100,43 @@ def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
     return f"{text}; {waited.error}" if waited.error else text
 
 
-def render_help(examples: str) -> str:
-    return HELP.format(examples=examples, flags=render_flags(WAIT_FLAGS))
+WAIT = Command(
+    run=_run,
+    summary="Wait until a namespace, an InferenceSet or the control plane is as wanted.",
+    usage="wait NS[/SET] | cluster [FLAGS]",
+    about="""\
+Changes of the state are printed to standard error, the end to standard output.
+The answer of a reporter counts once it has finished a pass after the first
+question, which takes up to its --resync-seconds. Without a reporter this
+program watches the cluster itself, which needs list and watch of each kind.""",
+    examples=(
+        ("wait team-a --for=ready --timeout=10m --fail-fast", "after an upgrade"),
+        ("wait team-a/qwen --for=gone --timeout=90", "for 90 seconds"),
+    ),
+    flags=(
+        Flag(
+            "for",
+            "ready: the state is Current. available: a replica serves and its route is not out. gone:"
+            " it does not exist.",
+            parse=choice_parser(WaitCondition),
+            default="ready",
+        ),
+        Flag(
+            "timeout",
+            "How long to wait, such as 90s, 10m or 90 (seconds); 0: ask once, and take the answer as it is.",
+            "TIME",
+            default="10m",
+            parse=parse_any_duration,
+        ),
+        switch("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
+        NAMESPACE,
+        FROM,
+        *ACCESS,
+    ),
+    settings=EVALUATION_FLAGS,
+    notes=f"""\
+{RUN_FLAGS_NOTE}
+
+Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time
+is over. With --fail-fast: 4 Failed, 6 Terminating.""",
+)

@@ -5,8 +5,8 @@ The objects that subjects wait for: one for each subject that may still become C
 from collections.abc import Iterator
 
 from reporter.kinds.apps import DEPLOYMENTS
-from reporter.kinds.core import PODS, Pod
-from reporter.kinds.kaito import INFERENCE_SETS, Workspace
+from reporter.kinds.core import PODS
+from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.model.states import Actionability, State
 from reporter.model.subjects import is_qualified
 from reporter.model.verdicts import ObjectRef
@@ -14,14 +14,12 @@ from reporter.resources.inference_sets import (
     is_serving,
     pods_of_workspace,
     without_leftover_pods,
-    workspace_ref,
 )
 from reporter.rollup.records import (
     ClusterRecord,
+    CountedObjects,
     NamespaceRecord,
     RollUp,
-    SetFacts,
-    SetRecord,
     Standing,
 )
 
@@ -54,7 +52,7 @@ def _of_cluster(record: ClusterRecord) -> Iterator[ObjectRef]:
         return
     for each in record.components:
         if each.state is State.IN_PROGRESS:
-            yield ObjectRef(DEPLOYMENTS.group_resource, each.namespace, each.name)
+            yield DEPLOYMENTS.ref(each.namespace, each.name)
 
 
 def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
@@ -69,34 +67,23 @@ def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
             elif not member:
                 continue
             elif not is_qualified(member):
-                yield _of_set(name, member, record.sets[member], blocker.object)
+                yield _of_set(name, member, record.counted[member], blocker.object)
             elif blocker.object is not None:
                 yield blocker.object
 
 
-def _of_set(namespace: str, name: str, record: SetRecord, cause: ObjectRef | None) -> ObjectRef:
+def _of_set(
+    namespace: str, name: str, counted: CountedObjects, cause: ObjectRef | None
+) -> ObjectRef:
     """
     Return what an InferenceSet waits for: of a replica its first pod that is not Ready.
 
     KAITO reports a replica as ready only when its pods are.
     """
-    inference_set = ObjectRef(INFERENCE_SETS.group_resource, namespace, name)
-    facts = record.facts
-    if facts is None:
-        return cause or inference_set
-    for each in facts.workspaces or ():
-        ref = workspace_ref(each)
-        if cause == ref or (cause is None and not is_serving(each, _pods(each, facts))):
-            return _of_replica(each, facts)
+    inference_set = INFERENCE_SETS.ref(namespace, name)
+    for each in counted.workspaces or ():
+        pods = without_leftover_pods(pods_of_workspace(counted.pods or (), each))
+        ref = WORKSPACES.ref_to(each)
+        if cause == ref or (cause is None and not is_serving(each, pods)):
+            return next((PODS.ref_to(pod) for pod in pods if not pod.is_ready), ref)
     return cause or inference_set
-
-
-def _pods(workspace: Workspace, facts: SetFacts) -> tuple[Pod, ...]:
-    return without_leftover_pods(pods_of_workspace(facts.pods or (), workspace))
-
-
-def _of_replica(workspace: Workspace, facts: SetFacts) -> ObjectRef:
-    for pod in _pods(workspace, facts):
-        if not pod.is_ready:
-            return ObjectRef(PODS.group_resource, pod.metadata.namespace, pod.metadata.name)
-    return workspace_ref(workspace)

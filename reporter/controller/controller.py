@@ -8,10 +8,10 @@ moment.
 
 import asyncio
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from msgspec.structs import replace
 
@@ -19,13 +19,13 @@ from reporter.announcing.announcements import Announcements
 from reporter.controller.passes import (
     AdaptFunc,
     EvaluatorChange,
-    FinishedPass,
     PassCuts,
     PassFollower,
     PassInput,
     PassTimes,
 )
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass, StateTracker
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.remembered import NOTHING_REMEMBERED
 from reporter.evaluation.suppression import with_upstream
@@ -48,20 +48,15 @@ FAILED_LIST_WAIT = timedelta(seconds=3)
 """Time that the first pass waits for kinds whose first list failed."""
 
 
-class PassObserver(Protocol):
-    """Called after each pass, and after each part of one that was cut."""
-
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None: ...
-
-
 class Controller:
     """
     Runs passes when something has changed or is due.
 
-    *resync* is the time between two full passes.
+    *resync* is the time between two full passes. *followers* get each pass, in this order.
+    *leading*: returns whether this replica leads.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         store: Store,
         evaluator: Evaluator,
@@ -69,14 +64,15 @@ class Controller:
         clock: Clock,
         *,
         resync: timedelta,
-        observers: Iterable[PassObserver] = (),
+        followers: Iterable[PassFollower] = (),
+        leading: Callable[[], bool] = lambda: False,
     ) -> None:
         self.evaluation = Evaluation()
         self.pass_times = PassTimes()
         self._store, self._evaluator, self._clock = store, evaluator, clock
         self._announcements = announcements
-        self._resync, self._observers = resync, tuple(observers)
-        self._followers: list[PassFollower] = []
+        self._resync, self._followers, self._leading = resync, tuple(followers), leading
+        self._tracker = StateTracker()
         self._loop_time = asyncio.get_running_loop().time
         self._changed = asyncio.Event()
         self._snapshot = store.snapshot()
@@ -84,10 +80,6 @@ class Controller:
         self._replacements: deque[EvaluatorChange] = deque()
         store.subscribe(self._changed.set)
         announcements.subscribe(self._changed.set)
-
-    def add_follower(self, follower: PassFollower) -> None:
-        """Hand each pass to *follower*, after the observers."""
-        self._followers.append(follower)
 
     def replace_evaluator(self, evaluator: Evaluator, adapt: AdaptFunc) -> asyncio.Future[None]:
         """
@@ -234,8 +226,8 @@ class Controller:
         announced = self._announcements.announced
         after = yield from evaluator.finish(before, plan, progress, announced=announced)
         yield
-        looked_at = frozenset(plan.subjects[: progress.evaluated])
-        yield from self._commit(part, before, after, looked_at)
+        evaluated = frozenset(plan.subjects[: progress.evaluated])
+        yield from self._commit(part, after, evaluated)
         return plan.still_waiting(progress, waiting)
 
     def _is_cut(self, cuts: PassCuts) -> bool:
@@ -246,21 +238,24 @@ class Controller:
         return True
 
     def _commit(
-        self,
-        part: PassInput,
-        before: Evaluation,
-        after: Evaluation,
-        looked_at: frozenset[Subject],
+        self, part: PassInput, after: Evaluation, evaluated: frozenset[Subject]
     ) -> Iterator[None]:
         self._snapshot, self.evaluation = part.snapshot, after
         self._announcements.update(after, part.snapshot, now=part.now)
         self.pass_times.finished, self.pass_times.finished_at = self._loop_time(), part.now
         self.pass_times.first_finished.set()
-        for observer in self._observers:
-            yield
-            took = timedelta(seconds=self._loop_time() - part.started)
-            observer.on_pass(before, after, took)
-        finished = FinishedPass(before, after, part.snapshot, looked_at, part.dirty, part.now)
+        yield
+        leading = self._leading()
+        finished = FinishedPass(
+            evaluation=after,
+            snapshot=part.snapshot,
+            evaluated=evaluated,
+            dirty=part.dirty,
+            now=part.now,
+            changed=self._tracker.update(after, leading=leading),
+            leading=leading,
+            took=timedelta(seconds=self._loop_time() - part.started),
+        )
         for follower in self._followers:
             yield
             yield from follower.follow(finished)

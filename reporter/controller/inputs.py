@@ -25,10 +25,9 @@ from reporter.kinds.productionstack import (
 )
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
-from reporter.kube.reflector import Reflector
-from reporter.kube.reflectors import Reflectors
+from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
 from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState

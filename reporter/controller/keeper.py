@@ -5,10 +5,10 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from reporter.announcing.announcements import Announcements
-from reporter.controller.passes import FinishedPass
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.status_document import Package
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold_steps
@@ -36,6 +36,7 @@ class RollUpKeeper:
         self._packages, self._page_age = packages, page_age
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
+        self._followers: list[Callable[[], None]] = []
         self._failed = False
         self._next_rules: RollUpRules | None = None
 
@@ -47,12 +48,16 @@ class RollUpKeeper:
 
     def view(self) -> StatusView:
         """Return the roll-up as of this moment, which later passes do not change."""
-        rollup = replace(self.rollup, page_age=self._page_age())
+        rollup = structs.replace(self.rollup, page_age=self._page_age())
         return StatusView(rollup, self._rules, now=self._now())
 
     async def next_change(self) -> None:
         """Wait until the content of the roll-up has changed."""
         await self._changed.wait()
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each such change from now on; it must be quick."""
+        self._followers.append(on_change)
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
         """Fold a pass. Yields where other tasks may run."""
@@ -72,15 +77,13 @@ class RollUpKeeper:
         if after.revision != before.revision:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
+            for each in self._followers:
+                each()
 
     def _input(self, finished: FinishedPass) -> RollUpInput:
         episodes = self._announcements.state.episodes
         return RollUpInput(
-            finished.after,
-            finished.snapshot,
-            looked_at=finished.looked_at,
-            dirty=finished.dirty,
-            now=finished.now,
+            **structs.asdict(finished),
             episodes={key: each.event.episode_start for key, each in episodes.items()},
             packages=self._packages(),
             has_other_rules=self._next_rules is not None,

@@ -18,7 +18,7 @@ from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kube.client import RestClient
 from reporter.kube.elector import Elector
 from reporter.kube.errors import Invalid, KubeError, Refused
-from reporter.kube.lease_record import LeaseOwner
+from reporter.kube.lease_rules import LeaseOwner
 from reporter.kube.leases import LeaseLock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot

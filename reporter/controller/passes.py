@@ -2,43 +2,24 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.pipeline import Evaluator
 from reporter.model.subjects import Subject
 from reporter.snapshot.snapshot import Snapshot
 
 
-# --------------------------------------------------------------------
-# The result of a finished pass, for those who follow it.
-
-
-class FinishedPass(Struct, frozen=True):
-    """
-    A pass, or one part of a pass that was cut.
-
-    *looked_at*: the subjects whose probes ran. *dirty*: those of objects that changed, whether they
-    exist and were reached or not.
-    """
-
-    before: Evaluation
-    after: Evaluation
-    snapshot: Snapshot
-    looked_at: frozenset[Subject]
-    dirty: frozenset[Subject]
-    now: datetime
-
-
 class PassFollower(Protocol):
     """Called after each pass and each part of one, when its Evaluation is in effect."""
 
-    def follow(self, finished: FinishedPass) -> Iterator[None]:
-        """Take the pass. Yields where other tasks may run."""
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
+        """Take the pass, now or in steps, between which other tasks may run."""
         ...
 
 

@@ -29,12 +29,13 @@ class ReviewTiming(Struct, frozen=True):
 
     *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
     missing or unknown. *forbidden_interval*: the least time between two reviews of all because
-    requests were forbidden.
+    requests were forbidden. *confirmation*: from a first denial to the review that confirms it.
     """
 
     interval: timedelta = timedelta(minutes=30)
     retry_interval: timedelta = timedelta(minutes=1)
     forbidden_interval: timedelta = timedelta(minutes=1)
+    confirmation: timedelta = timedelta(seconds=5)
 
 
 DEFAULT_TIMING = ReviewTiming()
@@ -138,9 +139,19 @@ class PermissionReview:
                 await self._was_forbidden.wait()
 
     async def _review(self, permissions: Iterable[Permission]) -> None:
-        results = await review_permissions(self._context.api, permissions)
+        results = dict(await review_permissions(self._context.api, permissions))
+        newly_missing = [
+            each
+            for each, status in results.items()
+            if status is PermissionStatus.MISSING and each not in self.states.missing
+        ]
+        if newly_missing:
+            # An API server that has just started denies what it has not read yet: its authorizer
+            # finds no role before its informers are synced.
+            await asyncio.sleep(self._timing.confirmation.total_seconds())
+            results |= await review_permissions(self._context.api, newly_missing)
         before = self.states
-        self.states = before.with_review(results, now=self._context.clock.now())
+        self.states = before.with_review(results.items(), now=self._context.clock.now())
         pending = {each.request_text for each in self.states.pending}
         self._forbidden -= pending
         self._log(before)

@@ -18,10 +18,13 @@ from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.health_events import HealthEvent
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.access_review import Permission, PermissionStatus
+from reporter.kube.access_review import (
+    SUBJECT_ACCESS_REVIEWS,
+    TOKEN_REVIEWS,
+    Permission,
+    PermissionStatus,
+)
 from reporter.kube.event_format import EVENT_NAMESPACE
-from reporter.kube.subject_access_review import SUBJECT_ACCESS_REVIEWS
-from reporter.kube.token_review import TOKEN_REVIEWS
 from reporter.model.enums import DetailSource, Reason
 from reporter.settings import ScrapeMode, Settings, StatusAuthorization
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 
 from reporter.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
+from reporter.evaluation.diff import changed_keys, different_keys
 from reporter.evaluation.rank import Ranking, RankingInput
 from reporter.evaluation.remembered import NOTHING_REMEMBERED, Remembered
 from reporter.evaluation.suppression import NO_SUPPRESSIONS, Suppressions
@@ -71,12 +72,29 @@ class Evaluation(Struct, frozen=True):
             self.evaluated_at,
         )
 
+    def changed_since(self, before: "Evaluation") -> frozenset[FindingKey]:
+        """Return the keys of which the state, what suppresses or silences it, or the rank changed."""
+        subjects = changed_keys(before.rankings, self.rankings)
+        rankings = [each.ranking_of(subject) for subject in subjects for each in (before, self)]
+        return frozenset(
+            changed_keys(before.gate.finding_states, self.gate.finding_states)
+            | changed_keys(before.gate.unknown_states, self.gate.unknown_states)
+            | different_keys(before.suppressions.suppressed_by, self.suppressions.suppressed_by)
+            | different_keys(before.silences.silenced, self.silences.silenced)
+            | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
+        )
+
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
         """Return the state of a key with its clocks as of *evaluated_at*; None if it is clear."""
         state = self.gate.finding_states.get(key)
         if state is None or self.evaluated_at is None:
             return state
         return state.advanced(now=self.evaluated_at)
+
+    @property
+    def keys(self) -> frozenset[FindingKey]:
+        """The keys that are not clear."""
+        return frozenset(self.gate.finding_states) | self.gate.unknown_states.keys()
 
     def silence_of(self, key: FindingKey) -> Silence | None:
         """Return the silence for whose sake a key is not announced; None if there is none."""

@@ -8,12 +8,14 @@ the rest. Subjects of upstream layers come first, so no finding precedes what wo
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
+from reporter.evaluation import suppression
 from reporter.evaluation.clocks import Gate
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.gate import (
@@ -23,7 +25,6 @@ from reporter.evaluation.gate import (
     forget_keys,
     next_gate_deadline,
 )
-from reporter.evaluation.pass_progress import Batch, PassProgress
 from reporter.evaluation.probe_run import (
     FaultFunc,
     ProbeRun,
@@ -34,29 +35,50 @@ from reporter.evaluation.probe_run import (
 )
 from reporter.evaluation.rank import Ranking, next_rank_deadline, rank
 from reporter.evaluation.remembered import (
+    NOTHING_REMEMBERED,
     Remembered,
     continue_findings,
     count_announced,
     found_after_outages,
 )
 from reporter.evaluation.silencing import silence_findings
-from reporter.evaluation.suppression import (
-    Suppressions,
-    next_suppression_deadline,
-    split_into_batches,
-    suppress,
-    suppressible_reasons,
-    upstream_first,
-)
+from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Paused
+from reporter.model.verdicts import Paused, Verdict
 from reporter.probes.probe import Probe
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
 
+T = TypeVar("T")
+
 SUBJECTS_PER_BATCH = 100
 """Subjects whose probes run without a pause: some ten milliseconds."""
+
+
+class Batch(NamedTuple):
+    """A few subjects and the verdicts of their probes."""
+
+    subjects: Sequence[Subject]
+    verdicts: Sequence[Verdict]
+
+
+class PassProgress(Struct, frozen=True):
+    """
+    The state after some batches of a pass.
+
+    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
+    first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
+    subjects of the plan. *continued*: the remembered findings that these batches have continued.
+    """
+
+    gate: Gate
+    evaluated_reasons: frozenset[Reason]
+    paused: frozenset[Subject]
+    notes: Mapping[FindingKey, tuple[str, ...]]
+    evaluated: int = 0
+    remembered: Remembered = NOTHING_REMEMBERED
+    continued: Remembered = NOTHING_REMEMBERED
 
 
 class PassPlan(Struct, frozen=True):
@@ -75,7 +97,7 @@ class PassPlan(Struct, frozen=True):
     can_be_cut: bool
 
     def run_in_batches(self) -> Iterator[Batch]:
-        for batch in split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
+        for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
             yield Batch(batch, self.probe_run.run(batch))
 
     def still_waiting(
@@ -118,7 +140,7 @@ class Evaluator(Struct, frozen=True):
         progress = self.begin(before, plan)
         for batch in plan.run_in_batches():
             progress = self.add(progress, batch, now=now)
-        return _run_to_end(self.finish(before, plan, progress, announced=announced))
+        return run_to_end(self.finish(before, plan, progress, announced=announced))
 
     def plan(
         self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
@@ -139,7 +161,7 @@ class Evaluator(Struct, frozen=True):
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
         )
-        return PassPlan(probe_run, known, upstream_first(dirty), now, can_be_cut)
+        return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """Return the state before the first batch."""
@@ -182,18 +204,9 @@ class Evaluator(Struct, frozen=True):
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Generator[None, None, Evaluation]:
         """Return the Evaluation after the batches so far. Yields where other tasks may run."""
-        now = plan.now
         gate = self._advance_gate(before, plan, progress)
         yield
-        continued, remembered = progress.continued.with_groups_of(
-            progress.remembered, plan.known_subjects
-        )
-        gate = found_after_outages(gate, continued)
-        suppressions = self._suppress(before, gate, continued, now=now)
-        gate = count_announced(gate, continued, suppressions)
-        lifted = suppressions.lifted(before.suppressions) - announced
-        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
-        gate = self._hold_again(gate, lifted, seen_first - lifted, now=now)
+        gate, suppressions, remembered = self._suppress(before, plan, progress, gate, announced)
         yield
         silences = silence_findings(
             before.silences,
@@ -202,7 +215,7 @@ class Evaluator(Struct, frozen=True):
             self.catalogue,
             plan.known_subjects,
             idle=self.settings.unchecked,
-            now=now,
+            now=plan.now,
         )
         after = Evaluation(
             gate,
@@ -211,7 +224,7 @@ class Evaluator(Struct, frozen=True):
             plan.known_subjects,
             paused=progress.paused,
             not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
-            evaluated_at=now,
+            evaluated_at=plan.now,
             notes=progress.notes,
             silences=silences,
             remembered=remembered,
@@ -219,40 +232,54 @@ class Evaluator(Struct, frozen=True):
         )
         return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
 
+    def _suppress(
+        self,
+        before: Evaluation,
+        plan: PassPlan,
+        progress: PassProgress,
+        gate: Gate,
+        announced: frozenset[FindingKey],
+    ) -> tuple[Gate, suppression.Suppressions, Remembered]:
+        """
+        Suppress what follows from an upstream; what no longer does serves its hold anew.
+
+        Findings that Events name go on as these say. Returns also what is still remembered.
+        """
+        now, delays, entry_of = plan.now, self.settings.delays, self.catalogue.__getitem__
+        continued, remembered = progress.continued.with_groups_of(
+            progress.remembered, plan.known_subjects
+        )
+        gate = found_after_outages(gate, continued)
+        suppressions = suppression.suppress(
+            before.suppressions.with_outages(continued.outages(now=now)),
+            gate,
+            self.catalogue,
+            now=now,
+            settle=delays.settle,
+            mode=self.settings.suppression,
+        )
+        gate = count_announced(gate, continued, suppressions)
+        lifted = suppressions.lifted(before.suppressions) - announced
+        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
+        gate = extend_holds(
+            gate,
+            seen_first - lifted,
+            now=now,
+            entry_of=entry_of,
+            delays=delays,
+            stays_found=True,
+        )
+        return gate, suppressions, remembered
+
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """
         Return the keys that an upstream may have suppressed until a moment ago, unseen by this process.
         """
         if before.evaluated_at is not None:
             return frozenset()
-        reasons = suppressible_reasons(self.catalogue, self.settings.suppression)
+        reasons = suppression.suppressible_reasons(self.catalogue, self.settings.suppression)
         return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
-
-    def _hold_again(
-        self,
-        gate: Gate,
-        lifted: frozenset[FindingKey],
-        seen_first: frozenset[FindingKey],
-        *,
-        now: datetime,
-    ) -> Gate:
-        delays, entry_of = self.settings.delays, self.catalogue.__getitem__
-        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
-        return extend_holds(
-            *(gate, seen_first), now=now, entry_of=entry_of, delays=delays, stays_found=True
-        )
-
-    def _suppress(
-        self, before: Evaluation, gate: Gate, continued: Remembered, *, now: datetime
-    ) -> Suppressions:
-        return suppress(
-            before.suppressions.with_outages(continued.outages(now=now)),
-            gate,
-            self.catalogue,
-            now=now,
-            settle=self.settings.delays.settle,
-            mode=self.settings.suppression,
-        )
 
     def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
         # The gate after the batches, without deleted subjects.
@@ -290,7 +317,7 @@ class Evaluator(Struct, frozen=True):
             next_gate_deadline(
                 evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
             ),
-            next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
+            suppression.next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
             next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
             evaluation.silences.next_end,
             *(moment for moment in snapshot.unknown_moments() if moment > now),
@@ -298,10 +325,11 @@ class Evaluator(Struct, frozen=True):
         return min((moment for moment in moments if moment is not None), default=None)
 
 
-def _run_to_end(steps: Generator[None, None, Evaluation]) -> Evaluation:
+def run_to_end(steps: Generator[None, None, T]) -> T:
+    """Return what *steps* return, without letting other tasks run."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            evaluation: Evaluation = end.value
-            return evaluation
+            result: T = end.value
+            return result

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import CatalogueEntry
 from reporter.evaluation.clocks import ZERO, CauseClock, Delays, FindingState, Gate
-from reporter.evaluation.explanation import lost_nodes
 from reporter.evaluation.holds import HoldRules
-from reporter.evaluation.suppression import Outage, Suppressions
+from reporter.evaluation.suppression import Outage, Suppressions, lost_nodes
 from reporter.model.enums import Reason, TroubleKind
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject, ObjectRef, Trouble

@@ -3,10 +3,10 @@ Show the silences: on the status page, and in the log when one begins, ends or i
 """
 
 import logging
-from datetime import timedelta
+from collections.abc import Iterable
 from typing import Any
 
-from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.silences import Silence, SilenceFile, SilenceState
 from reporter.model.times import format_time
 from reporter.process.log_format import one_line
@@ -47,8 +47,8 @@ class SilenceLog:
     def __init__(self) -> None:
         self._logged: frozenset[Silence] = frozenset()
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        now = frozenset(after.silences.all)
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
+        now = frozenset(finished.evaluation.silences.all)
         for each in sorted(now - self._logged, key=lambda silence: silence.origin):
             _log(each)
         places = {each.origin for each in now}
@@ -56,6 +56,7 @@ class SilenceLog:
             if each.origin not in places:
                 logger.info("silence of %s (%s): removed", each.scope, each.origin)
         self._logged = now
+        return ()
 
 
 def _log(silence: Silence) -> None:

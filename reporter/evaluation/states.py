@@ -1,9 +1,7 @@
 """The state of a key in one word, for logs, metrics and the status page."""
 
-from collections.abc import Iterator
 from enum import StrEnum, unique
 
-from reporter.evaluation.diff import changed_keys
 from reporter.evaluation.evaluation import Evaluation
 from reporter.model.subjects import FindingKey
 
@@ -48,45 +46,3 @@ def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> Re
         return None
     state = reason_state(evaluation, key)
     return ReasonState.DUE if state is ReasonState.ANNOUNCED and not leading else state
-
-
-class StateTracker:
-    """
-    Finds the keys whose state may have changed since the last pass: in an outage most have not.
-    """
-
-    def __init__(self) -> None:
-        self._evaluation, self._was_leading = Evaluation(), False
-
-    def update(
-        self, after: Evaluation, *, leading: bool
-    ) -> Iterator[tuple[FindingKey, ReasonState | None]]:
-        """Yield each key whose state may have changed, with its state now, None if it is clear."""
-        before, was_leading = self._evaluation, self._was_leading
-        self._evaluation, self._was_leading = after, leading
-        keys = (
-            _affected_keys(before, after)
-            if was_leading == leading
-            else _all_keys(before) | _all_keys(after)
-        )
-        for key in sorted(keys):
-            yield key, self.state(key)
-
-    def state(self, key: FindingKey) -> ReasonState | None:
-        return shown_state(self._evaluation, key, leading=self._was_leading)
-
-
-def _all_keys(evaluation: Evaluation) -> set[FindingKey]:
-    return evaluation.gate.finding_states.keys() | evaluation.gate.unknown_states.keys()
-
-
-def _affected_keys(before: Evaluation, after: Evaluation) -> set[FindingKey]:
-    subjects = changed_keys(before.rankings, after.rankings)
-    rankings = [each.ranking_of(subject) for subject in subjects for each in (before, after)]
-    return (
-        changed_keys(before.gate.finding_states, after.gate.finding_states)
-        | changed_keys(before.gate.unknown_states, after.gate.unknown_states)
-        | (before.suppressions.suppressed_by.keys() ^ after.suppressions.suppressed_by.keys())
-        | (before.silences.silenced.keys() ^ after.silences.silenced.keys())
-        | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
-    )

@@ -4,6 +4,10 @@ Suppress what merely follows from an upstream that is out.
 A source suppresses while it is out, also during its own hold, and stops once it has not been out for
 the settle. A source that is Unknown keeps what it did before, for as long as its last Event lives. A
 suppressed source still suppresses.
+
+A cause precedes its effect: a finding goes on as it was if it existed before its source went out, or
+if it states a cause of its own, such as out of memory. A missing CRD suppresses it all the same:
+nobody can look at it any more.
 """
 
 from collections import defaultdict
@@ -15,17 +19,19 @@ from operator import attrgetter
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reporter.catalogue.entries import Catalogue, Scope, Suppression
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, Scope, Suppression
 from reporter.evaluation.clocks import (
     READ_BACK_WINDOW,
     ZERO,
+    CauseClock,
     FindingState,
     Gate,
 )
-from reporter.evaluation.explanation import explaining_sources, lost_nodes, runs_on
+from reporter.kinds.core import NODES
 from reporter.model.enums import Layer, Reason, SuppressionMode
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.times import EARLIEST_TIME
+from reporter.model.verdicts import Trouble
 
 
 # --------------------------------------------------------------------
@@ -183,9 +189,9 @@ def suppress(
         state = gate.finding_states.get(key)
         sources = index.sources_of(key)
         if any(outages[each].nodes is not None for each in sources):
-            sources = tuple(each for each in sources if runs_on(state, outages[each].nodes))
+            sources = tuple(each for each in sources if _runs_on(state, outages[each].nodes))
         if sources and state is not None:
-            sources = explaining_sources(key, state, sources, began_at, catalogue)
+            sources = _explaining_sources(key, state, sources, began_at, catalogue)
         if sources:
             suppressed_by[key] = sources
     return Suppressions(outages, suppressed_by, _suppressed_by_root(suppressed_by))
@@ -348,3 +354,57 @@ def _advance_outage(outage: Outage, *, unknown_since: datetime | None, now: date
         unknown_since=unknown_since,
     )
     return after if after.is_unknown else replace(after, is_out=False)
+
+
+# ---------------------------------------------------------------- which sources explain a finding
+
+
+SEEN_TOGETHER = timedelta(seconds=5)
+"""The time within which two watches may show a cause and its effect in the wrong order."""
+
+
+def _explaining_sources(
+    key: FindingKey,
+    state: FindingState,
+    sources: tuple[FindingKey, ...],
+    began_at: Mapping[FindingKey, datetime],
+    catalogue: Catalogue,
+) -> tuple[FindingKey, ...]:
+    """Return those of the *sources*, which are out since *began_at*, that explain a finding."""
+    entry, clocks = catalogue[key.reason], state.shown_clocks
+    is_own = bool(entry.own_causes) and any(_is_own_cause(entry, clock) for clock in clocks)
+    found = min([each.found_at for each in clocks if each.found_at is not None], default=None)
+    explaining = [
+        each
+        for each in sources
+        if each.reason == catalogue.missing_crd_reason
+        or not (is_own or (found is not None and found + SEEN_TOGETHER < began_at[each]))
+    ]
+    return sources if len(explaining) == len(sources) else tuple(explaining)
+
+
+def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
+    code = clock.trouble.cause.code  # or ``<extent>.<cause>``
+    return code in entry.own_causes or code.partition(".")[2] in entry.own_causes
+
+
+def lost_nodes(troubles: Iterable[Trouble]) -> frozenset[str] | None:
+    """
+    Return the Nodes that a finding is about, empty if it does not tell which; None if it is about others.
+
+    A workload that runs on lost Nodes is about itself.
+    """
+    about = [each for each in troubles if each.cause.object.resource == NODES.group_resource]
+    return frozenset[str]().union(*(each.nodes for each in about)) if about else None
+
+
+def _runs_on(state: FindingState | None, nodes: frozenset[str] | None) -> bool:
+    """
+    Return whether all of a finding is explained by these Nodes; true if there is no question of any.
+    """
+    if nodes is None:
+        return True
+    troubles = state.troubles if state is not None else ()
+    return bool(troubles) and all(
+        each.nodes and (not nodes or each.nodes <= nodes) for each in troubles
+    )

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from reporter import PROGRAM_NAME
 from reporter.announcing.compose import EventComposer
-from reporter.announcing.message import MessageInput, ReportedTrouble, fill_remedy
+from reporter.announcing.message import MessageInput, fill_remedy
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
+from reporter.history.held import Json, Patch
 from reporter.history.wanted import WantedEpisode, episode_number
-from reporter.history.writes import Json, Patch
 from reporter.kinds.health_events import (
     MAX_CAUSES,
     MAX_OBJECT,
@@ -44,6 +44,7 @@ def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> Hea
     message_input = _message_input(key, context)
     reported = [each for each in message_input.troubles if each.trouble.node == node]
     troubles = [each.trouble for each in reported]
+    remedy = fill_remedy(message_input, reported[0]) if reported else ""
     return HealthEventSpec(
         agent=PROGRAM_NAME,
         component_class=subject.layer,
@@ -63,7 +64,7 @@ def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> Hea
         episode=episode_number(record),
         owner=entry.owner,
         actionability=Actionability.of_owner(entry.owner),
-        remedy=_remedy(message_input, reported),
+        remedy=truncate_bytes(remedy, MAX_REMEDY),
         content_digest=record.content_digest,
     )
 
@@ -129,7 +130,3 @@ def _cause_entities(troubles: Iterable[Trouble]) -> tuple[Entity, ...]:
         )
         for ref in refs
     )
-
-
-def _remedy(message_input: MessageInput, reported: list[ReportedTrouble]) -> str:
-    return truncate_bytes(fill_remedy(message_input, reported[0]), MAX_REMEDY) if reported else ""

@@ -2,16 +2,62 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 
 from reporter.history.capacity import StorePlace
 from reporter.history.wanted import WantedEpisode
-from reporter.history.writes import SILENCED, Json, Patch, PlanMemory
-from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimits
+from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimit, StoreLimits
 from reporter.model.silences import Silence
 from reporter.model.status_document import silenced_by
 from reporter.model.times import format_time, parse_zoned_time
+
+
+Json: TypeAlias = dict[str, Any]
+
+SILENCED = "silenced"
+"""The field of a status with the silence of its episode."""
+
+
+class Create(NamedTuple):
+    """An object to create. *node*: "" for trouble that is bound to none."""
+
+    name: str
+    node: str
+    episode: WantedEpisode
+
+
+class Patch(NamedTuple):
+    """
+    A merge patch of a status. *episode*: its causes and suffixes are written too, if there is one.
+    """
+
+    found: HealthEvent
+    status: Json
+    episode: WantedEpisode | None = None
+
+
+class Rejection(NamedTuple):
+    """A wanted object that has no place."""
+
+    name: str
+    limit: StoreLimit
+
+
+class PlanMemory(Struct, frozen=True):
+    """
+    The memory of a leader, by names of objects.
+
+    *wanted*: objects that were wanted, so that this process has seen their episodes end.
+    *clear_since*: since when an Active object of no running episode has been without trouble.
+    *patched_at*: when causes or suffixes were written last.
+    """
+
+    wanted: frozenset[str] = frozenset()
+    clear_since: Mapping[str, datetime] = field(default_factory=dict)
+    patched_at: Mapping[str, datetime] = field(default_factory=dict)
 
 
 PATCH_INTERVAL = timedelta(minutes=1)

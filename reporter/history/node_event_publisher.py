@@ -6,14 +6,14 @@ from datetime import datetime
 
 from reporter.announcing.announcements import Announcements
 from reporter.history.content import make_spec
+from reporter.history.held import Create, Json, Patch
 from reporter.history.node_events import (
     NodeEpisodes,
     find_recovery,
     make_fault,
     pair_objects,
 )
-from reporter.history.writer import Write, is_about_lost_reason
-from reporter.history.writes import Create, Patch
+from reporter.history.writer import PlannedWrite, is_about_lost_reason
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.nvsentinel import (
     NodeHealthEvent,
@@ -23,8 +23,13 @@ from reporter.kinds.nvsentinel import (
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.errors import Conflict, Invalid, NotFound
-from reporter.kube.event_format import episode_annotations, event_labels, recovery_name
-from reporter.kube.health_events import NO_ANNOTATIONS, STRICT, HealthEventClient
+from reporter.kube.event_format import (
+    episode_annotations,
+    event_labels,
+    node_event_name,
+    recovery_name,
+)
+from reporter.kube.object_client import NO_ANNOTATIONS, STRICT, ObjectClient
 from reporter.model.observations import WatchState
 from reporter.store.written_objects import WrittenObjectStore
 
@@ -89,24 +94,24 @@ class NodeEpisodeStore:
 class NodeEventWriter:
     """Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery."""
 
+    has_course = False
+    name_of = staticmethod(node_event_name)
+    dropped: Mapping[str, Json] = {}
+
     def __init__(
         self,
-        sink: HealthEventClient[NodeHealthEvent],
-        store: NodeEpisodeStore,
+        sink: ObjectClient[NodeHealthEvent],
+        objects: NodeEpisodeStore,
         announcements: Announcements,
         kind: ResourceKind,
         now: Callable[[], datetime],
     ) -> None:
-        self._sink, self._store, self._announcements = sink, store, announcements
-        self._kind, self._now = kind, now
+        self._sink, self.objects, self._announcements = sink, objects, announcements
+        self.kind, self._now = kind, now
         self._altered_field = ""
 
-    async def write(self, write: Write, version: str) -> StoreWriteResult:
-        """
-        Send one write; returns its result. Raises the KubeErrors that are failures.
-
-        Nothing is sent about a reason that the catalogue has lost since the write was planned.
-        """
+    async def write(self, planned: PlannedWrite) -> StoreWriteResult:
+        write, version = planned
         if is_about_lost_reason(write, self._announcements):
             return StoreWriteResult.GONE
         match write:
@@ -124,7 +129,7 @@ class NodeEventWriter:
 
     async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
         """Create the recovery, or delete the objects of what goes on."""
-        found, held = patch.found, self._store.objects.values()
+        found, held = patch.found, self.objects.objects.values()
         context = self._announcements.publish_context()
         recovery = find_recovery(patch, held, context, now=self._now())
         if recovery is None:
@@ -147,7 +152,7 @@ class NodeEventWriter:
         One that is not as it was meant could trigger remediation: it is deleted, and nothing is created
         any more. Nobody knows what the next one would trigger before it is deleted.
         """
-        operation = f"create {self._kind.group_resource} {name}"
+        operation = f"create {self.kind.group_resource} {name}"
         if self._altered_field:
             raise Invalid(operation, message=self._why_refused())
         try:
@@ -167,21 +172,21 @@ class NodeEventWriter:
         if self._altered_field:
             await self._sink.delete(created, version=version)
             raise Invalid(operation, message=self._why_refused())
-        self._store.events.created(created)
+        self.objects.events.created(created)
         return StoreWriteResult.CREATED
 
     def _why_refused(self) -> str:
-        return ALTERED.format(self._kind.group_resource, self._altered_field)
+        return ALTERED.format(self.kind.group_resource, self._altered_field)
 
     async def _delete(self, found: HealthEvent, version: str) -> StoreWriteResult:
         """Delete the fault first: without its recovery it would be Active again."""
         result = StoreWriteResult.DELETED
-        for each in self._store.objects_of(found):
+        for each in self.objects.objects_of(found):
             meta = each.metadata
             try:
                 await self._sink.delete(each, version=version)
             except NotFound:
                 # The watch shows it in a moment; if it has missed it, nothing else would.
-                self._store.events.delete(self._kind, meta.namespace, meta.name)
+                self.objects.events.delete(self.kind, meta.namespace, meta.name)
                 result = StoreWriteResult.GONE
         return result

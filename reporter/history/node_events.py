@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from reporter.announcing.schedule import PublishContext
+from reporter.history.held import Patch
 from reporter.history.wanted import nodes_in_trouble
-from reporter.history.writes import Patch
 from reporter.kinds.health_events import (
     HealthEvent,
     HealthEventSpec,

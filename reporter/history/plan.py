@@ -13,9 +13,8 @@ from msgspec import Struct, field
 
 from reporter.history.capacity import Capacity, Fit, StorePlace
 from reporter.history.ends import EndFunc
-from reporter.history.held import HeldDraft, place_of
+from reporter.history.held import Create, HeldDraft, Json, Patch, PlanMemory, Rejection, place_of
 from reporter.history.wanted import WantedObjects, id_of
-from reporter.history.writes import Create, Json, Patch, PlanMemory, Rejection
 from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreLimits
 
 

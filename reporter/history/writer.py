@@ -1,19 +1,20 @@
 """One write to one HealthEvent."""
 
 import logging
-from collections.abc import Mapping
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.announcing.announcements import Announcements
 from reporter.history.content import make_spec, make_status_patch
-from reporter.history.writes import SILENCED, Create, Json, Patch
-from reporter.kinds.health_events import HealthEvent, HealthEventSpec, StoreWriteResult
+from reporter.history.held import SILENCED, Create, Json, Patch
+from reporter.kinds.health_events import HealthEvent, StoreWriteResult
+from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.errors import (
-    Conflict,
-    NotFound,
-)
-from reporter.kube.event_format import episode_annotations, event_labels
+from reporter.kube.errors import Conflict, NotFound
+from reporter.kube.event_format import episode_annotations, event_labels, health_event_name
+from reporter.kube.event_record import EventRecord
+from reporter.kube.object_client import ObjectClient
+from reporter.model.observations import WatchState
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -28,54 +29,83 @@ Write: TypeAlias = Create | Patch | HealthEvent
 """The step to take for one object; a bare one is deleted."""
 
 
-class StoreWriter(Protocol):
-    """The form in which one backend keeps episodes."""
+class PlannedWrite(NamedTuple):
+    """*version*: the API version to use."""
 
-    async def write(self, write: Write, version: str) -> StoreWriteResult: ...
-
-
-class HealthEventSink(Protocol):
-    """The HealthEvents in the cluster; raises KubeErrors."""
-
-    async def create(
-        self,
-        name: str,
-        labels: Mapping[str, str],
-        spec: HealthEventSpec,
-        *,
-        version: str,
-        annotations: Mapping[str, str],
-    ) -> HealthEvent: ...
-
-    async def patch(self, found: HealthEvent, patch: Json, *, version: str) -> HealthEvent: ...
-
-    async def delete(self, found: HealthEvent, *, version: str) -> None: ...
+    write: Write
+    version: str
 
 
-class HealthEventWriter:
+class HeldObjects(Protocol):
+    """The objects of this program in the cluster, as a watch shows them."""
+
+    @property
+    def watch_state(self) -> WatchState: ...
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]: ...
+
+    @property
+    def undecodable(self) -> frozenset[NamespacedName]: ...
+
+    @property
+    def unfit(self) -> frozenset[str]:
+        """The objects that are not as they were meant."""
+
+    def served_version(self, kind: ResourceKind, /) -> str | None: ...
+
+    def subscribe(self, on_change: Callable[[], None]) -> None: ...
+
+
+class EpisodeBackend(Protocol):
     """
-    Makes the content of a write at the moment of sending, and updates the store with its result.
+    The form in which one backend keeps episodes.
 
-    *dropped*: the silence of each object that its CRD has no field for.
+    *has_course*: objects show other causes and suffixes of their episodes.
     """
 
-    def __init__(
-        self,
-        sink: HealthEventSink,
-        objects: WrittenObjectStore[HealthEvent],
-        announcements: Announcements,
-        kind: ResourceKind,
-    ) -> None:
-        self._sink, self._objects, self._announcements = sink, objects, announcements
-        self._kind = kind
-        self.dropped: dict[str, Json] = {}
+    has_course: bool
+    kind: ResourceKind
 
-    async def write(self, write: Write, version: str) -> StoreWriteResult:
+    @property
+    def objects(self) -> HeldObjects: ...
+
+    @property
+    def dropped(self) -> Mapping[str, Json]:
+        """The silence of each object that its CRD has no field for."""
+
+    def name_of(self, record: EventRecord, node: str, /) -> str:
+        """Return the name of the object of an Event and a node; "" if none is kept."""
+
+    async def write(self, planned: PlannedWrite) -> StoreWriteResult:
         """
         Send one write; returns its result. Raises the KubeErrors that are failures.
 
         Nothing is sent about a reason that the catalogue has lost since the write was planned.
         """
+
+
+class HealthEventWriter:
+    """
+    Makes the content of a write at the moment of sending, and updates the store with its result.
+    """
+
+    has_course = True
+    name_of = staticmethod(health_event_name)
+
+    def __init__(
+        self,
+        sink: ObjectClient[HealthEvent],
+        objects: WrittenObjectStore[HealthEvent],
+        announcements: Announcements,
+        kind: ResourceKind,
+    ) -> None:
+        self._sink, self.objects, self._announcements = sink, objects, announcements
+        self.kind = kind
+        self.dropped: dict[str, Json] = {}
+
+    async def write(self, planned: PlannedWrite) -> StoreWriteResult:
+        write, version = planned
         if is_about_lost_reason(write, self._announcements):
             return StoreWriteResult.GONE
         try:
@@ -92,7 +122,7 @@ class HealthEventWriter:
                 raise
             # The watch shows it in a moment; if it has missed it, nothing else would.
             meta = (write.found if isinstance(write, Patch) else write).metadata
-            self._objects.delete(self._kind, meta.namespace, meta.name)
+            self.objects.delete(self.kind, meta.namespace, meta.name)
             return StoreWriteResult.GONE
 
     async def _create(self, create: Create, version: str) -> StoreWriteResult:
@@ -109,14 +139,14 @@ class HealthEventWriter:
         except Conflict:
             # Deterministic names: this very episode is there, and the watch will show it.
             return StoreWriteResult.FOUND
-        self._objects.created(created)
+        self.objects.created(created)
         return StoreWriteResult.CREATED
 
     async def _patch(self, patch: Patch, version: str) -> StoreWriteResult:
         body = make_status_patch(patch, self._announcements.publish_context())
         patched = await self._sink.patch(patch.found, body, version=version)
         self._note_dropped(patch, patched)
-        self._objects.written(patch.found, patched)
+        self.objects.written(patch.found, patched)
         return StoreWriteResult.PATCHED
 
     def _note_dropped(self, patch: Patch, patched: HealthEvent) -> None:
@@ -130,8 +160,8 @@ class HealthEventWriter:
             self.dropped.pop(name, None)
             return
         if not self.dropped:
-            logger.error(CRD_TOO_OLD, self._kind.group_resource)
-        there = {each for _, each in self._objects.objects}
+            logger.error(CRD_TOO_OLD, self.kind.group_resource)
+        there = {each for _, each in self.objects.objects}
         self.dropped = {n: each for n, each in self.dropped.items() if n in there}
         self.dropped[name] = wanted
 

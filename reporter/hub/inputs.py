@@ -13,7 +13,7 @@ from reporter.kinds.productionstack import (
     ProductionStackCluster,
 )
 from reporter.kube.client import RestClient
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext

@@ -76,6 +76,7 @@ class FleetKeeper:
         self._revision = 0
         self._shown: tuple[object, ...] = ()
         self._changed = asyncio.Event()
+        self._followers: list[Callable[[], None]] = []
         self._engaged_changed = asyncio.Event()
         if objects is not None:
             objects.subscribe(self._engaged_changed.set)
@@ -131,6 +132,10 @@ class FleetKeeper:
     async def next_change(self) -> None:
         """Wait until the content of the fleet has changed."""
         await self._changed.wait()
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each such change from now on; it must be quick."""
+        self._followers.append(on_change)
 
     # ------------------------------------------------------------ the loop
 
@@ -229,6 +234,8 @@ class FleetKeeper:
     def _notify(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
+        for each in self._followers:
+            each()
 
 
 NONE_ENGAGED: dict[str, Engagement] = {}

@@ -3,6 +3,7 @@ The wanted status of each ProductionStackCluster, rendered again only if it or i
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.rollup.wanted import Json, evaluation_interval, make_patch
 from reporter.status.object_looks import OBJECTS_BETWEEN_YIELDS
-from reporter.status.object_publisher import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -34,7 +35,12 @@ class FleetLooks:
         self._objects, self._keeper = objects, keeper
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
-        self.next_change, self.written = keeper.next_change, self._written.add
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self._keeper.subscribe(on_change)
+
+    def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
+        return self._written.add(name, after, wanted)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """Return the objects to write, now or later. Time alone changes what the fold changes."""

@@ -20,11 +20,13 @@ from reporter.hub.records import Fleet, FleetRules
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.kube.client import RestClient, connect
 from reporter.kube.elector import Elector
+from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.leadership import NoElection
 from reporter.kube.lease_rules import LeaseTiming
 from reporter.kube.leases import LeaseLock
 from reporter.kube.lifecycle import NamedTask, serve_until_stopped
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.object_client import ObjectClient
+from reporter.kube.write_limits import WriteRate
 from reporter.model.fleet_status import Engage
 from reporter.process import loop_lag
 from reporter.process.clock import Clock, monotonic_seconds
@@ -36,10 +38,10 @@ from reporter.server.served_document import StatusV1
 from reporter.server.server import HttpServer, Pages
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.status.object_publisher import StatusObjectPublisher, WriteRate
+from reporter.status.object_plan import StatusObjectPlan
 
 
-WRITE_RATE = WriteRate(10.0, 50.0)
+WRITE_RATE = WriteRate(10.0, 50.0, in_flight=4)
 
 logger = logging.getLogger("reporter")
 
@@ -96,12 +98,13 @@ class Hub:
             interval=settings.hub_interval,
             on_round=self._count_round,
         )
-        self._publisher = self._make_publisher()
+        plan = self._make_plan()
+        self._writer = LeaderWriter(plan, plan.write, self._leadership, clock)
         self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
         self.metrics.show_fleet(
             self._keeper.view,
             is_leader=lambda: self._leadership.is_leader,
-            count_failing=lambda: self._publisher.failing,
+            count_failing=lambda: plan.count_failing(self._writer),
         )
         self._server = self._make_server()
 
@@ -117,15 +120,13 @@ class Hub:
         lock = LeaseLock(self._api, settings.lease_namespace, settings.leader_election_id)
         return Elector(lock, timing, identity=self._identity, wall_clock=self._clock.now)
 
-    def _make_publisher(self) -> StatusObjectPublisher[ProductionStackCluster]:
-        objects, kind = self._inputs.objects, self._inputs.kind
-        return StatusObjectPublisher(
+    def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster]:
+        objects = self._inputs.objects
+        return StatusObjectPlan(
             objects,
             FleetLooks(objects, self._keeper),
-            StatusObjectClient(self._api, kind, ProductionStackCluster),
-            self._leadership,
-            self._clock,
-            kind=kind,
+            ObjectClient(self._api, self._inputs.kind, ProductionStackCluster),
+            kind=self._inputs.kind,
             count_write=self.metrics.count_write,
             rate=WRITE_RATE,
         )
@@ -195,7 +196,7 @@ class Hub:
     def _writers(self) -> Iterator[NamedTask]:
         yield "rounds", self._keeper.run()
         if self._is_listed:
-            yield "publisher", self._publisher.run()
+            yield "publisher", self._writer.run()
 
     def _other_tasks(self) -> Iterator[NamedTask]:
         if self._is_listed:

@@ -15,8 +15,7 @@ from reporter.job.watching import AdapterWatch
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
 from reporter.kube import rest_config
 from reporter.kube.client import RestClient, connect
-from reporter.kube.job_status import JobStatusClient
-from reporter.kube.sidecar_pod import SidecarPodReader
+from reporter.kube.job_client import JobStatusClient, SidecarPodReader
 from reporter.process.clock import Clock
 from reporter.process.log_format import configure_logging
 from reporter.process.signals import on_stop_signal

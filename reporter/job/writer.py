@@ -13,7 +13,7 @@ from msgspec import Struct
 from reporter.job.stop import StopSignal
 from reporter.kube.backoff import Backoff, BackoffParameters, is_no_response, pause_after
 from reporter.kube.errors import Conflict, Invalid, KubeError, NotFound, Refused, Unserved
-from reporter.kube.job_status import JobRecord, JobStatusClient
+from reporter.kube.job_client import JobRecord, JobStatusClient
 from reporter.model.job_results import JobCondition, JobOwner
 
 

@@ -1,22 +1,7 @@
 """Deployments."""
 
-from reporter.kinds.objects import (
-    ALL_HARNESSES,
-    ENDPOINT_PICKER_SUFFIX,
-    GATEWAY_NAME_LABEL,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    find_condition,
-    gateway_key,
-    inference_set_keys,
-    label_key,
-    name_key,
-    owning_inference_set,
-    picker_key,
-    possible_models_of,
-    workload_subject,
-)
+from reporter.kinds import objects
+from reporter.kinds.objects import ApiObject, ApiStruct, Condition
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
@@ -41,7 +26,7 @@ class DeploymentStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = ()
 
     def condition(self, kind: str) -> Condition | None:
-        return find_condition(self.conditions, kind)
+        return objects.find_condition(self.conditions, kind)
 
 
 class Deployment(ApiObject, frozen=True):
@@ -56,12 +41,12 @@ class Deployment(ApiObject, frozen=True):
 
 def deployment_keys(deployment: Deployment) -> tuple[str, ...]:
     meta, labels = deployment.metadata, deployment.metadata.labels or {}
-    gateway = labels.get(GATEWAY_NAME_LABEL)
+    gateway = labels.get(objects.GATEWAY_NAME_LABEL)
     return (
-        name_key(meta.name),
-        *(label_key(key, labels[key]) for key in COMPONENT_LABELS if key in labels),
-        *((gateway_key(meta.namespace, gateway),) if gateway else ()),
-        *inference_set_keys(deployment),
+        objects.name_key(meta.name),
+        *(objects.label_key(key, labels[key]) for key in COMPONENT_LABELS if key in labels),
+        *((objects.gateway_key(meta.namespace, gateway),) if gateway else ()),
+        *objects.inference_set_keys(deployment),
     )
 
 
@@ -69,20 +54,22 @@ def deployment_affects(deployment: Deployment) -> tuple[Subject, ...]:
     """
     Return the cluster or a Gateway's harness, or the models that may have it as endpoint picker.
     """
-    if owning_inference_set(deployment):
-        return possible_models_of(deployment, ENDPOINT_PICKER_SUFFIX)
-    return (workload_subject(deployment),)
+    if objects.owning_inference_set(deployment):
+        return objects.possible_models_of(deployment, objects.ENDPOINT_PICKER_SUFFIX)
+    return (objects.workload_subject(deployment),)
 
 
 def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
     """
     Return every harness: their filters and policies refer to components of the control plane.
     """
-    return (ALL_HARNESSES,) if workload_subject(deployment) is CLUSTER_SUBJECT else ()
+    return (
+        (objects.ALL_HARNESSES,) if objects.workload_subject(deployment) is CLUSTER_SUBJECT else ()
+    )
 
 
 def _picker_key_of_deployment(deployment: Deployment) -> str:
-    return picker_key(deployment.metadata.namespace, deployment.metadata.name)
+    return objects.picker_key(deployment.metadata.namespace, deployment.metadata.name)
 
 
 DEPLOYMENTS = ResourceKind(

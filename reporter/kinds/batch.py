@@ -1,17 +1,6 @@
 """Check Jobs: Jobs that check the stack, and whose status has a condition with the result."""
 
-from reporter.kinds.objects import (
-    CREATED_BY_LABEL,
-    INFERENCE_SET_LABEL,
-    AnnotatedMetadata,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    harness_of,
-    inference_set_keys,
-    model_of,
-    namespace_keys,
-)
+from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
@@ -20,14 +9,14 @@ CHECK_LABEL = "reporter.productionstack.kaito.sh/check"
 """The label with the name of the check; Jobs without it are not watched."""
 
 
-class JobStatus(ApiStruct, frozen=True):
-    conditions: tuple[Condition, ...] | None = ()
+class JobStatus(objects.ApiStruct, frozen=True):
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class Job(ApiObject, frozen=True):
+class Job(objects.ApiObject, frozen=True):
     """A run of a check. Annotations say where its result is and how long that counts."""
 
-    metadata: AnnotatedMetadata
+    metadata: objects.AnnotatedMetadata
     status: JobStatus = JobStatus()
 
     @property
@@ -39,12 +28,12 @@ class Job(ApiObject, frozen=True):
     def inference_set(self) -> str:
         """The name of the InferenceSet that is checked, "" for a check of something else."""
         meta = self.metadata
-        return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+        return meta.label(objects.CREATED_BY_LABEL) or meta.label(objects.INFERENCE_SET_LABEL)
 
 
 def job_keys(job: Job) -> tuple[str, ...]:
     """Index a Job by its namespace, and by the InferenceSet that it checks."""
-    return (*namespace_keys(job), *inference_set_keys(job))
+    return (*objects.namespace_keys(job), *objects.inference_set_keys(job))
 
 
 def job_affects(job: Job) -> tuple[Subject, ...]:
@@ -54,8 +43,8 @@ def job_affects(job: Job) -> tuple[Subject, ...]:
     A flag says which namespace is that of the cluster's checks. A harness notes which Jobs name an
     InferenceSet that does not exist.
     """
-    subjects = (CLUSTER_SUBJECT, harness_of(job))
-    return (*subjects, model_of(job, job.inference_set)) if job.inference_set else subjects
+    subjects = (CLUSTER_SUBJECT, objects.harness_of(job))
+    return (*subjects, objects.model_of(job, job.inference_set)) if job.inference_set else subjects
 
 
 JOBS = ResourceKind(

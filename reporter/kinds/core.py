@@ -7,33 +7,17 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from reporter.kinds.objects import (
-    ALL_HARNESSES,
-    ALL_MODELS,
-    CREATED_BY_LABEL,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    InterningApiStruct,
-    Metadata,
-    Timestamp,
-    find_condition,
-    inference_set_key,
-    no_index_keys,
-    picker_key,
-    workload_key,
-    workload_subject,
-)
+from reporter.kinds import objects
 from reporter.kinds.resource_kind import SILENCE_PREFIX, ResourceKind, silence_keys
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
-class NamespaceStatusFields(ApiStruct, frozen=True):
+class NamespaceStatusFields(objects.ApiStruct, frozen=True):
     phase: str | None = ""
 
 
-class NamespaceMetadata(Metadata, frozen=True):
+class NamespaceMetadata(objects.Metadata, frozen=True):
     """Keeps only the annotations of a silence: the others change often."""
 
     annotations: dict[str, str] | None = None
@@ -45,7 +29,7 @@ class NamespaceMetadata(Metadata, frozen=True):
             force_setattr(self, "annotations", kept or None)
 
 
-class Namespace(ApiObject, frozen=True):
+class Namespace(objects.ApiObject, frozen=True):
     metadata: NamespaceMetadata
     status: NamespaceStatusFields = NamespaceStatusFields()
 
@@ -58,7 +42,7 @@ def namespace_affects(namespace: Namespace) -> tuple[Subject, ...]:
     """
     return (
         CLUSTER_SUBJECT,
-        ALL_HARNESSES,
+        objects.ALL_HARNESSES,
         Subject(Layer.MODELDEPLOYMENT, namespace.metadata.name),
     )
 
@@ -83,7 +67,7 @@ times are whole seconds.
 """
 
 
-class NodeMetadata(Metadata, frozen=True):
+class NodeMetadata(objects.Metadata, frozen=True):
     """Keeps no labels: a Node has dozens of them, which nobody reads here."""
 
     def __post_init__(self) -> None:
@@ -91,22 +75,22 @@ class NodeMetadata(Metadata, frozen=True):
         super().__post_init__()
 
 
-class NodeStatus(ApiStruct, frozen=True):
+class NodeStatus(objects.ApiStruct, frozen=True):
     """Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change."""
 
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
     def __post_init__(self) -> None:
-        ready = find_condition(self.conditions, "Ready")
+        ready = objects.find_condition(self.conditions, "Ready")
         force_setattr(self, "conditions", (ready,) if ready is not None else ())
 
 
-class Node(ApiObject, frozen=True):
+class Node(objects.ApiObject, frozen=True):
     metadata: NodeMetadata
     status: NodeStatus = NodeStatus()
 
     @property
-    def lost_by(self) -> Condition | None:
+    def lost_by(self) -> objects.Condition | None:
         """
         The condition Ready of a Node that was Ready and is not; None for any other.
 
@@ -114,7 +98,7 @@ class Node(ApiObject, frozen=True):
         (kubernetes, pkg/controller/nodelifecycle/node_lifecycle_controller.go). A Node that is being
         deleted goes on purpose.
         """
-        ready, created = find_condition(self.status.conditions, "Ready"), self.metadata
+        ready, created = objects.find_condition(self.status.conditions, "Ready"), self.metadata
         if ready is None or ready.status == "True" or created.deletion_timestamp is not None:
             return None
         changed, since = ready.last_transition_time, created.creation_timestamp
@@ -132,7 +116,7 @@ def node_keys(node: Node) -> tuple[str, ...]:
 
 def node_affects(_: Node) -> tuple[Subject, ...]:
     """Return all subjects: the pods of any of them may run on the Node."""
-    return (CLUSTER_SUBJECT, ALL_HARNESSES, ALL_MODELS)
+    return (CLUSTER_SUBJECT, objects.ALL_HARNESSES, objects.ALL_MODELS)
 
 
 NODES = ResourceKind(
@@ -147,24 +131,24 @@ NODES = ResourceKind(
 )
 
 
-class ContainerStateWaiting(ApiStruct, frozen=True):
+class ContainerStateWaiting(objects.ApiStruct, frozen=True):
     reason: str | None = ""
     message: str | None = ""
 
 
-class ContainerStateRunning(ApiStruct, frozen=True):
-    started_at: Timestamp | None = None
+class ContainerStateRunning(objects.ApiStruct, frozen=True):
+    started_at: objects.Timestamp | None = None
 
 
-class ContainerStateTerminated(ApiStruct, frozen=True):
+class ContainerStateTerminated(objects.ApiStruct, frozen=True):
     reason: str | None = ""
     message: str | None = ""
     exit_code: int = 0
-    started_at: Timestamp | None = None
-    finished_at: Timestamp | None = None
+    started_at: objects.Timestamp | None = None
+    finished_at: objects.Timestamp | None = None
 
 
-class ContainerState(ApiStruct, frozen=True):
+class ContainerState(objects.ApiStruct, frozen=True):
     """At most one of the three is set."""
 
     waiting: ContainerStateWaiting | None = None
@@ -172,7 +156,7 @@ class ContainerState(ApiStruct, frozen=True):
     terminated: ContainerStateTerminated | None = None
 
 
-class ContainerStatus(InterningApiStruct, frozen=True):
+class ContainerStatus(objects.InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("name",)
 
     name: str
@@ -188,7 +172,7 @@ The conditions that probes read; all others are dropped, a sixth of the memory o
 """
 
 
-class PodStatus(InterningApiStruct, frozen=True):
+class PodStatus(objects.InterningApiStruct, frozen=True):
     """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
@@ -196,9 +180,9 @@ class PodStatus(InterningApiStruct, frozen=True):
     phase: str | None = ""
     reason: str | None = ""
     message: str | None = ""
-    start_time: Timestamp | None = None
+    start_time: objects.Timestamp | None = None
     pod_ip: str | None = msgspec.field(default="", name="podIP")
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
     container_statuses: tuple[ContainerStatus, ...] | None = ()
     init_container_statuses: tuple[ContainerStatus, ...] | None = ()
 
@@ -207,16 +191,16 @@ class PodStatus(InterningApiStruct, frozen=True):
         kept = tuple([each for each in self.conditions or () if each.type in KEPT_CONDITION_TYPES])
         msgspec.structs.force_setattr(self, "conditions", kept)
 
-    def condition(self, kind: str) -> Condition | None:
-        return find_condition(self.conditions, kind)
+    def condition(self, kind: str) -> objects.Condition | None:
+        return objects.find_condition(self.conditions, kind)
 
 
-class PodSpec(ApiStruct, frozen=True):
+class PodSpec(objects.ApiStruct, frozen=True):
     node_name: str = ""
     host_network: bool = False
 
 
-class Pod(ApiObject, frozen=True):
+class Pod(objects.ApiObject, frozen=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
@@ -249,7 +233,7 @@ def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
     return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
 
 
-def workload_name(pod: ApiObject) -> str:
+def workload_name(pod: objects.ApiObject) -> str:
     """
     Return the name of the Deployment (or other controller) that a pod belongs to.
 
@@ -265,19 +249,23 @@ def workload_name(pod: ApiObject) -> str:
 
 def pod_keys(pod: Pod) -> tuple[str, ...]:
     meta, owner = pod.metadata, workload_name(pod)
-    inference_set = meta.label(CREATED_BY_LABEL)
+    inference_set = meta.label(objects.CREATED_BY_LABEL)
     return (
-        *((workload_key(meta.namespace, owner),) if owner else ()),
-        *((intern(inference_set_key(meta.namespace, inference_set)),) if inference_set else ()),
+        *((objects.workload_key(meta.namespace, owner),) if owner else ()),
+        *(
+            (intern(objects.inference_set_key(meta.namespace, inference_set)),)
+            if inference_set
+            else ()
+        ),
     )
 
 
 def pod_affects(pod: Pod) -> tuple[Subject, ...]:
-    return (workload_subject(pod),)
+    return (objects.workload_subject(pod),)
 
 
 def _picker_key_of_pod(pod: Pod) -> str:
-    return picker_key(pod.metadata.namespace, workload_name(pod))
+    return objects.picker_key(pod.metadata.namespace, workload_name(pod))
 
 
 PODS = ResourceKind(
@@ -293,7 +281,7 @@ PODS = ResourceKind(
 )
 
 
-class Service(ApiObject, frozen=True):
+class Service(objects.ApiObject, frozen=True):
     """A Service, without labels and owners: a cluster has several of them for each model."""
 
 
@@ -307,7 +295,7 @@ def _bounded(service: Service) -> Service:
 
 
 def _picker_key_of_service(service: Service) -> str:
-    return picker_key(service.metadata.namespace, service.metadata.name)
+    return objects.picker_key(service.metadata.namespace, service.metadata.name)
 
 
 SERVICES = ResourceKind(
@@ -316,7 +304,7 @@ SERVICES = ResourceKind(
     versions=("v1",),
     kind="Service",
     type=Service,
-    index_keys=no_index_keys,
+    index_keys=objects.no_index_keys,
     affects=service_affects,
     referrers=(("inferencepools", _picker_key_of_service),),
     bounded=_bounded,

@@ -2,33 +2,15 @@
 
 from typing import ClassVar
 
+from reporter.kinds import objects
 from reporter.kinds.apps import DEPLOYMENTS
-from reporter.kinds.objects import (
-    ALL_HARNESSES,
-    ALL_MODELS,
-    POOL_SUFFIX,
-    ROUTE_SUFFIX,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    InterningApiStruct,
-    backend_pool_key,
-    harness_of,
-    inference_set_keys,
-    model_of,
-    namespace_keys,
-    no_index_keys,
-    parent_gateway_key,
-    picker_key,
-    possible_models_of,
-)
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 
 
-class ParentReference(InterningApiStruct, frozen=True):
+class ParentReference(objects.InterningApiStruct, frozen=True):
     """
     A reference to a parent. The API's defaults: a Gateway, in the namespace of the referring object.
     """
@@ -43,35 +25,35 @@ class ParentReference(InterningApiStruct, frozen=True):
     port: int | None = None
 
 
-class ParentStatus(InterningApiStruct, frozen=True):
+class ParentStatus(objects.InterningApiStruct, frozen=True):
     """The conditions that one controller reports for one parent."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("controller_name",)
 
     parent_ref: ParentReference
     controller_name: str | None = ""
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class ParentsStatus(ApiStruct, frozen=True):
+class ParentsStatus(objects.ApiStruct, frozen=True):
     parents: tuple[ParentStatus, ...] | None = ()
 
 
 GATEWAY_API_GROUP = "gateway.networking.k8s.io"
 
 
-class Listener(ApiStruct, frozen=True):
+class Listener(objects.ApiStruct, frozen=True):
     name: str
     port: int = 0
     protocol: str | None = ""
 
 
-class GatewayAddress(ApiStruct, frozen=True):
+class GatewayAddress(objects.ApiStruct, frozen=True):
     type: str | None = ""
     value: str | None = ""
 
 
-class GatewaySpec(ApiStruct, frozen=True):
+class GatewaySpec(objects.ApiStruct, frozen=True):
     """*addresses*: set by a user; Istio then creates no Deployment for the Gateway."""
 
     gateway_class_name: str = ""
@@ -79,29 +61,29 @@ class GatewaySpec(ApiStruct, frozen=True):
     addresses: tuple[GatewayAddress, ...] | None = ()
 
 
-class ListenerStatus(ApiStruct, frozen=True):
+class ListenerStatus(objects.ApiStruct, frozen=True):
     name: str
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class GatewayStatus(ApiStruct, frozen=True):
-    conditions: tuple[Condition, ...] | None = ()
+class GatewayStatus(objects.ApiStruct, frozen=True):
+    conditions: tuple[objects.Condition, ...] | None = ()
     listeners: tuple[ListenerStatus, ...] | None = ()
     addresses: tuple[GatewayAddress, ...] | None = ()
 
 
-class Gateway(ApiObject, frozen=True):
+class Gateway(objects.ApiObject, frozen=True):
     spec: GatewaySpec = GatewaySpec()
     status: GatewayStatus = GatewayStatus()
 
 
 def gateway_affects(gateway: Gateway) -> tuple[Subject, ...]:
     """Return the harness and every model of the namespace: their routes attach to the Gateway."""
-    return (harness_of(gateway), model_of(gateway, ""))
+    return (objects.harness_of(gateway), objects.model_of(gateway, ""))
 
 
 def _parent_key(gateway: Gateway) -> str:
-    return parent_gateway_key(gateway.metadata.namespace, gateway.metadata.name)
+    return objects.parent_gateway_key(gateway.metadata.namespace, gateway.metadata.name)
 
 
 GATEWAYS = ResourceKind(
@@ -110,21 +92,21 @@ GATEWAYS = ResourceKind(
     versions=("v1",),
     kind="Gateway",
     type=Gateway,
-    index_keys=namespace_keys,
+    index_keys=objects.namespace_keys,
     affects=gateway_affects,
     referrers=(("httproutes", _parent_key),),
 )
 
 
-class GatewayClassSpec(ApiStruct, frozen=True):
+class GatewayClassSpec(objects.ApiStruct, frozen=True):
     controller_name: str = ""
 
 
-class GatewayClassStatus(ApiStruct, frozen=True):
-    conditions: tuple[Condition, ...] | None = ()
+class GatewayClassStatus(objects.ApiStruct, frozen=True):
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class GatewayClass(ApiObject, frozen=True):
+class GatewayClass(objects.ApiObject, frozen=True):
     spec: GatewayClassSpec = GatewayClassSpec()
     status: GatewayClassStatus = GatewayClassStatus()
 
@@ -135,7 +117,7 @@ def gateway_class_affects(_: GatewayClass) -> tuple[Subject, ...]:
 
     The status of a model's route counts if the controller of its Gateway's class wrote it.
     """
-    return (ALL_HARNESSES, ALL_MODELS)
+    return (objects.ALL_HARNESSES, objects.ALL_MODELS)
 
 
 GATEWAY_CLASSES = ResourceKind(
@@ -144,36 +126,36 @@ GATEWAY_CLASSES = ResourceKind(
     versions=("v1",),
     kind="GatewayClass",
     type=GatewayClass,
-    index_keys=no_index_keys,
+    index_keys=objects.no_index_keys,
     affects=gateway_class_affects,
 )
 
 
-class InferencePoolSelector(InterningApiStruct, frozen=True):
+class InferencePoolSelector(objects.InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("match_labels",)
 
     match_labels: dict[str, str] | None = None
 
 
-class EndpointPickerPort(ApiStruct, frozen=True):
+class EndpointPickerPort(objects.ApiStruct, frozen=True):
     number: int = 0
 
 
-class EndpointPickerReference(ApiStruct, frozen=True):
+class EndpointPickerReference(objects.ApiStruct, frozen=True):
     name: str
     group: str | None = None
     kind: str | None = None
     port: EndpointPickerPort | None = None
 
 
-class InferencePoolSpec(ApiStruct, frozen=True):
+class InferencePoolSpec(objects.ApiStruct, frozen=True):
     """*endpoint_picker_ref* is optional from v1.6 of the inference extension on."""
 
     selector: InferencePoolSelector = InferencePoolSelector()
     endpoint_picker_ref: EndpointPickerReference | None = None
 
 
-class InferencePool(ApiObject, frozen=True):
+class InferencePool(objects.ApiObject, frozen=True):
     spec: InferencePoolSpec = InferencePoolSpec()
     status: ParentsStatus = ParentsStatus()
 
@@ -181,8 +163,10 @@ class InferencePool(ApiObject, frozen=True):
 def pool_keys(pool: InferencePool) -> tuple[str, ...]:
     """Index a pool by its InferenceSet and its endpoint picker."""
     picker = pool.spec.endpoint_picker_ref
-    named = (picker_key(pool.metadata.namespace, picker.name),) if picker is not None else ()
-    return (*inference_set_keys(pool), *named)
+    named = (
+        (objects.picker_key(pool.metadata.namespace, picker.name),) if picker is not None else ()
+    )
+    return (*objects.inference_set_keys(pool), *named)
 
 
 def picker_ref(pool: InferencePool) -> ObjectRef | None:
@@ -196,11 +180,11 @@ def picker_ref(pool: InferencePool) -> ObjectRef | None:
 
 
 def pool_affects(pool: InferencePool) -> tuple[Subject, ...]:
-    return possible_models_of(pool, POOL_SUFFIX)
+    return objects.possible_models_of(pool, objects.POOL_SUFFIX)
 
 
 def _backend_key(pool: InferencePool) -> str:
-    return backend_pool_key(pool.metadata.namespace, pool.metadata.name)
+    return objects.backend_pool_key(pool.metadata.namespace, pool.metadata.name)
 
 
 INFERENCE_POOLS = ResourceKind(
@@ -215,7 +199,7 @@ INFERENCE_POOLS = ResourceKind(
 )
 
 
-class BackendReference(InterningApiStruct, frozen=True):
+class BackendReference(objects.InterningApiStruct, frozen=True):
     interned_fields: ClassVar[tuple[str, ...]] = ("group", "kind", "name")
 
     name: str
@@ -225,16 +209,16 @@ class BackendReference(InterningApiStruct, frozen=True):
     port: int | None = None
 
 
-class HTTPRouteRule(ApiStruct, frozen=True):
+class HTTPRouteRule(objects.ApiStruct, frozen=True):
     backend_refs: tuple[BackendReference, ...] | None = ()
 
 
-class HTTPRouteSpec(ApiStruct, frozen=True):
+class HTTPRouteSpec(objects.ApiStruct, frozen=True):
     parent_refs: tuple[ParentReference, ...] | None = ()
     rules: tuple[HTTPRouteRule, ...] | None = ()
 
 
-class HTTPRoute(ApiObject, frozen=True):
+class HTTPRoute(objects.ApiObject, frozen=True):
     spec: HTTPRouteSpec = HTTPRouteSpec()
     status: ParentsStatus = ParentsStatus()
 
@@ -243,18 +227,18 @@ def route_keys(route: HTTPRoute) -> tuple[str, ...]:
     """Index a route by namespace, InferenceSet, parents and the InferencePools of its rules."""
     namespace = route.metadata.namespace
     backends = {
-        backend_pool_key(backend.namespace or namespace, backend.name)
+        objects.backend_pool_key(backend.namespace or namespace, backend.name)
         for rule in route.spec.rules or ()
         for backend in rule.backend_refs or ()
         if backend.kind == INFERENCE_POOLS.kind
     }
     parents = {
-        parent_gateway_key(parent.namespace or namespace, parent.name)
+        objects.parent_gateway_key(parent.namespace or namespace, parent.name)
         for parent in route.spec.parent_refs or ()
     }
     return (
-        *namespace_keys(route),
-        *inference_set_keys(route),
+        *objects.namespace_keys(route),
+        *objects.inference_set_keys(route),
         *sorted(parents),
         *sorted(backends),
     )
@@ -268,13 +252,17 @@ def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
         Subject(
             Layer.MODELDEPLOYMENT,
             backend.namespace or route.metadata.namespace,
-            backend.name.removesuffix(POOL_SUFFIX),
+            backend.name.removesuffix(objects.POOL_SUFFIX),
         )
         for rule in route.spec.rules or ()
         for backend in rule.backend_refs or ()
-        if backend.name.endswith(POOL_SUFFIX)
+        if backend.name.endswith(objects.POOL_SUFFIX)
     ]
-    return (harness_of(route), *possible_models_of(route, ROUTE_SUFFIX), *backends)
+    return (
+        objects.harness_of(route),
+        *objects.possible_models_of(route, objects.ROUTE_SUFFIX),
+        *backends,
+    )
 
 
 HTTP_ROUTES = ResourceKind(
@@ -284,6 +272,6 @@ HTTP_ROUTES = ResourceKind(
     kind="HTTPRoute",
     type=HTTPRoute,
     index_keys=route_keys,
-    spec_key_prefixes=(lambda namespace: backend_pool_key(namespace, ""),),
+    spec_key_prefixes=(lambda namespace: objects.backend_pool_key(namespace, ""),),
     affects=route_affects,
 )

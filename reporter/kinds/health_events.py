@@ -12,8 +12,13 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from reporter import PROGRAM_NAME
-from reporter.kinds.objects import ApiObject, affects_nothing, no_index_keys
-from reporter.kinds.productionstack import MAX_NAME, VersionedMetadata
+from reporter.kinds.objects import (
+    VersionedMetadata,
+    WrittenObject,
+    affects_nothing,
+    no_index_keys,
+)
+from reporter.kinds.productionstack import MAX_NAME
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import Actionability
@@ -210,7 +215,7 @@ class HealthEventMetadata(VersionedMetadata, frozen=True):
     annotations: dict[str, str] | None = None
 
 
-class HealthEvent(ApiObject, frozen=True):
+class HealthEvent(WrittenObject, frozen=True):
     """*status*: as it is in the cluster, with what other controllers have written."""
 
     metadata: HealthEventMetadata

@@ -5,14 +5,8 @@ import re
 import msgspec
 import yaml
 
-from reporter.kinds.objects import (
-    ALL_HARNESSES,
-    ApiObject,
-    ApiStruct,
-    harness_of,
-    namespace_keys,
-    no_index_keys,
-)
+from reporter.kinds import objects
+from reporter.kinds.objects import ApiObject, ApiStruct
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.subjects import Subject
 from reporter.model.yaml_nesting import check_nesting
@@ -40,7 +34,7 @@ class AuthorizationPolicy(ApiObject, frozen=True):
 
 
 def policy_affects(policy: AuthorizationPolicy) -> tuple[Subject, ...]:
-    return (harness_of(policy),)
+    return (objects.harness_of(policy),)
 
 
 AUTHORIZATION_POLICIES = ResourceKind(
@@ -49,7 +43,7 @@ AUTHORIZATION_POLICIES = ResourceKind(
     versions=("v1", "v1beta1"),
     kind="AuthorizationPolicy",
     type=AuthorizationPolicy,
-    index_keys=namespace_keys,
+    index_keys=objects.namespace_keys,
     affects=policy_affects,
 )
 
@@ -113,7 +107,7 @@ class EnvoyFilter(ApiObject, frozen=True):
 
 
 def envoy_filter_affects(envoy_filter: EnvoyFilter) -> tuple[Subject, ...]:
-    return (harness_of(envoy_filter),)
+    return (objects.harness_of(envoy_filter),)
 
 
 ENVOY_FILTERS = ResourceKind(
@@ -122,7 +116,7 @@ ENVOY_FILTERS = ResourceKind(
     versions=("v1alpha3",),
     kind="EnvoyFilter",
     type=EnvoyFilter,
-    index_keys=namespace_keys,
+    index_keys=objects.namespace_keys,
     affects=envoy_filter_affects,
 )
 
@@ -176,7 +170,7 @@ def mesh_config_affects(_: MeshConfigMap) -> tuple[Subject, ...]:
     """
     Return every harness: AuthorizationPolicies of any namespace may name a provider of the mesh.
     """
-    return (ALL_HARNESSES,)
+    return (objects.ALL_HARNESSES,)
 
 
 MESH_CONFIG_MAPS = ResourceKind(
@@ -185,7 +179,7 @@ MESH_CONFIG_MAPS = ResourceKind(
     versions=("v1",),
     kind="ConfigMap",
     type=MeshConfigMap,
-    index_keys=no_index_keys,
+    index_keys=objects.no_index_keys,
     affects=mesh_config_affects,
     object_name="istio",
 )

@@ -2,39 +2,27 @@
 
 from typing import ClassVar
 
-from reporter.kinds.objects import (
-    AnnotatedMetadata,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    InterningApiStruct,
-    harness_of,
-    inference_set_key,
-    inference_set_keys,
-    model_of,
-    namespace_keys,
-    owning_model_of,
-)
+from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind, silence_keys
 from reporter.model.subjects import Subject
 
 
-class SecretReference(ApiStruct, frozen=True):
+class SecretReference(objects.ApiStruct, frozen=True):
     name: str = ""
 
 
-class APIKeyStatus(ApiStruct, frozen=True):
+class APIKeyStatus(objects.ApiStruct, frozen=True):
     phase: str | None = ""
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
     secret_ref: SecretReference | None = None
 
 
-class APIKey(ApiObject, frozen=True):
+class APIKey(objects.ApiObject, frozen=True):
     status: APIKeyStatus = APIKeyStatus()
 
 
 def api_key_affects(api_key: APIKey) -> tuple[Subject, ...]:
-    return (harness_of(api_key),)
+    return (objects.harness_of(api_key),)
 
 
 API_KEYS = ResourceKind(
@@ -43,19 +31,19 @@ API_KEYS = ResourceKind(
     versions=("v1alpha1",),
     kind="APIKey",
     type=APIKey,
-    index_keys=namespace_keys,
+    index_keys=objects.namespace_keys,
     affects=api_key_affects,
 )
 
 
-class InferenceSetSpec(ApiStruct, frozen=True):
+class InferenceSetSpec(objects.ApiStruct, frozen=True):
     """*node_count_limit*: of all its replicas together; 0 is none."""
 
     replicas: int | None = 1
     node_count_limit: int | None = 0
 
 
-class AutoUpgradeStatus(ApiStruct, frozen=True):
+class AutoUpgradeStatus(objects.ApiStruct, frozen=True):
     """
     *num_drifted_workspaces*: replicas that are not of the newest version of KAITO's base image.
     """
@@ -63,19 +51,19 @@ class AutoUpgradeStatus(ApiStruct, frozen=True):
     num_drifted_workspaces: int | None = 0
 
 
-class InferenceSetStatusFields(ApiStruct, frozen=True):
+class InferenceSetStatusFields(objects.ApiStruct, frozen=True):
     """*auto_upgrade*: None where KAITO does not report versions of replicas."""
 
     replicas: int = 0
     ready_replicas: int = 0
     auto_upgrade: AutoUpgradeStatus | None = None
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class InferenceSet(ApiObject, frozen=True):
+class InferenceSet(objects.ApiObject, frozen=True):
     """A model. Its annotations hold the scaling configuration, and perhaps a silence."""
 
-    metadata: AnnotatedMetadata
+    metadata: objects.AnnotatedMetadata
     spec: InferenceSetSpec = InferenceSetSpec()
     status: InferenceSetStatusFields = InferenceSetStatusFields()
 
@@ -85,7 +73,7 @@ class InferenceSet(ApiObject, frozen=True):
 
 
 def inference_set_affects(inference_set: InferenceSet) -> tuple[Subject, ...]:
-    return (model_of(inference_set, inference_set.metadata.name),)
+    return (objects.model_of(inference_set, inference_set.metadata.name),)
 
 
 INFERENCE_SETS = ResourceKind(
@@ -97,13 +85,16 @@ INFERENCE_SETS = ResourceKind(
     index_keys=silence_keys,
     affects=inference_set_affects,
     referrers=(
-        ("jobs", lambda each: inference_set_key(each.metadata.namespace, each.metadata.name)),
+        (
+            "jobs",
+            lambda each: objects.inference_set_key(each.metadata.namespace, each.metadata.name),
+        ),
     ),
     tracks_deletions=False,
 )
 
 
-class WorkspaceResource(InterningApiStruct, frozen=True):
+class WorkspaceResource(objects.InterningApiStruct, frozen=True):
     """*preferred_nodes*: nodes that the user brings; then there is no NodeClaim."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
@@ -112,25 +103,25 @@ class WorkspaceResource(InterningApiStruct, frozen=True):
     preferred_nodes: tuple[str, ...] | None = ()
 
 
-class WorkspaceStatus(ApiStruct, frozen=True):
+class WorkspaceStatus(objects.ApiStruct, frozen=True):
     state: str | None = ""
     target_node_count: int = 0
     worker_nodes: tuple[str, ...] | None = ()
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class Workspace(ApiObject, frozen=True):
+class Workspace(objects.ApiObject, frozen=True):
     """
     A Workspace has ``resource`` at the top level and no spec. Annotations mark an upgrade in place.
     """
 
-    metadata: AnnotatedMetadata
+    metadata: objects.AnnotatedMetadata
     resource: WorkspaceResource = WorkspaceResource()
     status: WorkspaceStatus = WorkspaceStatus()
 
 
 def workspace_affects(workspace: Workspace) -> tuple[Subject, ...]:
-    return (owning_model_of(workspace),)
+    return (objects.owning_model_of(workspace),)
 
 
 WORKSPACES = ResourceKind(
@@ -139,7 +130,7 @@ WORKSPACES = ResourceKind(
     versions=("v1beta1", "v1alpha1"),
     kind="Workspace",
     type=Workspace,
-    index_keys=inference_set_keys,
+    index_keys=objects.inference_set_keys,
     affects=workspace_affects,
     tracks_deletions=False,
 )

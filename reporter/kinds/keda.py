@@ -1,14 +1,6 @@
 """KEDA: ScaledObjects, and the HorizontalPodAutoscalers that it makes of them."""
 
-from reporter.kinds.objects import (
-    AnnotatedMetadata,
-    ApiObject,
-    ApiStruct,
-    Condition,
-    inference_set_key,
-    model_of,
-    no_index_keys,
-)
+from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.subjects import Subject
 
@@ -16,12 +8,12 @@ from reporter.model.subjects import Subject
 INFERENCE_SET_KIND = "InferenceSet"
 
 
-class ScaleTarget(ApiStruct, frozen=True):
+class ScaleTarget(objects.ApiStruct, frozen=True):
     kind: str | None = ""
     name: str = ""
 
 
-class ScalingSpec(ApiStruct, frozen=True):
+class ScalingSpec(objects.ApiStruct, frozen=True):
     scale_target_ref: ScaleTarget | None = None
 
     @property
@@ -35,18 +27,18 @@ class HorizontalPodAutoscalerSpec(ScalingSpec, frozen=True):
     max_replicas: int | None = None
 
 
-class HorizontalPodAutoscalerStatus(ApiStruct, frozen=True):
-    conditions: tuple[Condition, ...] | None = ()
+class HorizontalPodAutoscalerStatus(objects.ApiStruct, frozen=True):
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class HorizontalPodAutoscaler(ApiObject, frozen=True):
+class HorizontalPodAutoscaler(objects.ApiObject, frozen=True):
     spec: HorizontalPodAutoscalerSpec = HorizontalPodAutoscalerSpec()
     status: HorizontalPodAutoscalerStatus = HorizontalPodAutoscalerStatus()
 
 
 def autoscaler_affects(autoscaler: HorizontalPodAutoscaler) -> tuple[Subject, ...]:
     name = autoscaler.spec.inference_set
-    return (model_of(autoscaler, name),) if name else ()
+    return (objects.model_of(autoscaler, name),) if name else ()
 
 
 HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
@@ -55,7 +47,7 @@ HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
     versions=("v2",),
     kind="HorizontalPodAutoscaler",
     type=HorizontalPodAutoscaler,
-    index_keys=no_index_keys,
+    index_keys=objects.no_index_keys,
     affects=autoscaler_affects,
 )
 
@@ -66,17 +58,17 @@ class ScaledObjectSpec(ScalingSpec, frozen=True):
     polling_interval: int | None = None
 
 
-class ScaledObjectStatus(ApiStruct, frozen=True):
+class ScaledObjectStatus(objects.ApiStruct, frozen=True):
     """The status; its conditions have neither a transition time nor an observed generation."""
 
     hpa_name: str | None = ""
-    conditions: tuple[Condition, ...] | None = ()
+    conditions: tuple[objects.Condition, ...] | None = ()
 
 
-class ScaledObject(ApiObject, frozen=True):
+class ScaledObject(objects.ApiObject, frozen=True):
     """A ScaledObject; annotations can pause it."""
 
-    metadata: AnnotatedMetadata
+    metadata: objects.AnnotatedMetadata
     spec: ScaledObjectSpec = ScaledObjectSpec()
     status: ScaledObjectStatus = ScaledObjectStatus()
 
@@ -84,11 +76,13 @@ class ScaledObject(ApiObject, frozen=True):
 def scaled_object_keys(scaled_object: ScaledObject) -> tuple[str, ...]:
     """Index a ScaledObject by the InferenceSet that it scales, and by the one that owns it."""
     namespace = scaled_object.metadata.namespace
-    return tuple([inference_set_key(namespace, name) for name in _models_of(scaled_object)])
+    return tuple(
+        [objects.inference_set_key(namespace, name) for name in _models_of(scaled_object)]
+    )
 
 
 def scaled_object_affects(scaled_object: ScaledObject) -> tuple[Subject, ...]:
-    return tuple([model_of(scaled_object, name) for name in _models_of(scaled_object)])
+    return tuple([objects.model_of(scaled_object, name) for name in _models_of(scaled_object)])
 
 
 def _models_of(scaled_object: ScaledObject) -> list[str]:
@@ -107,6 +101,6 @@ SCALED_OBJECTS = ResourceKind(
     kind="ScaledObject",
     type=ScaledObject,
     index_keys=scaled_object_keys,
-    spec_key_prefixes=(lambda namespace: inference_set_key(namespace, ""),),
+    spec_key_prefixes=(lambda namespace: objects.inference_set_key(namespace, ""),),
     affects=scaled_object_affects,
 )

@@ -18,7 +18,13 @@ from reporter.kinds.health_events import (
     ProcessingStrategy,
     RecommendedAction,
 )
-from reporter.kinds.objects import ApiObject, ApiStruct, Timestamp, affects_nothing, no_index_keys
+from reporter.kinds.objects import (
+    ApiStruct,
+    Timestamp,
+    WrittenObject,
+    affects_nothing,
+    no_index_keys,
+)
 from reporter.kinds.resource_kind import ResourceKind
 
 
@@ -79,7 +85,7 @@ def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) 
     return ""
 
 
-class NodeHealthEvent(ApiObject, frozen=True):
+class NodeHealthEvent(WrittenObject, frozen=True):
     metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 

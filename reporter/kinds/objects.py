@@ -170,6 +170,18 @@ class ApiObject(ApiStruct, frozen=True):
     metadata: Metadata
 
 
+class VersionedMetadata(Metadata, frozen=True):
+    """Metadata of a kind whose objects are written: a write names the version that it is about."""
+
+    resource_version: str = ""
+
+
+class WrittenObject(ApiObject, frozen=True):
+    """The base of the objects that this program writes."""
+
+    metadata: VersionedMetadata
+
+
 CREATED_BY_LABEL = "inferenceset.kaito.sh/created-by"
 INFERENCE_SET_LABEL = "kaito.sh/inferenceset"
 GATEWAY_NAME_LABEL = "gateway.networking.k8s.io/gateway-name"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, field
 
-from reporter.kinds.objects import ApiObject, ApiStruct, Metadata, affects_nothing, no_index_keys
+from reporter.kinds.objects import ApiStruct, WrittenObject, affects_nothing, no_index_keys
 from reporter.kinds.resource_kind import ResourceKind
 
 
@@ -18,16 +18,9 @@ GROUP = "reporter.productionstack.kaito.sh"
 VERSIONS = ("v1alpha1",)
 
 
-class VersionedMetadata(Metadata, frozen=True):
-    """Metadata of a kind whose objects are written: a write names the version that it is about."""
-
-    resource_version: str = ""
-
-
-class StatusObject(ApiObject, frozen=True):
+class StatusObject(WrittenObject, frozen=True):
     """*status*: as it is in the cluster, also if an earlier or later release wrote it."""
 
-    metadata: VersionedMetadata
     status: dict[str, Any] | None = None
 
     @property

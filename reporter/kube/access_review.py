@@ -1,4 +1,4 @@
-"""Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing."""
+"""Ask the API server whose a bearer token is, and what a user or this process may do."""
 
 import asyncio
 import textwrap
@@ -11,11 +11,96 @@ import msgspec
 from msgspec import Struct
 
 from reporter.kube.client import RestClient
-from reporter.kube.decoding import decode_json
-from reporter.kube.errors import KubeError
+from reporter.kube.decoding import Json, decode_json
+from reporter.kube.errors import KubeError, Unreachable
 
 
-REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+TOKEN_REVIEWS = ("authentication.k8s.io", "tokenreviews")
+SUBJECT_ACCESS_REVIEWS = ("authorization.k8s.io", "subjectaccessreviews")
+VERB = "get"
+"""The verb of rules for a path. It stands for HEAD too, which shows less."""
+
+
+class UserInfo(msgspec.Struct, frozen=True):
+    """A user as the API server knows it; *extra* is what its authenticators add."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = {}
+
+
+class _Status(msgspec.Struct):
+    """That of a TokenReview, or *allowed* and *denied* of a review of access."""
+
+    authenticated: bool = False
+    user: UserInfo = msgspec.field(default_factory=UserInfo)
+    allowed: bool = False
+    denied: bool = False
+
+
+class _Review(msgspec.Struct):
+    status: _Status
+
+
+_DECODER = msgspec.json.Decoder(_Review)
+
+
+async def review_token(api: RestClient, token: str, *, time_limit: timedelta) -> UserInfo | None:
+    """Return the user of a token; None if it has none. Raises KubeError without an answer."""
+    spec = {"token": token}
+    status = await _review(api, "TokenReview", spec, time_limit, operation="review a token")
+    return status.user if status.authenticated and status.user.username else None
+
+
+async def may_get_path(
+    api: RestClient, user: UserInfo, path: str, *, time_limit: timedelta
+) -> bool:
+    """
+    Return whether rules allow the user this path (nonResourceURLs). Raises KubeError without an answer.
+    """
+    spec = {
+        "user": user.username,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {name: list(values) for name, values in user.extra.items()},
+        "nonResourceAttributes": {"path": path, "verb": VERB},
+    }
+    return await review_access(
+        api, "SubjectAccessReview", spec, time_limit, operation="review the access of a user"
+    )
+
+
+async def review_access(
+    api: RestClient, kind: str, spec: Json, time_limit: timedelta, *, operation: str
+) -> bool:
+    """Return the answer to a review of this kind. Raises KubeError without one."""
+    status = await _review(api, kind, spec, time_limit, operation=operation)
+    return status.allowed and not status.denied
+
+
+async def _review(
+    api: RestClient,
+    kind: str,
+    spec: Json,
+    time_limit: timedelta,
+    *,
+    operation: str,
+) -> _Status:
+    group = "authentication.k8s.io" if kind == "TokenReview" else "authorization.k8s.io"
+    response = await api.call(
+        "POST",
+        f"/apis/{group}/v1/{kind.lower()}s",
+        body={"apiVersion": f"{group}/v1", "kind": kind, "spec": spec},
+        timeout=time_limit,
+        operation=operation,
+    )
+    try:
+        return decode_json(_DECODER, response.body).status
+    except msgspec.DecodeError as err:
+        raise Unreachable(operation, status=response.status, message=str(err)) from err
+
+
 MAX_CONCURRENT_REVIEWS = 8
 REVIEW_TIMEOUT = timedelta(seconds=10)
 TABLE_WIDTH = 100
@@ -23,6 +108,10 @@ COLUMN_GAP = "  "
 TABLE_HEADER = ("MISSING", "ON", "UNKNOWN REASONS")
 MAX_VERBS_WIDTH, MAX_TARGET_WIDTH = 15, 42
 """Maximum widths of the first two columns, so that the longest reason fits into the third."""
+
+
+# --------------------------------------------------------------------
+# Review our RBAC permissions with SelfSubjectAccessReviews, and format those that are missing.
 
 
 class Permission(Struct, frozen=True, order=True):
@@ -113,17 +202,6 @@ def format_missing_permissions(
     return "\n".join(lines)
 
 
-class _AccessReviewStatus(msgspec.Struct):
-    allowed: bool = False
-
-
-class _AccessReview(msgspec.Struct):
-    status: _AccessReviewStatus
-
-
-_REVIEW_DECODER = msgspec.json.Decoder(_AccessReview)
-
-
 async def _review_one(api: RestClient, permission: Permission) -> PermissionStatus:
     resource, _, subresource = permission.resource.partition("/")
     attributes = {
@@ -134,20 +212,12 @@ async def _review_one(api: RestClient, permission: Permission) -> PermissionStat
         "namespace": permission.namespace,
         "name": permission.name,
     }
-    body = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes},
-    }
+    spec, operation = {"resourceAttributes": attributes}, f"review permission {permission}"
     try:
-        response = await api.call(
-            "POST",
-            REVIEW_PATH,
-            body=body,
-            operation=f"review permission {permission}",
+        allowed = await review_access(
+            api, "SelfSubjectAccessReview", spec, REVIEW_TIMEOUT, operation=operation
         )
-        allowed = decode_json(_REVIEW_DECODER, response.body).status.allowed
-    except (KubeError, msgspec.DecodeError):
+    except KubeError:
         return PermissionStatus.UNKNOWN
     return PermissionStatus.GRANTED if allowed else PermissionStatus.MISSING
 

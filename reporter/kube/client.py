@@ -27,17 +27,19 @@ from reporter.kube.error_mapping import (
 )
 from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.paths import Query
+from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import SERVICE_ACCOUNT_DIR, choose_loader
 from reporter.kube.transport import (
     CountRequest,
     RequestOptions,
-    ServerClock,
     Transport,
 )
 from reporter.kube.watch_stream import WatchStream
+from reporter.process.clock import Clock
 
 
 JSON_CONTENT_TYPE = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
 CONNECT_TIMEOUT = timedelta(seconds=5)
 STREAM_START_TIMEOUT = timedelta(seconds=30)
 """Time that a watch may take to send its headers; a busy server queues requests."""
@@ -215,15 +217,15 @@ def _check_response(request: RequestInfo, response: Any, body: bytes) -> ApiResp
 
 
 async def _read_body(request: RequestInfo, response: Any, max_bytes: int | None) -> bytes:
-    body = bytearray()
-    async for chunk in _iter_body(request, response):
-        body += chunk
-        if max_bytes is not None and len(body) > max_bytes:
-            text = f"the response has more than {max_bytes} bytes"
-            raise Unreachable(
-                request.operation, status=response.status, message=text, may_have_applied=True
-            )
-    return bytes(body)
+    try:
+        return await read_body(response, max_bytes)
+    except BodyTooLargeError as err:
+        text = f"the response has {err}"
+        raise Unreachable(
+            request.operation, status=response.status, message=text, may_have_applied=True
+        ) from err
+    except TRANSPORT_ERRORS as err:
+        raise transport_error(request, err) from err
 
 
 async def _iter_body(request: RequestInfo, response: Any) -> AsyncIterator[bytes]:
@@ -252,7 +254,7 @@ async def connect(  # noqa: PLR0913
     context: str = "",
     impersonated: str = "",
     request_timeout: timedelta | None = None,
-    clock: ServerClock | None = None,
+    clock: Clock | None = None,
     environ: Mapping[str, str] = os.environ,
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
     refresh_policy: RefreshPolicy = DEFAULT_REFRESH_POLICY,

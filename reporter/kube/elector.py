@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import NoReturn, Protocol
 
 from reporter.kube.errors import Conflict, KubeError, NotFound
-from reporter.kube.lease_record import LeaseRecord
 from reporter.kube.lease_rules import (
     LeaseAbsence,
     LeaseAction,
+    LeaseRecord,
     LeaseTiming,
     ObservedRecord,
     is_lease_absent,
@@ -154,12 +154,19 @@ class Elector:
         try:
             async with asyncio.timeout_at(limit):
                 await (self._renew() if self.is_leader else self._try_acquire())
-            self._log_recovery()
+            if self._failing:
+                self._failing = False
+                logger.info("lease %s can be read and written again", self._lock)
         except Conflict as err:
             logger.debug("another candidate wrote the lease first: %s", err)
             self._absence = None
         except (KubeError, TimeoutError) as err:
-            self._log_failure(err)
+            if not self._failing:
+                self._failing = True
+                why = _describe_error(err)
+                logger.warning(
+                    "lease %s cannot be read or written, trying again: %s", self._lock, why
+                )
         self._check_deadline()
 
     async def _renew(self) -> None:
@@ -218,7 +225,9 @@ class Elector:
         self._renewed_at = sent_at
         # A process that was paused during the call may find the answer after its deadline.
         if not self.is_leader and self._now() < leadership_deadline(sent_at, self._timing):
-            self._start_leading()
+            self._not_leading.clear()
+            self._leading.set()
+            logger.info("leading: %s holds lease %s", self._identity, self._lock)
 
     async def _try_release(self) -> bool:
         """Try to release the Lease once; return False if it was written in between."""
@@ -239,30 +248,11 @@ class Elector:
             deadline = self._timing.renew_deadline.total_seconds()
             self._stop_leading(f"no renewal succeeded within {deadline:g} s")
 
-    def _start_leading(self) -> None:
-        self._not_leading.clear()
-        self._leading.set()
-        logger.info("leading: %s holds lease %s", self._identity, self._lock)
-
     def _stop_leading(self, why: str, *, level: int = logging.WARNING) -> None:
         if self.is_leader:
             self._leading.clear()
             self._not_leading.set()
             logger.log(level, "no longer leading: %s", why)
-
-    def _log_recovery(self) -> None:
-        if self._failing:
-            self._failing = False
-            logger.info("lease %s can be read and written again", self._lock)
-
-    def _log_failure(self, err: KubeError | TimeoutError) -> None:
-        if not self._failing:
-            self._failing = True
-            logger.warning(
-                "lease %s cannot be read or written, trying again: %s",
-                self._lock,
-                _describe_error(err),
-            )
 
 
 def _describe_error(err: KubeError | TimeoutError) -> str:

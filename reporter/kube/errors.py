@@ -14,6 +14,7 @@ Errors of the API server, classified by what to do next; callers never look at a
 """
 
 from datetime import timedelta
+from enum import StrEnum, unique
 
 
 class KubeError(Exception):
@@ -106,3 +107,35 @@ class Unreachable(KubeError):
         super().__init__(operation, status=status, message=message)
         self.retry_after = retry_after
         self.may_have_applied = may_have_applied
+
+
+# --------------------------------------------------------------------
+# The failures of a request to write an object, as metrics count them.
+
+
+@unique
+class WriteFailure(StrEnum):
+    """The results that are failures; those of each kind of object have the same values."""
+
+    CONFLICT = "conflict"
+    GONE = "gone"
+    INVALID = "invalid"
+    REFUSED = "refused"
+    THROTTLED = "throttled"
+    FAILED = "failed"
+
+
+def failure_of(err: KubeError) -> WriteFailure:
+    match err:
+        case Conflict():
+            return WriteFailure.CONFLICT
+        case NotFound() | Unserved():
+            return WriteFailure.GONE
+        case Invalid():
+            return WriteFailure.INVALID
+        case Refused():
+            return WriteFailure.REFUSED
+        case Throttled():
+            return WriteFailure.THROTTLED
+        case _:
+            return WriteFailure.FAILED

@@ -166,7 +166,8 @@ def _mutable_fields(record: EventRecord, *, instance: str) -> Json:
         "message": record.message,
         "count": record.count,
         "lastTimestamp": format_time(record.last_timestamp),
-        "reportingInstance": _truncate_instance(instance) or PROGRAM_NAME,
+        "reportingInstance": instance.encode()[:MAX_INSTANCE_BYTES].decode(errors="ignore")
+        or PROGRAM_NAME,
     }
     if record.count > 1:
         observed = format_micro_time(record.last_timestamp)
@@ -244,10 +245,6 @@ def _annotations(record: EventRecord) -> dict[str, str]:
     if record.announced is not None:
         annotations[ANNOUNCED_ANNOTATION] = encode_announced(record.announced)
     return annotations
-
-
-def _truncate_instance(instance: str) -> str:
-    return instance.encode()[:MAX_INSTANCE_BYTES].decode(errors="ignore")
 
 
 class SubjectAnnotation(msgspec.Struct, frozen=True):

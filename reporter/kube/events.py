@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from msgspec.structs import replace
 
-from reporter.kube.client import RestClient
+from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
 from reporter.kube.event_format import (
@@ -30,7 +30,6 @@ INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
 """The kinds of objects that our Events are about."""
 
 PAGE_SIZE = 500
-MERGE_PATCH = "application/merge-patch+json"
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +114,12 @@ class EventClient:
             elif event.has_our_source:
                 foreign.append(event)
         if foreign:
-            _log_foreign_events(foreign)
+            logger.info(
+                "ignoring %d Events of this source that cannot be continued, such as %s: %s",
+                len(foreign),
+                foreign[0].name,
+                foreign[0].why,
+            )
         return tuple(found)
 
     async def _list_raw(self, selector: str) -> AsyncIterator[msgspec.Raw]:
@@ -163,12 +167,3 @@ def _event_path(record: EventRecord) -> str:
 
 def _operation(verb: str, record: EventRecord) -> str:
     return f"{verb} event {event_namespace(record)}/{event_name(record)}"
-
-
-def _log_foreign_events(events: list[ForeignEvent]) -> None:
-    logger.info(
-        "ignoring %d Events of this source that cannot be continued, such as %s: %s",
-        len(events),
-        events[0].name,
-        events[0].why,
-    )

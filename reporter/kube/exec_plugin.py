@@ -210,7 +210,9 @@ def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
     authority = cluster.get("certificate-authority")
     if authority and "certificate-authority-data" not in info:
         with suppress(OSError):
-            info["certificate-authority-data"] = _base64(Path(authority).read_bytes())
+            info["certificate-authority-data"] = base64.b64encode(
+                Path(authority).read_bytes()
+            ).decode()
     for extension in cluster.get("extensions") or ():
         if extension.get("name") == f"{EXEC_GROUP}/exec":
             info["config"] = extension.get("extension")
@@ -261,7 +263,3 @@ def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatu
 
 def _env_variables(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {str(each["name"]): str(each.get("value") or "") for each in entries if "name" in each}
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -16,7 +16,7 @@ import msgspec
 from reporter.kube.client import ApiResponse, RestClient
 from reporter.kube.decoding import Json, decode_json, decode_response
 from reporter.kube.errors import NotFound
-from reporter.kube.lease_record import LeaseOwner, LeaseRecord
+from reporter.kube.lease_rules import LeaseOwner, LeaseRecord
 from reporter.model.times import format_micro_time, parse_time
 
 
@@ -53,7 +53,7 @@ def has_owner(source: bytes, owner: LeaseOwner) -> bool:
     Return whether the Lease has this owner. Raises msgspec.DecodeError for malformed references.
     """
     found = decode_json(_OWNED_OBJECT_DECODER, source).metadata.owner_references or []
-    return owner_reference(owner) in map(_to_json, found)
+    return owner_reference(owner) in msgspec.to_builtins(found)
 
 
 def with_owner(body: Json, owner: LeaseOwner) -> Json:
@@ -61,22 +61,11 @@ def with_owner(body: Json, owner: LeaseOwner) -> Json:
     metadata = body["metadata"]
     ours = owner_reference(owner)
     others = [
-        each for each in metadata.get("ownerReferences") or [] if not _is_same_owner(each, ours)
+        each
+        for each in metadata.get("ownerReferences") or []
+        if any(each.get(key) != ours[key] for key in ("apiVersion", "kind", "name"))
     ]
     return body | {"metadata": metadata | {"ownerReferences": [*others, ours]}}
-
-
-def _is_same_owner(one: Json, other: Json) -> bool:
-    return all(one.get(key) == other[key] for key in ("apiVersion", "kind", "name"))
-
-
-def _to_json(found: _LeaseOwnerReference) -> Json:
-    return {
-        "apiVersion": found.api_version,
-        "kind": found.kind,
-        "name": found.name,
-        "uid": found.uid,
-    }
 
 
 MAX_INT32 = 2**31 - 1

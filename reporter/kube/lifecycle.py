@@ -45,27 +45,18 @@ async def serve_until_stopped(
             " and --status-bind-address to free addresses, or to 0 to serve nothing"
         ) from err
     try:
-        await _run_until(stop, leadership, writers, others)
+        async with asyncio.TaskGroup() as group:
+            writing = [group.create_task(task, name=name) for name, task in writers]
+            electing = group.create_task(leadership.run(), name="elector")
+            rest = [group.create_task(task, name=name) for name, task in others]
+            try:
+                await stop.wait()
+                logger.info("stopping")
+            finally:
+                # The lease is released only after the last write has ended.
+                await stop_all(*writing)
+                await stop_all(electing)
+                await leadership.release()
+                await stop_all(*rest)
     finally:
         await server.stop()
-
-
-async def _run_until(
-    stop: asyncio.Event,
-    leadership: Elector | NoElection,
-    writers: Iterable[NamedTask],
-    others: Iterable[NamedTask],
-) -> None:
-    async with asyncio.TaskGroup() as group:
-        writing = [group.create_task(task, name=name) for name, task in writers]
-        electing = group.create_task(leadership.run(), name="elector")
-        rest = [group.create_task(task, name=name) for name, task in others]
-        try:
-            await stop.wait()
-            logger.info("stopping")
-        finally:
-            # The lease is released only after the last write has ended.
-            await stop_all(*writing)
-            await stop_all(electing)
-            await leadership.release()
-            await stop_all(*rest)

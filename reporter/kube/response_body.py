@@ -7,7 +7,7 @@ class BodyTooLargeError(Exception):
     """Raised for a body with more bytes than are accepted; the text says how many are."""
 
 
-async def read_body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+async def read_body(response: aiohttp.ClientResponse, max_bytes: int | None) -> bytes:
     """
     Return the body. Raises BodyTooLargeError, or what aiohttp raises for a connection that ends.
 
@@ -16,6 +16,6 @@ async def read_body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
-        if len(body) > max_bytes:
+        if max_bytes is not None and len(body) > max_bytes:
             raise BodyTooLargeError(f"more than {max_bytes} bytes")
     return bytes(body)

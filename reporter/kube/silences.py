@@ -10,11 +10,10 @@ from reporter.kinds.resource_kind import (
     ResourceKind,
     silence_fields,
 )
-from reporter.kube.client import RestClient
+from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_json
 from reporter.kube.errors import NotFound, Unreachable, Unserved
 from reporter.kube.paths import collection_path
-from reporter.kube.status_objects import MERGE_PATCH
 
 
 class _Meta(msgspec.Struct, rename="camel"):

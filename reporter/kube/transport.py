@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
@@ -18,7 +18,8 @@ from reporter.kube.decoding import Json
 from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.errors import Refused
 from reporter.kube.rest_config import RestConfig
-from reporter.process.server_time import OffsetBounds, ServerTime, parse_http_date
+from reporter.process.clock import Clock
+from reporter.process.server_time import ServerTime, parse_http_date
 from reporter.settings.errors import ConfigurationError
 
 
@@ -29,20 +30,6 @@ IMPERSONATE_USER = "Impersonate-User"
 """
 The header of the API server for --as of kubectl (Kubernetes documentation, User impersonation).
 """
-
-
-class ServerClock(Protocol):
-    """
-    The clock that the API server's answers correct.
-
-    *offset*: from `seconds`, which never jump, to Unix time.
-    """
-
-    offset: float
-
-    def seconds(self) -> float: ...
-
-    def correct(self, bounds: OffsetBounds) -> None: ...
 
 
 class RequestOptions(Struct, frozen=True):
@@ -73,7 +60,7 @@ class Transport:
         self,
         credentials: Credentials,
         connections: Connections,
-        clock: ServerClock | None,
+        clock: Clock | None,
         *,
         impersonated: str = "",
     ) -> None:

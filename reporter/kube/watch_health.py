@@ -88,7 +88,13 @@ class WatchHealth:
             self._store.set_watch_state(self._kind, NotSynced(why, refused, failing))
         self._failures += 1
         lasting = self._failures > 1 or isinstance(err, Refused | Invalid)
-        self._log_failure(logging.WARNING if lasting else logging.DEBUG, err, why)
+        summary = f"{type(err).__name__} {why if isinstance(err, Refused) else ''}"
+        if lasting and self._logged == summary:
+            return
+        level = logging.WARNING if lasting else logging.DEBUG
+        logger.log(level, "%s: not watched: %s (%s)", self._kind.group_resource, why, err)
+        if lasting:
+            self._logged = summary
 
     def record_unserved(self) -> None:
         self._listed = False
@@ -106,14 +112,6 @@ class WatchHealth:
         if self._logged != why:
             logger.warning("%s: not watched: %s", self._kind.group_resource, why)
         self._logged = why
-
-    def _log_failure(self, level: int, err: KubeError, why: str) -> None:
-        summary = f"{type(err).__name__} {why if isinstance(err, Refused) else ''}"
-        if level == logging.WARNING and self._logged == summary:
-            return
-        logger.log(level, "%s: not watched: %s (%s)", self._kind.group_resource, why, err)
-        if level == logging.WARNING:
-            self._logged = summary
 
 
 def describe_error(err: KubeError) -> str:

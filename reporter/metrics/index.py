@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypeAlias
 
 from reporter.evaluation.evaluation import Evaluation
-from reporter.evaluation.states import ReasonState, StateTracker
+from reporter.evaluation.states import ReasonState, shown_state
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 
@@ -48,18 +48,21 @@ class StateIndex:
     def __init__(self) -> None:
         self.rows: defaultdict[Row, Counter[str]] = defaultdict(Counter)
         self.subjects: defaultdict[Subject, Counter[str]] = defaultdict(Counter)
-        self._tracker = StateTracker()
+        self._evaluation = Evaluation()
         self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
 
     def update(self, evaluation: Evaluation) -> set[FindingKey]:
         """Return the keys that may have changed, without their items."""
         changed = set()
-        for key, state in self._tracker.update(evaluation, leading=True):
+        # Another thread than that of the passes counts, so it does not follow each of them.
+        for key in evaluation.changed_since(self._evaluation):
+            state = shown_state(evaluation, key, leading=True)
             names, pair = _names(evaluation, key, state), without_item(key)
             self._count(pair, self._items[pair].get(key.item, ()), -1)
             self._count(pair, names, 1)
             self._keep(pair, key.item, names)
             changed.add(pair)
+        self._evaluation = evaluation
         return changed
 
     def names_of(self, pair: FindingKey) -> Names:

@@ -12,6 +12,7 @@ from prometheus_client.core import Metric
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collector import StateCollector
@@ -117,10 +118,11 @@ class Metrics(ProcessMetrics):
         self._scrape_pages.count_pages = count_pages
         self._scrape_pages.page_ages = page_ages
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        self._evaluation = after
-        self._passes.observe(took.total_seconds())
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
+        self._evaluation = finished.evaluation
+        self._passes.observe(finished.took.total_seconds())
         self._last_pass.set_to_current_time()
+        return ()
 
     def count_write(self, result: str) -> None:
         self._writes.labels(result).inc()

@@ -82,7 +82,7 @@ def _with_unlisted(rollup: RollUp, cluster: ClusterRecord) -> Mapping[State, int
     """
     Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
     """
-    counts = rollup.known_set_counts
+    counts = rollup.count_sets()
     if cluster.has_all(Layer.MODELDEPLOYMENT):
         return counts
     return {**counts, State.UNKNOWN: max(counts.get(State.UNKNOWN, 0), 1)}

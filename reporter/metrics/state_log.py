@@ -2,13 +2,14 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.silence_texts import until_text
-from reporter.evaluation.states import ReasonState, StateTracker
+from reporter.evaluation.states import ReasonState
 from reporter.model.subjects import FindingKey
 
 
@@ -43,23 +44,19 @@ class StateChange(NamedTuple):
 
 
 class StateLog:
-    """
-    Compares each evaluation with what was logged last.
+    """Compares each pass with what was logged last."""
 
-    *leading*: returns whether this replica leads.
-    """
-
-    def __init__(self, leading: Callable[[], bool]) -> None:
-        self._leading = leading
-        self._tracker = StateTracker()
+    def __init__(self) -> None:
         self._logged: dict[FindingKey, ReasonState] = {}
         self._delayed: set[FindingKey] = set()
+        self._notes: Mapping[FindingKey, tuple[str, ...]] = {}
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
+        after = finished.evaluation
         keys_by_change: defaultdict[
             tuple[str, ReasonState | None, ReasonState | None], list[FindingKey]
         ] = defaultdict(list)
-        for key, new in self._changed_states(after):
+        for key, new in self._changed_states(finished):
             old = self._logged.get(key)
             if new != old and _is_briefly_unknown(key, after):
                 self._delayed.add(key)
@@ -71,17 +68,18 @@ class StateLog:
         for (reason, old, new), keys in keys_by_change.items():
             for why, grouped in _group_by_cause(keys, after):
                 _log_change(StateChange(reason, old, new, why), grouped)
-        _log_new_notes(before, after)
+        _log_new_notes(self._notes, after.notes)
+        self._notes = after.notes
+        return ()
 
     def _changed_states(
-        self, after: Evaluation
+        self, finished: FinishedPass
     ) -> Iterable[tuple[FindingKey, ReasonState | None]]:
         """
         Return the keys that may have changed in this pass, and those whose logging was delayed.
         """
-        changed = dict(self._tracker.update(after, leading=self._leading()))
         delayed, self._delayed = self._delayed, set()
-        return sorted({**{key: self._tracker.state(key) for key in delayed}, **changed}.items())
+        return [(key, finished.state(key)) for key in sorted(finished.changed | delayed)]
 
     def _remember(self, key: FindingKey, state: ReasonState | None) -> None:
         if state is None:
@@ -90,10 +88,12 @@ class StateLog:
             self._logged[key] = state
 
 
-def _log_new_notes(before: Evaluation, after: Evaluation) -> None:
-    for key in sorted(after.notes):
-        if before.notes.get(key) != after.notes[key]:
-            for note in after.notes[key]:
+def _log_new_notes(
+    before: Mapping[FindingKey, tuple[str, ...]], after: Mapping[FindingKey, tuple[str, ...]]
+) -> None:
+    for key in sorted(after):
+        if before.get(key) != after[key]:
+            for note in after[key]:
                 logger.warning("%s: %s", key.reason, note, extra=_log_fields(key))
 
 

@@ -16,22 +16,18 @@ from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
 from reporter.kinds.kaito import API_KEYS, APIKey
-from reporter.kinds.objects import Condition, namespace_key
+from reporter.kinds.objects import namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import (
-    CheckResult,
-    check_decoded,
-    check_served,
-    limit_to,
-    to_verdict,
-)
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import check_result
+from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
     check_observed_generation,
     check_observed_generations,
     exclude_deleting,
+    object_trouble,
     reason_text,
     with_condition,
 )
@@ -57,21 +53,19 @@ Names of Kubernetes objects have no capital letters and do not match.
 """
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    # Without the CRD, gateway auth is not installed: no trouble of this namespace.
-    results = [] if check_served(snapshot, API_KEYS) else _check_keys(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results)
-
-
-def _check_keys(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    if check_result.check_served(snapshot, API_KEYS):
+        # Without the CRD, gateway auth is not installed: no trouble of this namespace.
+        return
     namespace = request.subject.namespace
     keys = snapshot.by_index(API_KEYS, APIKey, namespace_key(namespace))
     if not any(map(is_owned_by_harness, keys)):
         yield _deleted_key_trouble(snapshot, namespace)
     for key in exclude_deleting(keys):
-        ref = ObjectRef(API_KEYS.group_resource, namespace, key.metadata.name)
-        yield limit_to(
-            check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
+        ref = API_KEYS.ref(namespace, key.metadata.name)
+        yield check_result.limit_to(
+            check_result.check_decoded(snapshot, API_KEYS, namespace, key.metadata.name)
             or _evaluate_key(key, request.parameters.well_when_false),
             ref,
         )
@@ -112,52 +106,28 @@ def _evaluate_key(key: APIKey, well_when_false: Iterable[str]) -> CheckResult | 
         # The harness's key is rotated before it expires. A key of a user's own may expire on purpose.
         if not is_owned_by_harness(key):
             return None
-        return _new_trouble(key, EXPIRED, TroubleKind.FAILED, "has expired")
+        return object_trouble(API_KEYS, key, EXPIRED, TroubleKind.FAILED, "has expired")
     conditions = [
-        c for c in key.status.conditions or () if not _has_negative_polarity(c, well_when_false)
+        condition
+        for condition in key.status.conditions or ()
+        if not any(word in condition.type for word in well_when_false)
     ]
     meta = key.metadata
     stale = check_observed_generations(conditions, meta, "APIKey")
     current = (c for c in conditions if not check_observed_generation(c, meta, "APIKey"))
-    false_conditions = sorted((c for c in current if c.status == "False"), key=_condition_type)
-    if false_conditions:
-        return _condition_trouble(key, false_conditions[0])
+    unmet = min(
+        (c for c in current if c.status == "False"), key=lambda each: each.type, default=None
+    )
+    if unmet is not None:
+        state = f"is not reconciled ({KEY_PATTERN.sub(REMOVED, reason_text(unmet))})"
+        trouble = object_trouble(API_KEYS, key, "NotReconciled", TroubleKind.FAILED, state)
+        trouble = with_condition(trouble, unmet, meta)
+        return replace(trouble, foreign_text=KEY_PATTERN.sub(REMOVED, trouble.foreign_text))
     if stale is not None:
         return stale
     if key.status.phase == "Pending" or not (key.status.phase or conditions):
-        return _new_trouble(key, "Pending", TroubleKind.STARTING, "is still Pending")
+        return object_trouble(API_KEYS, key, "Pending", TroubleKind.STARTING, "is still Pending")
     return None
-
-
-def _has_negative_polarity(condition: Condition, well_when_false: Iterable[str]) -> bool:
-    return any(word in condition.type for word in well_when_false)
-
-
-def _condition_type(condition: Condition) -> str:
-    return condition.type
-
-
-def _redact_keys(text: str) -> str:
-    return KEY_PATTERN.sub(REMOVED, text)
-
-
-def _condition_trouble(key: APIKey, condition: Condition) -> Trouble:
-    state = f"is not reconciled ({_redact_keys(reason_text(condition))})"
-    trouble = with_condition(
-        _new_trouble(key, "NotReconciled", TroubleKind.FAILED, state), condition, key.metadata
-    )
-    return replace(trouble, foreign_text=_redact_keys(trouble.foreign_text))
-
-
-def _new_trouble(key: APIKey, code: str, kind: TroubleKind, state: str) -> Trouble:
-    meta = key.metadata
-    return Trouble(
-        cause=Cause(ObjectRef(API_KEYS.group_resource, meta.namespace, meta.name), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"APIKey {meta.name}", "state": state},
-    )
 
 
 PROBE = Probe(

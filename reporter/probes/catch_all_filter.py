@@ -16,17 +16,11 @@ from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
 from reporter.kinds.objects import GATEWAY_NAME_LABEL, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.authorization import envoy_filter_trouble
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_decoded,
-    limit_to,
-    to_verdict,
-)
-from reporter.resources.conditions import absence_of, exclude_deleting
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import check_result
+from reporter.resources.check_result import CheckResult, Inconclusive
+from reporter.resources.conditions import absence_of, exclude_deleting, object_trouble
 from reporter.resources.gateways import find_gateways, is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
@@ -41,16 +35,8 @@ MAX_NAME_BYTES = 100
 """Limit of a quoted name in bytes."""
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(
-        snapshot,
-        request.key(),
-        _check_filters(snapshot, request),
-        requires=(ENVOY_FILTERS, GATEWAYS),
-    )
-
-
-def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict(ENVOY_FILTERS, GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     """
     Check the filters of a namespace that has a Gateway.
 
@@ -65,33 +51,27 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
         existing = {each.metadata.name for each in filters}
         for name in expected:
             if name not in existing:
-                yield limit_to(
-                    check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
-                    or _missing_trouble(snapshot, namespace, name),
-                    ObjectRef(ENVOY_FILTERS.group_resource, namespace, name),
+                ref = ENVOY_FILTERS.ref(namespace, name)
+                absence = absence_of(snapshot, ref)
+                missing = Trouble(
+                    cause=Cause(ref, "FilterNotFound"),
+                    kind=absence.trouble_kind,
+                    is_out=True,
+                    message_fields={"object": f"EnvoyFilter {name}", "state": absence.describe()},
                 )
+                undecodable = check_result.check_decoded(snapshot, ENVOY_FILTERS, namespace, name)
+                yield check_result.limit_to(undecodable or missing, ref)
     # A filter may be meant for a Gateway that does not belong to the harness, so all of them count.
     all_gateways = snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
     gateway_names = {each.metadata.name for each in all_gateways}
     for each in exclude_deleting(filters):
         if each.metadata.name in expected or is_owned_by_harness(each):
-            yield limit_to(
-                check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
+            yield check_result.limit_to(
+                check_result.check_decoded(snapshot, ENVOY_FILTERS, namespace, each.metadata.name)
                 or _selector_trouble(each, gateway_names, gateways)
                 or _rejected_trouble(each),
-                ObjectRef(ENVOY_FILTERS.group_resource, namespace, each.metadata.name),
+                ENVOY_FILTERS.ref(namespace, each.metadata.name),
             )
-
-
-def _missing_trouble(snapshot: Snapshot, namespace: str, name: str) -> Trouble:
-    ref = ObjectRef(ENVOY_FILTERS.group_resource, namespace, name)
-    absence = absence_of(snapshot, ref)
-    return Trouble(
-        cause=Cause(ref, "FilterNotFound"),
-        kind=absence.trouble_kind,
-        is_out=True,
-        message_fields={"object": f"EnvoyFilter {name}", "state": absence.describe()},
-    )
 
 
 def _selector_trouble(
@@ -111,7 +91,9 @@ def _selector_trouble(
     existing = abbreviate_list([gateway.metadata.name for gateway in gateways])
     quoted = truncate_bytes(sanitize(selected), MAX_NAME_BYTES)
     state = f'selects the pods of Gateway "{quoted}", which does not exist, and none of {existing}'
-    return envoy_filter_trouble(envoy_filter, "SelectsNothing", TroubleKind.DECLARED, state)
+    return object_trouble(
+        ENVOY_FILTERS, envoy_filter, "SelectsNothing", TroubleKind.DECLARED, state
+    )
 
 
 def _rejected_trouble(envoy_filter: EnvoyFilter) -> CheckResult | None:
@@ -125,21 +107,19 @@ def _rejected_trouble(envoy_filter: EnvoyFilter) -> CheckResult | None:
     if not errors:
         return None
     meta = envoy_filter.metadata
-    if 0 < _observed_generation(envoy_filter) < meta.generation:
+    # IstioStatus has the generation as a number or as a string.
+    observed = str(envoy_filter.status.observed_generation)
+    if observed.isdecimal() and 0 < int(observed) < meta.generation:
         return Inconclusive(f"status of EnvoyFilter {meta.name} is older than its spec")
     types = {f"{m.type.code or ''} {m.type.name or ''}".strip() for m in errors if m.type}
     why = truncate_bytes(sanitize(abbreviate_list([*types])), MAX_NAME_BYTES) or "no reason given"
-    return envoy_filter_trouble(
-        envoy_filter, "Rejected", TroubleKind.FAILED, f"is rejected by Istio's analysis ({why})"
+    return object_trouble(
+        ENVOY_FILTERS,
+        envoy_filter,
+        "Rejected",
+        TroubleKind.FAILED,
+        f"is rejected by Istio's analysis ({why})",
     )
-
-
-def _observed_generation(envoy_filter: EnvoyFilter) -> int:
-    """
-    Return the observed generation, 0 if unknown; IstioStatus has it as a number or as a string.
-    """
-    text = str(envoy_filter.status.observed_generation)
-    return int(text) if text.isdecimal() else 0
 
 
 PROBE = Probe(

@@ -6,31 +6,18 @@ them is wrong, or KAITO does not look any more.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.kinds.core import NAMESPACES, PODS, Pod
+from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, limit_to, to_verdict
-from reporter.resources.conditions import (
-    check_observed_generation,
-    describe_condition,
-    transition_time,
-    with_condition,
-)
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    pods_of_workspace,
-    workspace_ref,
-)
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import conditions, inference_sets
+from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.machines import TRANSIENT_REASONS
 from reporter.resources.replicas import ModelReplica
 from reporter.resources.workspaces import (
@@ -45,28 +32,22 @@ HARMLESS_REASONS = TRANSIENT_REASONS | NODE_PRESSURE_REASONS | {INFERENCE_PENDIN
 """Reasons that state no failure of the pods: KAITO waits, or it speaks of the node."""
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_workspaces(snapshot, request))]
-
-
-def _check_workspaces(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    if get_inference_set(snapshot, subject) is None:
+    if inference_sets.get_inference_set(snapshot, subject) is None:
         return
     failed = [
         (workspace, inference)
-        for workspace in find_workspaces(snapshot, subject)
+        for workspace in inference_sets.find_workspaces(snapshot, subject)
         if (inference := find_condition(workspace.status.conditions, INFERENCE_READY)) is not None
-        and _states_failure(inference)
+        and inference.status == "False"
+        and (inference.reason or "") not in HARMLESS_REASONS
     ]
-    pods = find_model_pods(snapshot, subject) if failed else ()
+    pods = inference_sets.find_model_pods(snapshot, subject) if failed else ()
     for workspace, inference in failed:
-        replica = ModelReplica(workspace, pods_of_workspace(pods, workspace))
-        yield limit_to(_evaluate_replica(replica, inference), workspace_ref(workspace))
-
-
-def _states_failure(inference: Condition) -> bool:
-    return inference.status == "False" and (inference.reason or "") not in HARMLESS_REASONS
+        replica = ModelReplica(workspace, inference_sets.pods_of_workspace(pods, workspace))
+        yield limit_to(_evaluate_replica(replica, inference), WORKSPACES.ref_to(workspace))
 
 
 def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResult | None:
@@ -80,29 +61,27 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
         return None
     workspace = replica.workspace
     meta = workspace.metadata
-    stale = check_observed_generation(inference, meta, "Workspace")
+    stale = conditions.check_observed_generation(inference, meta, "Workspace")
     if stale is not None:
         return stale
-    ready = "its model pod is" if len(pods) == 1 else f"all its {len(pods)} model pods are"
+    are_ready = "its model pod is" if len(pods) == 1 else f"all its {len(pods)} model pods are"
     trouble = Trouble(
-        cause=Cause(workspace_ref(workspace), "Contradicted"),
+        cause=Cause(WORKSPACES.ref_to(workspace), "Contradicted"),
         kind=TroubleKind.LOST,
         object_created_at=meta.creation_timestamp,
         message_fields={
             "object": f"Workspace {meta.name}",
-            "state": describe_condition(inference),
-            "pods": f"{ready} Ready",
+            "state": conditions.describe_condition(inference),
+            "pods": f"{are_ready} Ready",
         },
     )
-    stated = with_condition(trouble, inference, meta)
+    stated = conditions.with_condition(trouble, inference, meta)
     # They disagree since the later of both: a word that the pods made true for hours is no older trouble.
-    moments = [stated.since, *(_ready_since(pod) for pod in pods)]
+    ready_pods = [
+        (ready, pod.metadata) for pod in pods if (ready := pod.status.condition("Ready"))
+    ]
+    moments = [stated.since, *(conditions.transition_time(*each) for each in ready_pods)]
     return replace(stated, since=max(filter(None, moments), default=None))
-
-
-def _ready_since(pod: Pod) -> datetime | None:
-    ready = pod.status.condition("Ready")
-    return transition_time(ready, pod.metadata) if ready is not None else None
 
 
 PROBE = Probe(

@@ -11,18 +11,9 @@ from msgspec import Struct
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, Namespace
+from reporter.model import verdicts
 from reporter.model.enums import TroubleKind
 from reporter.model.observations import CRDS_RESOURCE, CRDPresence
-from reporter.model.verdicts import (
-    Active,
-    Cause,
-    Clear,
-    InvolvedObject,
-    ObjectRef,
-    Trouble,
-    Unknown,
-    Verdict,
-)
 from reporter.probes.probe import Probe, ProbeRequest
 from reporter.resources.conditions import absence_of
 from reporter.snapshot.snapshot import Snapshot
@@ -50,43 +41,41 @@ class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     required: tuple[RequiredCRD, ...]
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[verdicts.Verdict]:
     # Those that depend on a namespace come last: without namespaces the others are known all the same.
-    for required in sorted(request.parameters.required, key=_depends_on_namespace):
+    for required in sorted(
+        request.parameters.required, key=lambda each: bool(each.with_namespace_flag)
+    ):
         if not required.with_flag or request.flags[required.with_flag]:
             yield from _evaluate_crd(snapshot, required, request)
 
 
-def _depends_on_namespace(required: RequiredCRD) -> bool:
-    return bool(required.with_namespace_flag)
-
-
 def _evaluate_crd(
     snapshot: Snapshot, required: RequiredCRD, request: ProbeRequest
-) -> Iterable[Verdict]:
+) -> Iterable[verdicts.Verdict]:
     key, presence = request.key(required.crd), snapshot.presence(required.crd)
     if required.with_namespace_flag and not _is_served(presence, required):
         not_listed = snapshot.why_not_synced(NAMESPACES)
         namespace = request.flags[required.with_namespace_flag]
-        ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
+        ref = NAMESPACES.ref("", namespace)
         is_absent = snapshot.get(NAMESPACES, Namespace, "", namespace) is None
         # One that was deleted while the reporter watched is missed, with its Deployments.
         if not not_listed and is_absent and not absence_of(snapshot, ref).was_deleted:
             return
         if not_listed:
-            yield Unknown(key, f"{required.crd}: {not_listed}")
+            yield verdicts.Unknown(key, f"{required.crd}: {not_listed}")
             return
     if not presence.is_known:
         why = presence.why_unknown or "one answer of discovery lacks it, a second is awaited"
-        yield Unknown(key, f"{required.crd}: {why}")
+        yield verdicts.Unknown(key, f"{required.crd}: {why}")
     elif _is_served(presence, required):
-        yield Clear(key)
+        yield verdicts.Clear(key)
     else:
-        uid = snapshot.deleted_uids.get(_crd_ref(required), "")
-        involved = InvolvedObject(
+        uid = snapshot.deleted_uids.get(verdicts.ObjectRef(CRDS_RESOURCE, "", required.crd), "")
+        involved = verdicts.InvolvedObject(
             "apiextensions.k8s.io/v1", "CustomResourceDefinition", required.crd, uid
         )
-        yield Active(key, (_missing_trouble(presence, required),), involved)
+        yield verdicts.Active(key, (_missing_trouble(presence, required),), involved)
 
 
 def _is_served(presence: CRDPresence, required: RequiredCRD) -> bool:
@@ -94,7 +83,7 @@ def _is_served(presence: CRDPresence, required: RequiredCRD) -> bool:
     return bool(set(required.versions) & set(served)) if required.versions else bool(served)
 
 
-def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
+def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> verdicts.Trouble:
     if presence.versions:
         code = "VersionNotServed"
         state = (
@@ -104,8 +93,8 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
     else:
         code = "Removed" if presence.ever_served else "NotInstalled"
         state = "was removed" if presence.ever_served else "is not installed"
-    return Trouble(
-        cause=Cause(_crd_ref(required), code),
+    return verdicts.Trouble(
+        cause=verdicts.Cause(verdicts.ObjectRef(CRDS_RESOURCE, "", required.crd), code),
         kind=(
             TroubleKind.LOST if presence.was_served(required.versions) else TroubleKind.DECLARED
         ),
@@ -113,10 +102,6 @@ def _missing_trouble(presence: CRDPresence, required: RequiredCRD) -> Trouble:
         since=presence.since,
         message_fields={"object": f"CRD {required.crd}", "state": state, "chart": required.chart},
     )
-
-
-def _crd_ref(required: RequiredCRD) -> ObjectRef:
-    return ObjectRef(CRDS_RESOURCE, "", required.crd)
 
 
 PROBE = Probe(

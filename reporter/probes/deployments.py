@@ -8,15 +8,10 @@ from msgspec.structs import replace
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Namespace
-from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import (
-    Inconclusive,
-    check_decoded,
-    involved_namespace,
-    open_objects,
-    partial_notes,
-)
+from reporter.resources import check_result
+from reporter.resources.check_result import Inconclusive
 from reporter.resources.components import (
     ComponentSpec,
     LocatedDeployment,
@@ -27,7 +22,6 @@ from reporter.resources.components import (
 from reporter.resources.deployments import (
     DEPLOYMENT_CODES,
     check_deployment,
-    deployment_ref,
     missing_deployment_trouble,
 )
 from reporter.snapshot.snapshot import Snapshot
@@ -52,23 +46,22 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         notes += [located.note] if located.note else []
         result = _evaluate_component(snapshot, component, located)
         if isinstance(result, Inconclusive):
-            inconclusive.append(replace(result, objects=_cause_objects(located)))
+            # Every object that may be the cause of the component's trouble.
+            places = [
+                (each.metadata.namespace, each.metadata.name) for each in located.deployments
+            ]
+            refs = [DEPLOYMENTS.ref(*at) for at in ((located.namespace, located.name), *places)]
+            inconclusive.append(replace(result, objects=frozenset(refs)))
         else:
             troubles += result
     why = inconclusive[0].why if inconclusive else ""
     if not troubles:
         yield Unknown(request.key(), why) if why else Clear(request.key(), tuple(notes))
         return
-    involved = involved_namespace(snapshot, troubles[0].cause.object.namespace)
-    notes += partial_notes(why)
-    open_ = open_objects(inconclusive)
+    involved = check_result.involved_namespace(snapshot, troubles[0].cause.object.namespace)
+    notes += check_result.partial_notes(why)
+    open_ = check_result.open_objects(inconclusive)
     yield Active(request.key(), tuple(troubles), involved, tuple(notes), why, open_)
-
-
-def _cause_objects(located: LocatedDeployment) -> frozenset[ObjectRef]:
-    """Return every object that may be the cause of a component's trouble."""
-    found = (deployment_ref(d.metadata.namespace, d.metadata.name) for d in located.deployments)
-    return frozenset((deployment_ref(located.namespace, located.name), *found))
 
 
 def _evaluate_component(
@@ -99,7 +92,7 @@ def _evaluate_missing(
     if component.optional:
         return ()
     namespace, name = located.namespace, located.name
-    undecodable = check_decoded(snapshot, DEPLOYMENTS, namespace, name)
+    undecodable = check_result.check_decoded(snapshot, DEPLOYMENTS, namespace, name)
     if undecodable is not None:
         return undecodable
     if component.absent_with_namespace and not located.was_deleted:

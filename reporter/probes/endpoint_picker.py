@@ -10,18 +10,16 @@ from collections.abc import Iterable, Sequence
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Pod
-from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS, InferencePool
+from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, inference_set_key, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, limit_to, to_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
     DEPLOYMENT_CODES,
-    deployment_ref,
     evaluate_deployment,
     missing_deployment_trouble,
     replica_failure,
@@ -38,11 +36,9 @@ from reporter.resources.routes import (
 from reporter.snapshot.snapshot import Snapshot
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_pickers(snapshot, request.subject))]
-
-
-def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []
     # Following the routes costs more, and finds only pools that a chart named differently.
@@ -50,7 +46,9 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
         find_pools(snapshot, subject, ())
         or find_pools(snapshot, subject, find_routes(snapshot, subject))
     )
-    names = sorted({name for name in map(_picker_name, pools) if name})
+    # The chart gives the Service of a picker the name of its Deployment.
+    pickers = (pool.spec.endpoint_picker_ref for pool in pools)
+    names = sorted({picker.name for picker in pickers if picker is not None and picker.name})
     if names:
         return [_check_picker(snapshot, subject, name) for name in names]
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
@@ -60,16 +58,6 @@ def _check_pickers(snapshot: Snapshot, subject: Subject) -> Iterable[CheckResult
     return [_evaluate_picker(snapshot, subject, default, unused)]
 
 
-def _picker_name(pool: InferencePool) -> str:
-    """
-    Return the Service in a pool's endpointPickerRef, empty if the pool has none.
-
-    The chart gives the Service the name of its Deployment.
-    """
-    picker = pool.spec.endpoint_picker_ref
-    return picker.name if picker is not None else ""
-
-
 def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResult | None:
     """Check an endpoint picker that a pool refers to."""
     deployment = _find_deployment(snapshot, subject, name)
@@ -77,7 +65,7 @@ def _check_picker(snapshot: Snapshot, subject: Subject, name: str) -> CheckResul
         return _evaluate_picker(snapshot, subject, name, deployment)
     # A Service of another name may belong to a picker that is no Deployment of this chart.
     default = f"{subject.name}{ENDPOINT_PICKER_SUFFIX}"
-    was_deleted = absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted
+    was_deleted = absence_of(snapshot, DEPLOYMENTS.ref(subject.namespace, name)).was_deleted
     labelled = [
         ref for ref in find_deleted_parts(snapshot, subject, DEPLOYMENTS) if ref.name != default
     ]
@@ -104,7 +92,7 @@ def _deleted_with_pool_trouble(
     pickers = [ref for ref in deleted if had_pool or ref.name == default]
     if not pickers:
         return None
-    ref = deployment_ref(subject.namespace, default)
+    ref = DEPLOYMENTS.ref(subject.namespace, default)
     name = default if ref in pickers else pickers[-1].name
     return missing_deployment_trouble(subject.namespace, name, was_deleted=True)
 
@@ -116,7 +104,7 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
     Once a Deployment of the Service's name was there, one with the label is not the picker.
     """
     by_name = snapshot.get(DEPLOYMENTS, Deployment, subject.namespace, name)
-    if by_name or absence_of(snapshot, deployment_ref(subject.namespace, name)).was_deleted:
+    if by_name or absence_of(snapshot, DEPLOYMENTS.ref(subject.namespace, name)).was_deleted:
         return by_name
     by_label = snapshot.by_index(
         DEPLOYMENTS, Deployment, inference_set_key(subject.namespace, subject.name)
@@ -125,23 +113,22 @@ def _find_deployment(snapshot: Snapshot, subject: Subject, name: str) -> Deploym
 
 
 def _evaluate_picker(
-    snapshot: Snapshot, subject: Subject, name: str, deployment: Deployment
+    snapshot: Snapshot, subject: Subject, name: str, picker: Deployment
 ) -> CheckResult | None:
-    """Evaluate a Deployment that was found by *name* or by its label."""
-    result = _evaluate_replicas(snapshot, deployment)
-    names = {name, deployment.metadata.name} if result is not None else set()
-    return limit_to(result, *(deployment_ref(subject.namespace, each) for each in names))
+    """
+    Evaluate a Deployment that was found by *name* or by its label.
 
-
-def _evaluate_replicas(snapshot: Snapshot, picker: Deployment) -> CheckResult | None:
-    """Evaluate a picker's Deployment; replicas that wait beside a Ready one are no trouble."""
+    Replicas that wait beside a Ready one are no trouble.
+    """
     meta, status = picker.metadata, picker.status
     pods = snapshot.by_index(PODS, Pod, workload_key(meta.namespace, meta.name))
     is_current = status.observed_generation >= meta.generation
     is_serving = picker.desired_replicas and is_current and status.ready_replicas
     if is_serving and replica_failure(picker) is None and not _has_hard_error(picker, pods):
         return None
-    return with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
+    result = with_lost_nodes(evaluate_deployment(picker, pods), snapshot, pods)
+    names = {name, meta.name} if result is not None else set()
+    return limit_to(result, *(DEPLOYMENTS.ref(subject.namespace, each) for each in names))
 
 
 def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:

@@ -1,43 +1,87 @@
-"""Build a probe of engines from the parts in which these probes differ."""
+"""
+The part that the reasons of engines share: what they read, and the troubles of a set's Ready pods.
+"""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.kinds.core import NAMESPACES, PODS
+from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.enums import DetailSource
-from reporter.model.verdicts import Clear, Verdict
-from reporter.probes.engine_check import (
-    EngineCheck,
-    EngineParameters,
-    EngineRules,
-    are_well,
-    find_pod_engines,
-)
-from reporter.probes.engine_troubles import (
-    Extent,
-    TroubleText,
-    engine_results,
-    has_trouble,
-)
+from reporter.model.enums import DetailSource, TroubleKind
+from reporter.model.verdicts import Cause, Clear, Trouble, Verdict
+from reporter.probes import engine_view
+from reporter.probes.engine_view import EngineColumns, EngineOutcome, EngineTrouble, EngineUnknown
 from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import to_verdict
+from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.resources.downloads import SCRAPE_TOLERANCE
-from reporter.resources.engine_view import EngineColumns, EngineOutcome, EngineView, engine_columns
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
 from reporter.resources.replicas import DEGRADED
 from reporter.scrape.columns import Column
-from reporter.scrape.engine_keeper import EngineKeeper
+from reporter.scrape.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.scrape.page_rows import POD_ROW
+from reporter.scrape.samples import ScrapeHistory
 from reporter.scrape.scrapes import Scrape
-from reporter.scrape.spans import Span
+from reporter.scrape.spans import MAX_PAGES, Span
+from reporter.snapshot.loading import NOT_READ, has_page, is_serving
 from reporter.snapshot.scrape_targets import READY
 from reporter.snapshot.snapshot import Snapshot
+
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
+Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
+Pages: TypeAlias = Annotated[
+    float, Meta(ge=0, le=MAX_PAGES, extra={"is": f"a number from 0 to {MAX_PAGES}"})
+]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
+
+
+# Not brief: a pod without an address is never read.
+NOT_READ_YET = EngineUnknown("its page was not read yet")
+IN_HOST_NETWORK = EngineUnknown(NOT_READ)
+NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model server")
+TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
+
+WELL = "well"
+"""The gist of a page that was read and has engines, each without trouble."""
+
+HIGHEST = frozenset({"lasted", "usage"})
+"""The numbers of which that of the worst engine is given; of the others the sum of all."""
+
+MAX_NAMES = 8
+"""The engines of a pod that a message names."""
+
+
+class EngineParameters(
+    Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    rename="kebab",
+    kw_only=True,
+    cache_hash=True,
+):
+    """
+    The parameters of every probe of engines. The hash is kept, as each pass looks checks up by them.
+    """
+
+    interval_flag: str = "scrape-interval-seconds"
+    port_flag: str = "weight-download-metric-port"
+    families: engine_view.EngineFamilies = field(default_factory=engine_view.EngineFamilies)
+    window_seconds: Seconds = 300
+
+    @property
+    def kept_pages(self) -> int:
+        """The number of pages that are kept, if these reach further back than the window."""
+        return 0
+
+
+Rule: TypeAlias = Callable[[engine_view.EngineView, EngineColumns, Any], EngineOutcome]
+"""Evaluates one engine by the parameters of a reason."""
 
 
 def request_gauges(columns: EngineColumns) -> tuple[Column, ...]:
@@ -47,20 +91,20 @@ def request_gauges(columns: EngineColumns) -> tuple[Column, ...]:
 # Two probes with equal parts are not the same; to compare them by identity is also cheaper.
 class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
     """
-    The parts of one probe of engines.
+    One row of the table of engine reasons: the parts in which their probes differ.
 
-    *codes*: its cause codes, worst first. *rules*: makes its rules of the columns, the parameters, and
-    the seconds between two pages for which a pod counts as observed. *marks*: see `EngineCheck`.
-    *describe*: describes the numbers of a cause code. *participle*: of an engine with this trouble, if
-    that of some engines differs from that of all. *more_fields*: what renders further message fields,
-    by name, called only if there is trouble. *kinds_by_source*: see `ProbeSpec`.
+    *codes*: its cause codes, worst first. *reads*: the columns that the rule reads. *marks*: those of
+    which a row has at least one if it is of an engine. *describe*: describes the numbers of a cause
+    code. *participle*: of an engine with this trouble, if that of some engines differs from that of
+    all. *more_fields*: what renders further message fields, by name, called only if there is trouble.
+    *kinds_by_source*: see `ProbeSpec`.
     """
 
     name: str
     parameters_type: type[EngineParameters]
     codes: tuple[str, ...]
-    rules: Callable[[EngineColumns, Any, float], EngineRules]
-    evaluate_engine: Callable[[EngineView, Any], EngineOutcome]
+    reads: Callable[[EngineColumns], tuple[Column, ...]]
+    rule: Rule
     describe: Callable[[str, Mapping[str, float]], str]
     marks: Callable[[EngineColumns], tuple[Column, ...]] = request_gauges
     participle: str = ""
@@ -95,36 +139,63 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         inference_set = get_inference_set(snapshot, subject) if self.participle else None
         pods = find_model_pods(snapshot, subject)
         check = self.check_of(request.parameters, request.flags)
-        if are_well(snapshot, pods, check):
+        if check.are_well(snapshot, pods):
             return [Clear(request.key())]
-        found = list(find_pod_engines(snapshot, pods, check))
+        found = list(check.find_pod_engines(snapshot, pods))
         extent: Extent | None = None
         fields: dict[str, str] = {}
         if self.participle:
             wanted = inference_set.desired_replicas if inference_set is not None else 1
             extent = Extent.of(found, wanted=wanted)
             fields["extent"] = extent.describe(self.participle)
-        if has_trouble(found):
-            fields |= {
-                name: render(snapshot, request) for name, render in self.more_fields.items()
-            }
-        text = TroubleText(self.codes, self.describe, fields)
-        return [to_verdict(snapshot, request.key(), engine_results(found, text, extent))]
+        if any(each.troubled for each in found):
+            more = self.more_fields.items()
+            fields |= {name: render(snapshot, request) for name, render in more}
+        results = _results(found, lambda pod: self._trouble(pod, fields, extent))
+        return [to_verdict(snapshot, request.key(), results)]
 
-    def check_of(self, parameters: EngineParameters, flags: Mapping[str, str]) -> EngineCheck:
-        interval, port = flags[parameters.interval_flag], flags[parameters.port_flag]
-        return _make_check(self, parameters, interval, port)
+    def _trouble(
+        self, pod: "PodEngines", fields: Mapping[str, str], extent: "Extent | None"
+    ) -> Trouble:
+        """
+        Return the trouble of a pod; with *extent* that of some engines differs from that of all.
+        """
+        meta, troubled = pod.pod.metadata, pod.troubled
+        code = min((each.code for each in troubled.values()), key=self.codes.index)
+        numbers: dict[str, float] = {}
+        for name in {name for each in troubled.values() for name in each.numbers}:
+            values = [each.numbers.get(name, 0.0) for each in troubled.values()]
+            numbers[name] = max(values) if name in HIGHEST else sum(values)
+        ref = PODS.ref(meta.namespace, meta.name)
+        return Trouble(
+            cause=Cause(ref, extent.cause_code(code) if extent is not None else code),
+            # The window is the hold.
+            kind=TroubleKind.LOST,
+            is_out=extent is not None and extent.is_out,
+            begins=any(each.begins for each in troubled.values()),
+            object_created_at=meta.creation_timestamp,
+            message_fields={
+                **fields,
+                "pod": meta.name,
+                "place": _place(meta.name, list(troubled)),
+                "state": self.describe(code, numbers),
+            },
+        )
+
+    def check_of(self, parameters: EngineParameters, flags: Mapping[str, str]) -> "EngineCheck":
+        return _make_check(self, parameters, flags[parameters.port_flag])
 
     def build_scrape(self, parameters: EngineParameters, flags: Mapping[str, str]) -> Scrape:
         """Build the request for the check's columns of Ready pods."""
         check = self.check_of(parameters, flags)
-        columns = tuple(dict.fromkeys((*check.marks, *check.rules.kept_columns)))
+        columns = tuple(dict.fromkeys((*check.marks, *self.reads(check.columns))))
         interval, pages = float(flags[parameters.interval_flag]), parameters.kept_pages
-        seconds = max(check.rules.window, pages * interval)
+        seconds = max(parameters.window_seconds, pages * interval)
         keeper = EngineKeeper(
             columns,
             (Span.of(seconds, pages=pages),),
-            max_gap=_max_gap(interval),
+            # The longest distance of two pages between which a pod counts as observed.
+            max_gap=timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE,
         )
         families = dict.fromkeys(name for column in columns for name in column.families)
         return Scrape(
@@ -138,20 +209,145 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def _make_check(
-    probe: EngineProbe, parameters: EngineParameters, interval: str, port: str
-) -> EngineCheck:
+def _make_check(probe: EngineProbe, parameters: EngineParameters, port: str) -> "EngineCheck":
+    """Make a check once for all subjects, as its gist is looked up by identity."""
+    columns = engine_view.engine_columns(parameters.families)
+    marks = probe.marks(columns)
+    return EngineCheck(probe.rule, parameters, columns, marks, f"engines:{int(port)}")
+
+
+class EngineCheck(Struct, frozen=True):
     """
-    Make a check once for all subjects, as its gist is looked up by identity.
-
-    *interval* and *port* are values of flags.
+    One check of every engine of a pod. *history_name*: the history that it reads.
     """
-    columns = engine_columns(parameters.families)
-    rules = probe.rules(columns, parameters, _max_gap(float(interval)).total_seconds())
-    name = f"engines:{int(port)}"
-    return EngineCheck(rules, probe.evaluate_engine, probe.marks(columns), name)
+
+    rule: Rule
+    parameters: EngineParameters
+    columns: EngineColumns
+    marks: tuple[Column, ...]
+    history_name: str
+
+    def outcomes(self, history: ScrapeHistory) -> tuple[tuple[str, EngineOutcome], ...]:
+        """
+        Return the outcome of each engine by its name; empty without a page of a model server.
+        """
+        if history.engines is None:
+            return ()
+        views = engine_view.engine_views(history.engines, self.marks)
+        found = tuple(
+            [(view.name, self.rule(view, self.columns, self.parameters)) for view in views]
+        )
+        return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
+
+    def gist(self, history: ScrapeHistory) -> object:
+        """Return what of a history changes a verdict, so that other pages cause no evaluation."""
+        failure, outcomes = history.last_failure, self.outcomes(history)
+        if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
+            return WELL
+        why = failure.why if failure is not None else ""
+        return why, tuple((name, engine_view.gist_of(outcome)) for name, outcome in outcomes)
+
+    def are_well(self, snapshot: Snapshot, pods: Iterable[Pod]) -> bool:
+        """
+        Return whether `find_pod_engines` finds neither trouble nor anything unknown.
+
+        A full pass asks this of each pod, so it looks up what was found when the page was read, and
+        checks last if the pod counts.
+        """
+        name, gist = self.history_name, self.gist
+        for pod in pods:
+            if snapshot.scrape_gist(pod, name, gist) != WELL and is_serving(pod):
+                return False
+        return True
+
+    def find_pod_engines(self, snapshot: Snapshot, pods: Iterable[Pod]) -> Iterator["PodEngines"]:
+        """
+        Find the engines of the Ready ones of *pods*, each evaluated alone, so that none hides.
+        """
+        for pod in filter(is_serving, pods):
+            history = snapshot.scrape_history(pod, self.history_name)
+            if not has_page(pod):
+                yield PodEngines(pod, unknown=IN_HOST_NETWORK)
+            elif history is None:
+                yield PodEngines(pod, unknown=NOT_READ_YET)
+            elif history.last_failure is not None:
+                yield PodEngines(pod, unknown=EngineUnknown(history.last_failure.why))
+            else:
+                outcomes = self.outcomes(history)
+                yield PodEngines(pod, outcomes, unknown=None if outcomes else NO_MODEL_SERVER)
 
 
-def _max_gap(interval: float) -> timedelta:
-    """Return the longest distance of two pages between which a pod counts as observed."""
-    return timedelta(seconds=2 * interval) + SCRAPE_TOLERANCE
+class PodEngines(Struct, frozen=True):
+    """A Ready pod and its engines; *unknown*: why none of them can be evaluated now."""
+
+    pod: Pod
+    outcomes: tuple[tuple[str, EngineOutcome], ...] = ()
+    unknown: EngineUnknown | None = None
+
+    @property
+    def troubled(self) -> Mapping[str, EngineTrouble]:
+        """
+        The engines of which trouble begins, if there are any: of others it may never have begun.
+        """
+        found = {name: each for name, each in self.outcomes if isinstance(each, EngineTrouble)}
+        return {name: each for name, each in found.items() if each.begins} or found
+
+
+class Extent(Struct, frozen=True):
+    """
+    The number of engines of the set's Ready pods with the trouble. *wanted*: replicas of the set.
+    """
+
+    troubled: int
+    total: int
+    wanted: int
+
+    @classmethod
+    def of(cls, pods: Sequence[PodEngines], *, wanted: int) -> "Extent":
+        """Count the engines; a pod that cannot be evaluated counts as one without trouble."""
+        total = sum(max(len(each.outcomes), 1) for each in pods)
+        return cls(sum(len(each.troubled) for each in pods), total, wanted)
+
+    @property
+    def is_out(self) -> bool:
+        return self.troubled == self.total
+
+    def cause_code(self, code: str) -> str:
+        return code if self.is_out else f"{DEGRADED}.{code}"
+
+    def describe(self, participle: str) -> str:
+        """Return the beginning of a message; empty for the engine of the only replica."""
+        if self.total == 1:
+            return f"unavailable, the only Ready engine is {participle}: " * (self.wanted > 1)
+        if self.is_out:
+            return f"unavailable, all {self.total} engines are {participle}: "
+        verb = "is" if self.troubled == 1 else "are"
+        return f"degraded, {self.troubled} of {self.total} engines {verb} {participle}: "
+
+
+def _results(
+    pods: Iterable[PodEngines], trouble_of: Callable[[PodEngines], Trouble]
+) -> Iterator[CheckResult]:
+    for each in pods:
+        name = each.pod.metadata.name
+        if each.unknown is not None:
+            yield _inconclusive(f"pod {name}", each.unknown)
+            continue
+        if each.troubled:
+            yield trouble_of(each)
+        for engine, outcome in each.outcomes:
+            if isinstance(outcome, EngineUnknown):
+                yield _inconclusive(_place(name, [engine]), outcome)
+
+
+def _inconclusive(place: str, unknown: EngineUnknown) -> Inconclusive:
+    return Inconclusive(f"{place}: {unknown.why}", is_brief=unknown.is_brief)
+
+
+def _place(pod: str, engines: Sequence[str]) -> str:
+    """Name the engines of a pod; a server without an engine label is named by its pod alone."""
+    names = sorted((each for each in engines if each), key=lambda each: (len(each), each))
+    if not names:
+        return f"pod {pod}"
+    shown = ", ".join(names[:MAX_NAMES]) + (" and more" if len(names) > MAX_NAMES else "")
+    return f"engine{'s' if len(names) > 1 else ''} {shown} of pod {pod}"

@@ -24,23 +24,16 @@ from reporter.kinds.istio import (
 from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.authorization import (
-    PROVIDER_NOT_FOUND,
-    auth_backend_trouble,
-    find_provider_policies,
-    find_provider_troubles,
-)
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import authorization
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     check_served,
-    to_verdict,
 )
 from reporter.resources.components import (
     ComponentSpec,
-    LocatedDeployment,
     locate_component,
 )
 from reporter.resources.conditions import absence_of, exclude_deleting, with_detail
@@ -63,13 +56,13 @@ ISTIO_NAMESPACE_FLAG = "istio-namespace"
 """The flag with the namespace of istiod and its MeshConfig."""
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    detail = find_provider_troubles(
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    detail = authorization.find_provider_troubles(
         snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
     )
     unwatched = next(iter(request.unwatched.values()), "")
-    results = with_detail(_check_filters(snapshot, request), detail, unwatched=unwatched)
-    yield to_verdict(snapshot, request.key(), results)
+    return with_detail(_check_filters(snapshot, request), detail, unwatched=unwatched)
 
 
 def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
@@ -81,16 +74,13 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     expected = [each for each in filters if each.metadata.name in parameters.filters]
     if not expected and not any(each.spec.authorizes for each in filters):
         return [_missing_filter_trouble(snapshot, namespace, parameters)]
-    backends = _locate_backends(snapshot, request)
-    return [auth_backend_trouble(snapshot, each, backends) for each in exclude_deleting(expected)]
-
-
-def _locate_backends(snapshot: Snapshot, request: ProbeRequest) -> Sequence[LocatedDeployment]:
-    """Return the locations of gateway auth's components, also of those that do not exist."""
-    located = (
-        locate_component(snapshot, each, request.flags) for each in request.parameters.backends
-    )
-    return [each for each in located if each is not None]
+    # Of the components of gateway auth also those that do not exist.
+    located = (locate_component(snapshot, each, request.flags) for each in parameters.backends)
+    backends = [each for each in located if each is not None]
+    return [
+        authorization.auth_backend_trouble(snapshot, each, backends)
+        for each in exclude_deleting(expected)
+    ]
 
 
 # ---------------------------------------------------------------- no filter
@@ -109,11 +99,9 @@ def _missing_filter_trouble(
     if not_listed:
         return Inconclusive(not_listed)
     keys = _api_key_names(snapshot, namespace)
-    if not keys or find_provider_policies(snapshot, namespace):
+    if not keys or authorization.find_provider_policies(snapshot, namespace):
         return None
-    refs = [
-        ObjectRef(ENVOY_FILTERS.group_resource, namespace, name) for name in parameters.filters
-    ]
+    refs = [ENVOY_FILTERS.ref(namespace, name) for name in parameters.filters]
     ref = next((each for each in refs if absence_of(snapshot, each).was_deleted), refs[0])
     absence = absence_of(snapshot, ref)
     state = f"{absence.describe()}, so that nothing asks for API keys although APIKey {keys[0]} is there"
@@ -142,7 +130,7 @@ PROBE = Probe(
                 "NamespaceNotFound",
                 "ServiceNotFound",
                 "FilterNotFound",
-                PROVIDER_NOT_FOUND,
+                authorization.PROVIDER_NOT_FOUND,
             }
         ),
         required_kinds=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),

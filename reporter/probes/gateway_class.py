@@ -11,38 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds import gateway_api
 from reporter.kinds.core import NAMESPACES
-from reporter.kinds.gateway_api import (
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    Gateway,
-    GatewayClass,
-)
+from reporter.kinds.gateway_api import Gateway, GatewayClass
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_decoded,
-    check_served,
-    limit_to,
-    to_verdict,
-)
-from reporter.resources.conditions import (
-    absence_of,
-    check_observed_generation,
-    exclude_deleting,
-    is_deleting,
-    reason_text,
-    with_condition,
-)
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import check_result, conditions
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.gateways import (
     find_gateways,
-    gateway_ref,
     gateway_trouble,
     parent_gateway_refs,
 )
@@ -61,20 +41,16 @@ class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, re
     builtin_classes: tuple[str, ...] = ()
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict(gateway_api.GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace = request.subject.namespace
     gateways = find_gateways(snapshot, namespace)
     if not gateways:
         return _check_missing_gateway(snapshot, namespace)
     builtin_classes = request.parameters.builtin_classes
     return [
-        limit_to(result, gateway_ref(gateway))
-        for gateway in exclude_deleting(gateways)
+        check_result.limit_to(result, gateway_api.GATEWAYS.ref_to(gateway))
+        for gateway in conditions.exclude_deleting(gateways)
         for result in _evaluate_gateway(snapshot, gateway, builtin_classes)
     ]
 
@@ -88,21 +64,28 @@ def _check_missing_gateway(snapshot: Snapshot, namespace: str) -> Iterable[Check
 
     A namespace whose routes use a Gateway elsewhere needs none of its own.
     """
-    not_listed = snapshot.why_not_synced(HTTP_ROUTES)
+    not_listed = snapshot.why_not_synced(gateway_api.HTTP_ROUTES)
     if not_listed:
         return [Inconclusive(not_listed)]
     refs = parent_gateway_refs(snapshot, namespace)
     if any(not _is_gateway_in(ref, namespace) for ref in refs):
         return []
-    return [
-        _missing_trouble(snapshot, ref)
-        for ref in refs or (_expected_gateway_ref(snapshot, namespace),)
-    ]
+    troubles: list[CheckResult] = []
+    for ref in refs or (_expected_gateway_ref(snapshot, namespace),):
+        absence = conditions.absence_of(snapshot, ref)
+        trouble = Trouble(
+            cause=Cause(ref, "Deleted" if absence.was_deleted else "NotFound"),
+            kind=absence.trouble_kind,
+            is_out=True,
+            message_fields={"gateway": ref.name, "state": absence.describe()},
+        )
+        troubles.append(trouble)
+    return troubles
 
 
 def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
     """Return the Gateway by the modelharness chart's name, or another one that was deleted."""
-    default = ObjectRef(GATEWAYS.group_resource, namespace, f"{namespace}-gw")
+    default = gateway_api.GATEWAYS.ref(namespace, f"{namespace}-gw")
     if default in snapshot.deleted_uids:
         return default
     deleted = (ref for ref in snapshot.deleted_uids if _is_gateway_in(ref, namespace))
@@ -110,17 +93,7 @@ def _expected_gateway_ref(snapshot: Snapshot, namespace: str) -> ObjectRef:
 
 
 def _is_gateway_in(ref: ObjectRef, namespace: str) -> bool:
-    return ref.resource == GATEWAYS.group_resource and ref.namespace == namespace
-
-
-def _missing_trouble(snapshot: Snapshot, ref: ObjectRef) -> Trouble:
-    absence = absence_of(snapshot, ref)
-    return Trouble(
-        cause=Cause(ref, "Deleted" if absence.was_deleted else "NotFound"),
-        kind=absence.trouble_kind,
-        is_out=True,
-        message_fields={"gateway": ref.name, "state": absence.describe()},
-    )
+    return ref.resource == gateway_api.GATEWAYS.group_resource and ref.namespace == namespace
 
 
 # ---------------------------------------------------------------- one Gateway
@@ -131,7 +104,9 @@ def _evaluate_gateway(
 ) -> Sequence[CheckResult | None]:
     """Return the first trouble of a Gateway. A class that is not known hides no refusal."""
     meta = gateway.metadata
-    undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
+    undecodable = check_result.check_decoded(
+        snapshot, gateway_api.GATEWAYS, meta.namespace, meta.name
+    )
     if undecodable is not None:
         return [undecodable]
     of_class = _check_class(snapshot, gateway, builtin_classes)
@@ -144,32 +119,31 @@ def _check_class(
 ) -> CheckResult | None:
     """Check that a Gateway's class exists and is accepted; a built-in class needs no object."""
     name = gateway.spec.gateway_class_name
-    is_known = snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is not None
-    if check_served(snapshot, GATEWAY_CLASSES) or (name in builtin_classes and not is_known):
+    is_known = snapshot.peek(gateway_api.GATEWAY_CLASSES, GatewayClass, "", name) is not None
+    if check_result.check_served(snapshot, gateway_api.GATEWAY_CLASSES) or (
+        name in builtin_classes and not is_known
+    ):
         return None
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    not_listed = snapshot.why_not_synced(GATEWAY_CLASSES)
+    gateway_class = snapshot.get(gateway_api.GATEWAY_CLASSES, GatewayClass, "", name)
+    not_listed = snapshot.why_not_synced(gateway_api.GATEWAY_CLASSES)
     if not_listed:
         return Inconclusive(not_listed)
-    undecodable = check_decoded(snapshot, GATEWAY_CLASSES, "", name)
+    undecodable = check_result.check_decoded(snapshot, gateway_api.GATEWAY_CLASSES, "", name)
     if undecodable is not None:
         return undecodable
     if gateway_class is None:
-        return _missing_class_trouble(snapshot, gateway, builtin_classes)
-    return None if is_deleting(gateway_class) else _check_class_acceptance(gateway, gateway_class)
-
-
-def _missing_class_trouble(
-    snapshot: Snapshot, gateway: Gateway, builtin_classes: Iterable[str]
-) -> Trouble:
-    name = gateway.spec.gateway_class_name
-    missing = ObjectRef(GATEWAY_CLASSES.group_resource, "", name)
-    absence = absence_of(snapshot, missing)
-    existing = [each.metadata.name for each in snapshot.all(GATEWAY_CLASSES)]
-    lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
-    state = f'names GatewayClass "{name}", which {lacks}'
-    trouble = gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
-    return replace(trouble, missing=missing)
+        missing = gateway_api.GATEWAY_CLASSES.ref("", name)
+        absence = conditions.absence_of(snapshot, missing)
+        existing = [each.metadata.name for each in snapshot.all(gateway_api.GATEWAY_CLASSES)]
+        lacks = absence.describe(did_you_mean(name, [*existing, *builtin_classes]))
+        state = f'names GatewayClass "{name}", which {lacks}'
+        trouble = gateway_trouble(gateway, "ClassNotFound", absence.trouble_kind, state)
+        return replace(trouble, missing=missing)
+    return (
+        None
+        if conditions.is_deleting(gateway_class)
+        else _check_class_acceptance(gateway, gateway_class)
+    )
 
 
 def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> CheckResult | None:
@@ -178,13 +152,15 @@ def _check_class_acceptance(gateway: Gateway, gateway_class: GatewayClass) -> Ch
     if accepted is None or _is_undecided(accepted):
         state = f'waits for its GatewayClass "{name}", which no controller has accepted'
         waiting = gateway_trouble(gateway, "ClassNotAccepted", TroubleKind.STARTING, state)
-        return with_condition(waiting, accepted, meta)
-    stale = check_observed_generation(accepted, meta, "GatewayClass")
+        return conditions.with_condition(waiting, accepted, meta)
+    stale = conditions.check_observed_generation(accepted, meta, "GatewayClass")
     if stale is not None or accepted.status == "True":
         return stale
-    state = f'has a GatewayClass "{name}" that is not accepted ({reason_text(accepted)})'
+    state = (
+        f'has a GatewayClass "{name}" that is not accepted ({conditions.reason_text(accepted)})'
+    )
     refused = gateway_trouble(gateway, "ClassNotAccepted", TroubleKind.FAILED, state)
-    return with_condition(refused, accepted, meta)
+    return conditions.with_condition(refused, accepted, meta)
 
 
 def _check_acceptance(gateway: Gateway) -> CheckResult | None:
@@ -192,13 +168,13 @@ def _check_acceptance(gateway: Gateway) -> CheckResult | None:
     accepted = find_condition(gateway.status.conditions, "Accepted")
     if accepted is None or _is_undecided(accepted):
         waiting = gateway_trouble(gateway, "Pending", TroubleKind.STARTING, "is not accepted yet")
-        return with_condition(waiting, accepted, meta)
-    stale = check_observed_generation(accepted, meta, "Gateway")
+        return conditions.with_condition(waiting, accepted, meta)
+    stale = conditions.check_observed_generation(accepted, meta, "Gateway")
     if stale is not None or accepted.status == "True":
         return stale
-    state = f"is not accepted ({reason_text(accepted)})"
+    state = f"is not accepted ({conditions.reason_text(accepted)})"
     refused = gateway_trouble(gateway, "NotAccepted", TroubleKind.FAILED, state)
-    return with_condition(refused, accepted, meta)
+    return conditions.with_condition(refused, accepted, meta)
 
 
 def _is_undecided(accepted: Condition) -> bool:
@@ -224,10 +200,10 @@ PROBE = Probe(
                 "Pending",
             }
         ),
-        required_kinds=(GATEWAYS,),
-        consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
+        required_kinds=(gateway_api.GATEWAYS,),
+        consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
+        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
     ),
     evaluate,
 )

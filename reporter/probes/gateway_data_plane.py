@@ -11,34 +11,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds import gateway_api
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, NODES, PODS
-from reporter.kinds.gateway_api import (
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    HTTP_ROUTES,
-    Gateway,
-    GatewayClass,
-)
+from reporter.kinds.gateway_api import Gateway, GatewayClass
 from reporter.kinds.objects import gateway_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, limit_to, to_verdict
-from reporter.resources.conditions import (
-    absence_of,
-    check_observed_generation,
-    exclude_deleting,
-    transition_time,
-)
-from reporter.resources.deployments import (
-    DEGRADED,
-    DEPLOYMENT_CODES,
-    UNAVAILABLE,
-    check_deployment,
-    deployment_ref,
-    missing_deployment_trouble,
-)
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import conditions, deployments
+from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.gateways import accepted_condition, find_gateways
 from reporter.snapshot.snapshot import Snapshot
 
@@ -54,22 +36,15 @@ class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True
     builtin_classes: tuple[str, ...] = ()
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
-    for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
+@one_verdict(gateway_api.GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    for gateway in conditions.exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         for result in _check_proxies(snapshot, gateway, request.parameters):
-            yield _with_gateway_name(result, gateway)
-
-
-def _with_gateway_name(result: CheckResult, gateway: Gateway) -> CheckResult:
-    if not isinstance(result, Trouble):
-        return result
-    fields = {**result.message_fields, "gateway": gateway.metadata.name}
-    return replace(result, message_fields=fields)
+            if isinstance(result, Trouble):
+                fields = {**result.message_fields, "gateway": gateway.metadata.name}
+                yield replace(result, message_fields=fields)
+            else:
+                yield result
 
 
 def _check_proxies(
@@ -83,13 +58,18 @@ def _check_proxies(
     if not proxies:
         missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    refs = [deployment_ref(each.metadata.namespace, each.metadata.name) for each in proxies]
+    refs = [DEPLOYMENTS.ref(each.metadata.namespace, each.metadata.name) for each in proxies]
     results = [
         # While one of them cannot be evaluated, nothing is known to be over for the others.
-        limit_to(check_deployment(snapshot, each), *refs)
-        for each in exclude_deleting(proxies)
+        limit_to(deployments.check_deployment(snapshot, each), *refs)
+        for each in conditions.exclude_deleting(proxies)
     ]
-    used = [each for each in results if each is None or not _is_unused(each)] or results
+    # One that is scaled to zero beside another one is left from an old revision.
+    used = [
+        each
+        for each in results
+        if not isinstance(each, Trouble) or each.cause.code != "ScaledToZero"
+    ] or results
     is_serving = any(
         each is None or (isinstance(each, Trouble) and not each.is_out) for each in used
     )
@@ -99,19 +79,12 @@ def _check_proxies(
     return [_as_degraded(each) for each in found] if is_serving or is_uncertain else found
 
 
-def _is_unused(result: CheckResult) -> bool:
-    """
-    Return whether a proxy is scaled to zero: beside another one it is left from an old revision.
-    """
-    return isinstance(result, Trouble) and result.cause.code == "ScaledToZero"
-
-
 def _as_degraded(result: CheckResult) -> CheckResult:
     """Return the trouble of one Deployment as that of a data plane which still serves."""
     if not isinstance(result, Trouble) or not result.is_out:
         return result
     fields = result.message_fields
-    code = result.cause.code.replace(UNAVAILABLE, DEGRADED)
+    code = result.cause.code.replace(deployments.UNAVAILABLE, deployments.DEGRADED)
     return replace(
         result,
         cause=Cause(result.cause.object, code),
@@ -134,20 +107,22 @@ def _missing_proxy_trouble(
     meta = gateway.metadata
     # Istio's default name (pilot/pkg/config/kube/gateway/deploymentcontroller.go).
     name = f"{meta.name}-{gateway.spec.gateway_class_name}"
-    was_deleted = absence_of(snapshot, deployment_ref(meta.namespace, name)).was_deleted
+    was_deleted = conditions.absence_of(
+        snapshot, DEPLOYMENTS.ref(meta.namespace, name)
+    ).was_deleted
     accepted = accepted_condition(gateway)
     if accepted is None or not (was_deleted or _is_managed(snapshot, gateway, parameters)):
         return None
-    missing = missing_deployment_trouble(meta.namespace, name, was_deleted=was_deleted)
+    missing = deployments.missing_deployment_trouble(meta.namespace, name, was_deleted=was_deleted)
     if was_deleted:
         # They were there, so no newer word of the controller is needed.
-        return replace(missing, since=transition_time(accepted, meta))
-    stale = check_observed_generation(accepted, meta, "Gateway")
+        return replace(missing, since=conditions.transition_time(accepted, meta))
+    stale = conditions.check_observed_generation(accepted, meta, "Gateway")
     return stale or replace(
         missing,
         kind=TroubleKind.STARTING,
         is_out=True,
-        since=transition_time(accepted, meta),
+        since=conditions.transition_time(accepted, meta),
     )
 
 
@@ -164,9 +139,9 @@ def _is_managed(
     if gateway.spec.addresses:
         return False
     is_builtin = name in parameters.builtin_classes
-    if is_builtin and snapshot.peek(GATEWAY_CLASSES, GatewayClass, "", name) is None:
+    if is_builtin and snapshot.peek(gateway_api.GATEWAY_CLASSES, GatewayClass, "", name) is None:
         return True
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
+    gateway_class = snapshot.get(gateway_api.GATEWAY_CLASSES, GatewayClass, "", name)
     return gateway_class is not None and (
         gateway_class.spec.controller_name in parameters.controllers
     )
@@ -177,11 +152,11 @@ PROBE = Probe(
         name="gateway-data-plane",
         parameters_type=GatewayDataPlaneParameters,
         message_fields=frozenset({"gateway", "object", "state", "pods"}),
-        cause_codes=DEPLOYMENT_CODES,
-        required_kinds=(GATEWAYS, DEPLOYMENTS),
-        consulted_kinds=(GATEWAY_CLASSES, HTTP_ROUTES),
+        cause_codes=deployments.DEPLOYMENT_CODES,
+        required_kinds=(gateway_api.GATEWAYS, DEPLOYMENTS),
+        consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
+        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
     ),
     evaluate,
 )

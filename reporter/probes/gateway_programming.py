@@ -17,26 +17,10 @@ from reporter.kinds.core import NAMESPACES
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway
 from reporter.kinds.objects import Condition, find_condition, gateway_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, check_decoded, limit_to, to_verdict
-from reporter.resources.conditions import (
-    check_observed_generation,
-    check_observed_generations,
-    exclude_deleting,
-    is_condition_true,
-    reason_text,
-    with_condition,
-)
-from reporter.resources.gateways import (
-    PENDING,
-    accepted_condition,
-    find_gateways,
-    find_listener_failures,
-    gateway_ref,
-    gateway_trouble,
-    listener_trouble,
-)
+from reporter.model.verdicts import Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import conditions, gateways
+from reporter.resources.check_result import CheckResult, check_decoded, limit_to
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -69,17 +53,15 @@ Time within which a controller writes the first Accepted and Programmed; Istio w
 """
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    results = _check_gateways(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results, requires=(GATEWAYS,))
-
-
-def _check_gateways(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
-    for gateway in exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
+@one_verdict(GATEWAYS)
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    for gateway in conditions.exclude_deleting(
+        gateways.find_gateways(snapshot, request.subject.namespace)
+    ):
         meta = gateway.metadata
         undecodable = check_decoded(snapshot, GATEWAYS, meta.namespace, meta.name)
         result = undecodable or _evaluate_gateway(snapshot, gateway, request.parameters)
-        yield limit_to(result, gateway_ref(gateway))
+        yield limit_to(result, GATEWAYS.ref_to(gateway))
 
 
 def _evaluate_gateway(
@@ -90,28 +72,28 @@ def _evaluate_gateway(
 
     Errors of listeners come first, since Istio may report the Gateway itself as Programmed.
     """
-    accepted = accepted_condition(gateway)
+    accepted = gateways.accepted_condition(gateway)
     if accepted is None:
         return None
     programmed = find_condition(gateway.status.conditions, "Programmed")
-    failures = find_listener_failures(gateway)
+    failures = gateways.find_listener_failures(gateway)
     meta = gateway.metadata
     errors = [
         failure
         for failure in failures
         if not failure.is_starting
-        and not check_observed_generation(failure.condition, meta, "Gateway")
+        and not conditions.check_observed_generation(failure.condition, meta, "Gateway")
     ]
     if errors:
-        return listener_trouble(gateway, errors)
-    stale = check_observed_generations(
+        return gateways.listener_trouble(gateway, errors)
+    stale = conditions.check_observed_generations(
         (accepted, programmed, *(failure.condition for failure in failures)), meta, "Gateway"
     )
     if stale is not None:
         return stale
     trouble = _programmed_trouble(gateway, accepted, programmed)
     if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
-        return listener_trouble(gateway, failures)
+        return gateways.listener_trouble(gateway, failures)
     return trouble
 
 
@@ -121,15 +103,19 @@ def _evaluate_gateway(
 def _programmed_trouble(
     gateway: Gateway, accepted: Condition, programmed: Condition | None
 ) -> Trouble | None:
-    if is_condition_true(programmed):
+    if conditions.is_condition_true(programmed):
         return None
     code, kind, state = _classify_programmed(programmed)
-    if code == "AddressPending" and _was_programmed(accepted, programmed):
+    changed = programmed.last_transition_time if programmed is not None else None
+    first = accepted.last_transition_time
+    # It was True if it has changed since the controller's first status.
+    was_programmed = first and changed and changed > first + FIRST_STATUS_WITHIN
+    if code == "AddressPending" and was_programmed:
         code, kind, state = "AddressLost", TroubleKind.LOST, "has lost its address"
     if code == "AddressNotUsable" and _lacks_service(gateway, programmed):
         code, state = "NoService", f"has no Service, so {state}"
-    return with_condition(
-        gateway_trouble(gateway, code, kind, state), programmed, gateway.metadata
+    return conditions.with_condition(
+        gateways.gateway_trouble(gateway, code, kind, state), programmed, gateway.metadata
     )
 
 
@@ -141,19 +127,10 @@ def _classify_programmed(programmed: Condition | None) -> tuple[str, TroubleKind
         return "NoInstances", TroubleKind.STARTING, "has no running proxies behind its address"
     if programmed.reason == ADDRESS_NOT_ASSIGNED:
         return "AddressPending", TroubleKind.STARTING, "has no address yet"
-    if programmed.reason == PENDING:
+    if programmed.reason == gateways.PENDING:
         return "NotProgrammed", TroubleKind.STARTING, "is not programmed yet"
     code = "AddressNotUsable" if programmed.reason in ADDRESS_UNUSABLE_REASONS else "NotProgrammed"
-    return code, TroubleKind.FAILED, f"programming failed ({reason_text(programmed)})"
-
-
-def _was_programmed(accepted: Condition, programmed: Condition | None) -> bool:
-    """
-    Return whether Programmed has changed since the controller's first status, so that it was True.
-    """
-    first = accepted.last_transition_time
-    changed = programmed.last_transition_time if programmed is not None else None
-    return first is not None and changed is not None and changed > first + FIRST_STATUS_WITHIN
+    return code, TroubleKind.FAILED, f"programming failed ({conditions.reason_text(programmed)})"
 
 
 def _lacks_service(gateway: Gateway, programmed: Condition | None) -> bool:

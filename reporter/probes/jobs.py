@@ -4,24 +4,29 @@ Probe for the results of check Jobs; each check has its own finding, whose item 
 What a Job checks follows from its namespace and from the label of its InferenceSet.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.catalogue.format import parse_duration
+from reporter.kinds import objects
 from reporter.kinds.batch import CHECK_LABEL, JOBS, Job
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
-from reporter.kinds.objects import inference_set_key, namespace_key
-from reporter.model.enums import DetailSource, Layer
-from reporter.model.sanitize import abbreviate_list
-from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
-from reporter.probes.job_limits import check_limit, names_by_namespace
-from reporter.probes.job_results import CHECK_FAILED, evaluate_check
+from reporter.kinds.objects import ApiObject, Condition, NamespacedName
+from reporter.model.enums import DetailSource, Layer, TroubleKind
+from reporter.model.sanitize import abbreviate_list, human_duration, sanitize, truncate_bytes
+from reporter.model.times import DURATION_PATTERN
+from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import involved_namespace
-from reporter.resources.conditions import exclude_deleting
+from reporter.resources.check_result import CheckResult, Inconclusive, involved_namespace
+from reporter.resources.conditions import exclude_deleting, is_condition_true, reason_text
+from reporter.snapshot.cow_map import FrozenMap
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import is_workload_namespace
 
@@ -63,13 +68,13 @@ def _jobs_of_subject(snapshot: Snapshot, request: ProbeRequest) -> Sequence[Job]
         case Layer.MODELHARNESS:
             return _without_set(snapshot, subject.namespace)
         case Layer.MODELDEPLOYMENT:
-            key = inference_set_key(subject.namespace, subject.name)
+            key = objects.inference_set_key(subject.namespace, subject.name)
             return snapshot.by_index(JOBS, Job, key)
 
 
 def _without_set(snapshot: Snapshot, namespace: str) -> Sequence[Job]:
     """Return the Jobs of a namespace that check no InferenceSet."""
-    jobs = snapshot.by_index(JOBS, Job, namespace_key(namespace))
+    jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(namespace))
     return [job for job in jobs if not job.inference_set]
 
 
@@ -101,7 +106,7 @@ def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
         what = "are neither workload namespaces nor that of --release-namespace"
         yield f"check Jobs in {abbreviate_list(elsewhere)} are not evaluated: these {what}"
     if not _is_workload_namespace(snapshot, cluster_namespace):
-        jobs = snapshot.by_index(JOBS, Job, namespace_key(cluster_namespace))
+        jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(cluster_namespace))
         sets = {job.inference_set for job in jobs if job.inference_set}
         if sets:
             what = f"but {cluster_namespace} is no workload namespace"
@@ -111,7 +116,7 @@ def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
 def _missing_sets(snapshot: Snapshot, namespace: str) -> Iterator[str]:
     if not snapshot.has_synced(INFERENCE_SETS):
         return
-    jobs = snapshot.by_index(JOBS, Job, namespace_key(namespace))
+    jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(namespace))
     names = {job.inference_set for job in jobs if job.inference_set}
     missing = [
         name
@@ -128,8 +133,212 @@ def _is_workload_namespace(snapshot: Snapshot, name: str) -> bool:
     return namespace is not None and is_workload_namespace(snapshot, namespace)
 
 
-def _required_crds(parameters: CheckJobsParameters) -> frozenset[str]:
-    return frozenset({INFERENCE_SETS.group_resource} if parameters.of_inference_sets else ())
+# --------------------------------------------------------------------
+# The checks that are evaluated when there are very many: each name of a check may have Events.
+
+
+MAX_NAMES = 200
+MAX_NAMES_OF_NAMESPACE = 20
+
+
+def names_by_namespace(snapshot: Snapshot) -> Mapping[str, frozenset[str]]:
+    """
+    Return the names of the checks that are evaluated, by namespace, for each that has a check.
+
+    They are the first in the order of names. One name counts once, for however many InferenceSets.
+    """
+    return snapshot.tables[JOBS.resource].objects.derive(_limit_names)
+
+
+def _limit_names(jobs: FrozenMap[NamespacedName, ApiObject]) -> Mapping[str, frozenset[str]]:
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for job in jobs.values():
+        if isinstance(job, Job):
+            names[job.metadata.namespace].add(job.check)
+    first = {where: sorted(each)[:MAX_NAMES_OF_NAMESPACE] for where, each in names.items()}
+    everywhere = sorted({name for each in first.values() for name in each})[:MAX_NAMES]
+    return {where: frozenset(each).intersection(everywhere) for where, each in first.items()}
+
+
+def check_limit(snapshot: Snapshot, namespace: str, name: str) -> Inconclusive | None:
+    """Return an inconclusive result for a check beyond the limits."""
+    if name in names_by_namespace(snapshot).get(namespace, frozenset()):
+        return None
+    return Inconclusive(
+        f"check {name} is beyond the limit of {MAX_NAMES_OF_NAMESPACE} names of checks in a"
+        f" namespace and {MAX_NAMES} in the cluster, of which the first in their order are"
+        " evaluated; use fewer names, or one name for several InferenceSets"
+    )
+
+
+# --------------------------------------------------------------------
+# The annotations of a check Job: which condition has its result, and how long that counts.
+
+
+ANNOTATION_PREFIX = "reporter.productionstack.kaito.sh/"
+CONDITION_TYPE = f"{ANNOTATION_PREFIX}condition-type"
+MAX_AGE = f"{ANNOTATION_PREFIX}max-age"
+
+DEFAULT_CONDITION_TYPE = "Available"
+DEFAULT_MAX_AGE = timedelta(hours=24)
+
+JOB_CONTROLLER_TYPES = frozenset(
+    {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"}
+)
+"""
+The conditions of the Job controller (API reference, JobCondition): none is the result of a check.
+"""
+
+_TYPE_NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_TYPE_PREFIX = r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/"
+_TYPE = re.compile(rf"(?:{_TYPE_PREFIX})?{_TYPE_NAME}")
+"""The form of a condition's type (metav1.Condition)."""
+
+MAX_VALUE_BYTES = 60
+"""Limit of a quoted value in bytes."""
+
+
+class CheckSettings(NamedTuple):
+    condition_type: str
+    max_age: timedelta
+
+
+def read_settings(job: Job) -> CheckSettings | Inconclusive:
+    """Return the settings of a check; for an invalid value, what to do."""
+    kind = job.metadata.annotation(CONDITION_TYPE)
+    kind = DEFAULT_CONDITION_TYPE if kind is None else kind
+    if kind in JOB_CONTROLLER_TYPES:
+        why = "that the Job controller writes; name the one that the check writes"
+        return _invalid(job, CONDITION_TYPE, kind, f"names a condition {why}")
+    if not _TYPE.fullmatch(kind):
+        return _invalid(
+            job, CONDITION_TYPE, kind, "must be the type of a condition, such as Available"
+        )
+    text = job.metadata.annotation(MAX_AGE)
+    max_age: timedelta | None = DEFAULT_MAX_AGE
+    if text is not None:
+        # A trailing newline matches $, but is no part of a duration.
+        is_duration = re.match(DURATION_PATTERN, text) and text == text.strip()
+        max_age = parse_duration(text) or None if is_duration else None
+    if max_age is None:
+        return _invalid(job, MAX_AGE, text or "", "must be a duration such as 24h, 90m or 1h30m")
+    return CheckSettings(kind, max_age)
+
+
+def _invalid(job: Job, annotation: str, value: str, what_to_do: str) -> Inconclusive:
+    meta, quoted = job.metadata, truncate_bytes(sanitize(value), MAX_VALUE_BYTES)
+    return Inconclusive(
+        f'annotation {annotation}="{quoted}" of Job {meta.namespace}/{meta.name} {what_to_do}'
+    )
+
+
+# --------------------------------------------------------------------
+# The result of one check: what the newest of its Jobs that has reported says.
+
+
+CHECK_FAILED = "CheckFailed"
+ADAPTER_REASONS, INVALID_RESULT = "Adapter", "InvalidResultFormat"
+"""
+Beginnings of the reasons, or the reasons, that the container beside the check gives when there is no result.
+"""
+
+CHECKS = "checks"
+"""
+The resource of a cause. The check is the cause, as each of its runs is a Job with another name.
+"""
+
+MAX_MESSAGE_BYTES = 200
+"""Limit of a quoted message in bytes, where no Event shortens it."""
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Running(NamedTuple):
+    """The state of a Job that has not reported and has not ended."""
+
+    settings: CheckSettings
+
+
+def evaluate_check(jobs: Iterable[Job], *, now: datetime) -> CheckResult | None:
+    """
+    Return the result of a check, None if there is no trouble or no result yet.
+
+    *jobs*: those of one check, in any order. While the newest runs, the one before it counts.
+    """
+    overdue: Inconclusive | None = None
+    for job in sorted(jobs, key=_age_key, reverse=True):
+        result = _result_of(job, now=now)
+        if not isinstance(result, _Running):
+            return result
+        created, max_age = job.metadata.creation_timestamp, result.settings.max_age
+        if overdue is None and created is not None and now - created > max_age:
+            overdue = _no_result(job, f"has run for more than {human_duration(max_age)}")
+    return overdue
+
+
+def _age_key(job: Job) -> tuple[datetime, str]:
+    return (job.metadata.creation_timestamp or LONG_AGO, job.metadata.name)
+
+
+def _result_of(job: Job, *, now: datetime) -> CheckResult | _Running | None:
+    settings = read_settings(job)
+    if isinstance(settings, Inconclusive):
+        return settings
+    condition = objects.find_condition(job.status.conditions, settings.condition_type)
+    if condition is None or condition.status not in ("True", "False"):
+        return _without_result(job, settings, condition)
+    created, written = job.metadata.creation_timestamp or LONG_AGO, condition.last_transition_time
+    # The time at which it was reported; that of the Job's creation if it is not possible.
+    is_possible = written is not None and created <= written <= now
+    reported_at = written if written is not None and is_possible else created
+    if now - reported_at > settings.max_age:
+        age = human_duration(settings.max_age)
+        return _no_result(job, f"is the newest that reported, more than {age} ago")
+    if condition.status == "True":
+        return None
+    return _reported_failure(job, condition)
+
+
+def _without_result(
+    job: Job, settings: CheckSettings, condition: Condition | None
+) -> Inconclusive | _Running:
+    kind = settings.condition_type
+    state = f"without condition {kind}" if condition is None else f"with condition {kind} Unknown"
+    failed = objects.find_condition(job.status.conditions, "Failed")
+    if failed is not None and is_condition_true(failed):
+        return _no_result(job, f"failed {state} ({reason_text(failed)})")
+    if is_condition_true(objects.find_condition(job.status.conditions, "Complete")):
+        return _no_result(job, f"completed {state}")
+    return _Running(settings)
+
+
+def _reported_failure(job: Job, condition: Condition) -> CheckResult:
+    reason = reason_text(condition)
+    message = condition.message or ""
+    if reason.startswith(ADAPTER_REASONS) or reason == INVALID_RESULT:
+        quoted = truncate_bytes(sanitize(message), MAX_MESSAGE_BYTES)
+        return _no_result(job, f"reported {reason}" + (f": {quoted}" if quoted else ""))
+    meta = job.metadata
+    return Trouble(
+        cause=Cause(ObjectRef(CHECKS, meta.namespace, job.check), CHECK_FAILED),
+        kind=TroubleKind.FAILED,
+        since=condition.last_transition_time,
+        object_created_at=meta.creation_timestamp,
+        message_fields={
+            "check": job.check,
+            "job": meta.name,
+            "jobnamespace": meta.namespace,
+            "reason": reason,
+        },
+        foreign_text=message,
+    )
+
+
+def _no_result(job: Job, state: str) -> Inconclusive:
+    meta = job.metadata
+    return Inconclusive(
+        f"check {job.check} has no result: Job {meta.namespace}/{meta.name} {state}"
+    )
 
 
 PROBE = Probe(
@@ -140,7 +349,9 @@ PROBE = Probe(
         cause_codes=frozenset({CHECK_FAILED}),
         required_kinds=(JOBS,),
         optional_kinds=(NAMESPACES, INFERENCE_SETS),
-        required_crds=_required_crds,
+        required_crds=lambda parameters: frozenset(
+            {INFERENCE_SETS.group_resource} if parameters.of_inference_sets else ()
+        ),
         pauses_at_zero_replicas=True,
         source=DetailSource.JOBS,
     ),

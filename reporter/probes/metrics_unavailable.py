@@ -16,9 +16,9 @@ from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.inference_sets import (
     find_model_pods,
     get_inference_set,
@@ -52,11 +52,8 @@ class MetricsUnavailableParameters(
     port_flag: str = "weight-download-metric-port"
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_pods(snapshot, request))
-
-
-def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     if get_inference_set(snapshot, request.subject) is None:
         return []
     pods = find_model_pods(snapshot, request.subject)
@@ -76,7 +73,16 @@ def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckRes
     if failure is None:
         return None
     if _is_unavailable(request.parameters, failure):
-        return _new_trouble(request, pod, failure)
+        meta = pod.metadata
+        ref = PODS.ref(meta.namespace, meta.name)
+        return Trouble(
+            cause=Cause(ref, CAUSE_CODES[failure.result]),
+            kind=TroubleKind.FAILED,
+            since=failure.since,
+            object_created_at=meta.creation_timestamp,
+            message_fields={"pod": meta.name, "port": request.flags[request.parameters.port_flag]},
+            foreign_text=failure.why,
+        )
     others = "" if failure.others_read else "; no other page was read since the attempt before"
     return Inconclusive(f"pod {pod.metadata.name}: {failure.why}{others}")
 
@@ -86,20 +92,6 @@ def _is_unavailable(parameters: MetricsUnavailableParameters, failure: FailedScr
         failure.result in CAUSE_CODES
         and failure.failures >= parameters.failures
         and failure.lasted >= timedelta(seconds=parameters.window_seconds)
-    )
-
-
-def _new_trouble(request: ProbeRequest, pod: Pod, failure: FailedScrape) -> Trouble:
-    meta = pod.metadata
-    return Trouble(
-        cause=Cause(
-            ObjectRef(PODS.group_resource, meta.namespace, meta.name), CAUSE_CODES[failure.result]
-        ),
-        kind=TroubleKind.FAILED,
-        since=failure.since,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"pod": meta.name, "port": request.flags[request.parameters.port_flag]},
-        foreign_text=failure.why,
     )
 
 

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, NODES, PODS
-from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet, Workspace
+from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, to_verdict
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import check_observed_generation, transition_time
 from reporter.resources.inference_sets import (
     find_model_pods,
@@ -54,11 +54,8 @@ class ModelPodsParameters(Struct, frozen=True, forbid_unknown_fields=True, renam
     error_seconds: Annotated[int, Meta(ge=0, le=86400)] = 90
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))]
-
-
-def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject, parameters = request.subject, request.parameters
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:
@@ -78,7 +75,8 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
             each,
             of_set=of_set,
             failures=_find_failures(snapshot, each),
-            has_node_error=_has_node_error(snapshot, each.workspace),
+            has_node_error=find_workspace_error(each.workspace) is not None
+            or snapshot.provisioning_error(each.workspace) is not None,
         )
         for each in failing
     ]
@@ -100,11 +98,6 @@ def _find_failures(snapshot: Snapshot, replica: ModelReplica) -> Mapping[str, Fa
     return {name: failures for name, failures in found.items() if failures is not None}
 
 
-def _has_node_error(snapshot: Snapshot, workspace: Workspace) -> bool:
-    error = find_workspace_error(workspace) or snapshot.provisioning_error(workspace)
-    return error is not None
-
-
 def _missing_workspaces_trouble(
     inference_set: InferenceSet, existing: int, of_set: ServingReplicas
 ) -> Trouble | None:
@@ -124,7 +117,7 @@ def _missing_workspaces_trouble(
         failed = None
     return Trouble(
         cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name),
+            INFERENCE_SETS.ref(meta.namespace, meta.name),
             of_set.cause_code("NoWorkspace"),
         ),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,

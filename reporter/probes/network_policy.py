@@ -7,6 +7,7 @@ A cluster without Cilium, or a harness with the policy switched off, has no such
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
@@ -19,15 +20,19 @@ from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.check_result import (
     CheckResult,
     check_served,
-    to_verdict,
 )
 from reporter.resources.components import ComponentSpec, locate_component
-from reporter.resources.conditions import absence_of, is_deleting, reason_text, with_condition
+from reporter.resources.conditions import (
+    absence_of,
+    is_deleting,
+    object_trouble,
+    reason_text,
+)
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -51,14 +56,11 @@ The label that Cilium gives each endpoint for its namespace, with or without a l
 """
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    # Without the CRD there is no Cilium in this cluster.
-    is_absent = check_served(snapshot, CILIUM_NETWORK_POLICIES) is not None
-    results = [] if is_absent else _check_policy(snapshot, request)
-    yield to_verdict(snapshot, request.key(), results)
-
-
-def _check_policy(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    if check_served(snapshot, CILIUM_NETWORK_POLICIES):
+        # Without the CRD there is no Cilium in this cluster.
+        return
     namespace, parameters = request.subject.namespace, request.parameters
     policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, parameters.name)
     if policy is None or is_deleting(policy):
@@ -66,7 +68,16 @@ def _check_policy(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckRe
     yield _invalid_trouble(policy) or _scaler_blocked_trouble(snapshot, request, policy)
     for name in sorted(_allowed_namespaces(policy) - {*parameters.stock}):
         if snapshot.get(NAMESPACES, Namespace, "", name) is None:
-            yield _missing_namespace_trouble(snapshot, policy, name)
+            # Each one that does not exist is a cause of its own.
+            ref = NAMESPACES.ref("", name)
+            absence = absence_of(snapshot, ref)
+            existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
+            lacks = absence.describe(did_you_mean(name, existing))
+            state = f'allows ingress from namespace "{name}", which {lacks}'
+            trouble = object_trouble(
+                CILIUM_NETWORK_POLICIES, policy, "NamespaceNotFound", absence.trouble_kind, state
+            )
+            yield replace(trouble, cause=Cause(ref, trouble.cause.code))
 
 
 def _endpoint_selectors(policy: CiliumNetworkPolicy) -> Iterable[EndpointSelector]:
@@ -109,10 +120,9 @@ def _invalid_trouble(policy: CiliumNetworkPolicy) -> Trouble | None:
     if valid is None or valid.status != "False":
         return None
     state = f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
-    trouble = _new_trouble(
-        policy, Cause(_policy_ref(policy), "Invalid"), TroubleKind.FAILED, state
+    return object_trouble(
+        CILIUM_NETWORK_POLICIES, policy, "Invalid", TroubleKind.FAILED, state, valid
     )
-    return with_condition(trouble, valid, policy.metadata)
 
 
 def _scaler_blocked_trouble(
@@ -129,40 +139,8 @@ def _scaler_blocked_trouble(
     if scaler.namespace in {*allowed, policy.metadata.namespace}:
         return None
     state = f"does not let in namespace {scaler.namespace}, where {scaler.name} runs"
-    cause = Cause(_policy_ref(policy), "ScalerNotAllowed")
-    return _new_trouble(policy, cause, TroubleKind.DECLARED, state)
-
-
-def _missing_namespace_trouble(
-    snapshot: Snapshot, policy: CiliumNetworkPolicy, name: str
-) -> Trouble:
-    """
-    Build the trouble of an allowed namespace that does not exist; each one is a cause of its own.
-    """
-    ref = ObjectRef(NAMESPACES.group_resource, "", name)
-    absence = absence_of(snapshot, ref)
-    existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
-    lacks = absence.describe(did_you_mean(name, existing))
-    state = f'allows ingress from namespace "{name}", which {lacks}'
-    return _new_trouble(policy, Cause(ref, "NamespaceNotFound"), absence.trouble_kind, state)
-
-
-def _policy_ref(policy: CiliumNetworkPolicy) -> ObjectRef:
-    return ObjectRef(
-        CILIUM_NETWORK_POLICIES.group_resource, policy.metadata.namespace, policy.metadata.name
-    )
-
-
-def _new_trouble(
-    policy: CiliumNetworkPolicy, cause: Cause, kind: TroubleKind, state: str
-) -> Trouble:
-    meta = policy.metadata
-    return Trouble(
-        cause=cause,
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"CiliumNetworkPolicy {meta.name}", "state": state},
+    return object_trouble(
+        CILIUM_NETWORK_POLICIES, policy, "ScalerNotAllowed", TroubleKind.DECLARED, state
     )
 
 

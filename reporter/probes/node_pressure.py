@@ -8,7 +8,7 @@ change with it.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
@@ -16,18 +16,11 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
-from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import check_observed_generation
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    without_leftover_pods,
-    workspace_ref,
-)
 from reporter.resources.machines import NODES_READY
 from reporter.snapshot.snapshot import Snapshot
 
@@ -44,14 +37,12 @@ _PRESSURE = "(?:Disk|Memory|PID)Pressure"
 NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_PRESSURE})*)\)")
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_nodes(snapshot, request.subject))]
-
-
-def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
-    if get_inference_set(snapshot, subject) is None:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]:
+    subject = request.subject
+    if inference_sets.get_inference_set(snapshot, subject) is None:
         return []
-    workspaces = find_workspaces(snapshot, subject)
+    workspaces = inference_sets.find_workspaces(snapshot, subject)
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     others: list[CheckResult] = []
     for workspace in workspaces:
@@ -62,12 +53,18 @@ def _check_nodes(snapshot: Snapshot, subject: Subject) -> Sequence[CheckResult]:
         if by_node is None:
             continue
         if not by_node:
-            others.append(_unnamed_node_trouble(workspace))
+            fields = {
+                "node": f"of Workspace {workspace.metadata.name}",
+                "pressure": "its NodesReady condition tells which",
+                "pod": "its model pods",
+            }
+            cause = Cause(WORKSPACES.ref_to(workspace), "Unnamed")
+            others.append(Trouble(cause=cause, kind=TroubleKind.FAILED, message_fields=fields))
         for name, pressures in by_node.items():
             nodes[name] |= pressures
     if not nodes:
         return others
-    pods = without_leftover_pods(find_model_pods(snapshot, subject))
+    pods = inference_sets.without_leftover_pods(inference_sets.find_model_pods(snapshot, subject))
     return [*(_pressure_trouble(name, nodes[name], pods) for name in sorted(nodes)), *others]
 
 
@@ -99,19 +96,6 @@ def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Tr
             "node": node,
             "pressure": ", ".join(sorted(pressures)),
             "pod": f"{plural} {abbreviate_list(on_node)}" if on_node else "its model pods",
-        },
-    )
-
-
-def _unnamed_node_trouble(workspace: Workspace) -> Trouble:
-    name = workspace.metadata.name
-    return Trouble(
-        cause=Cause(workspace_ref(workspace), "Unnamed"),
-        kind=TroubleKind.FAILED,
-        message_fields={
-            "node": f"of Workspace {name}",
-            "pressure": "its NodesReady condition tells which",
-            "pod": "its model pods",
         },
     )
 

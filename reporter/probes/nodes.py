@@ -6,7 +6,7 @@ its business: a cluster may have some that are switched off for good.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Pod
@@ -15,7 +15,7 @@ from reporter.kinds.objects import Condition, workload_subject
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.subjects import CLUSTER_SUBJECT
-from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, Trouble, Verdict
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.conditions import reason_text
@@ -59,11 +59,12 @@ def _find_users(snapshot: Snapshot, lost: Mapping[str, Condition]) -> Mapping[st
 
 def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition]) -> Trouble:
     models = frozenset[str]().union(*users.values())
-    on_them = f"; on them {_count(models)}: {abbreviate_list(list(models))}" if models else ""
+    count = f"{len(models)} model{'s' if len(models) > 1 else ''}"
+    on_them = f"; on them {count}: {abbreviate_list(list(models))}" if models else ""
     first = min(users)
     times = [lost[name].last_transition_time for name in users]
     return Trouble(
-        cause=Cause(ObjectRef(NODES.group_resource, "", ""), "NotReady"),
+        cause=Cause(NODES.ref("", ""), "NotReady"),
         kind=TroubleKind.LOST,
         is_out=True,
         since=min(filter(None, times), default=None),
@@ -75,10 +76,6 @@ def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition])
         foreign_text=lost[first].message or "",
         nodes=frozenset(users),
     )
-
-
-def _count(models: Collection[str]) -> str:
-    return f"{len(models)} model{'s' if len(models) > 1 else ''}"
 
 
 PROBE = Probe(

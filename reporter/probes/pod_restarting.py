@@ -5,7 +5,7 @@ A pod that is not Ready is the subject of another reason. Between two crashes it
 that one ends, and nobody sees that requests are lost with each crash.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -13,29 +13,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.kinds.core import (
-    NAMESPACES,
-    PODS,
-    ContainerStateTerminated,
-    ContainerStatus,
-    Pod,
-    container_statuses,
-    workload_name,
-)
+from reporter.kinds import core
+from reporter.kinds.core import ContainerStatus, Pod
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
-from reporter.resources.inference_sets import (
-    WORKSPACE_LABEL,
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    pods_of_workspace,
-    without_leftover_pods,
-)
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets
+from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.pods import created_at, is_leftover_pod
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
 from reporter.resources.restarts import RestartCount, count_restarts
@@ -58,37 +44,42 @@ class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, r
     window_seconds: Annotated[int, Meta(ge=60, le=86400)]
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    yield to_verdict(snapshot, request.key(), _check_pods(snapshot, request))
-
-
-def _check_pods(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    if get_inference_set(snapshot, subject) is None:
+    if inference_sets.get_inference_set(snapshot, subject) is None:
         return []
-    pods = find_model_pods(snapshot, subject)
+    pods = inference_sets.find_model_pods(snapshot, subject)
     results: list[CheckResult | None] = []
     for pod in pods:
-        restarted = _find_restarted(pod, request.parameters.restarts)
+        # An init container that has ended restarts no more; one that runs is a sidecar.
+        restarted = [
+            status
+            for status in core.container_statuses(pod)
+            if status.restart_count >= request.parameters.restarts
+            and status.state.running is not None
+        ]
         # Of nearly all pods none has, so that is checked first.
         if restarted and pod.is_ready and not is_leftover_pod(pod):
             results += _check_containers(snapshot, request, pod, restarted)
     if not any(isinstance(each, Trouble) for each in results):
         return results
-    changing = _find_changing_pods(pods, find_workspaces(snapshot, subject))
-    return [_soften(each, changing) if isinstance(each, Trouble) else each for each in results]
-
-
-def _soften(trouble: Trouble, changing: Collection[str]) -> Trouble:
-    is_changing = trouble.cause.object.name in changing
-    return replace(trouble, kind=TroubleKind.STARTING) if is_changing else trouble
+    changing = _find_changing_pods(pods, inference_sets.find_workspaces(snapshot, subject))
+    return [
+        replace(each, kind=TroubleKind.STARTING)
+        if isinstance(each, Trouble) and each.cause.object.name in changing
+        else each
+        for each in results
+    ]
 
 
 def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) -> set[str]:
     """Return the names of the pods of replicas that are being rolled out, or upgraded in place."""
     found = set()
     for workspace in workspaces:
-        of_replica = without_leftover_pods(pods_of_workspace(pods, workspace))
+        of_replica = inference_sets.without_leftover_pods(
+            inference_sets.pods_of_workspace(pods, workspace)
+        )
         upgrade = upgrade_started_at(workspace)
         found |= {
             pod.metadata.name
@@ -96,19 +87,6 @@ def _find_changing_pods(pods: Sequence[Pod], workspaces: Iterable[Workspace]) ->
             if is_rolling_out(of_replica) or (upgrade is not None and created_at(pod) < upgrade)
         }
     return found
-
-
-def _find_restarted(pod: Pod, limit: int) -> list[ContainerStatus]:
-    """
-    Return the containers that run and have restarted at least *limit* times in all.
-
-    An init container that has ended restarts no more; one that runs is a sidecar.
-    """
-    return [
-        status
-        for status in container_statuses(pod)
-        if status.restart_count >= limit and status.state.running is not None
-    ]
 
 
 def _check_containers(
@@ -161,9 +139,14 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
     meta, ended = pod.metadata, status.last_state.terminated
     running = status.state.running
     at_least = "at least " if count.most > count.least else ""
+    last = ""  # if the kubelet does not tell how the run before ended
+    if ended is not None:
+        reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
+        last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
         cause=Cause(
-            ObjectRef(PODS.group_resource, meta.namespace, meta.name), _cause_code(pod, status)
+            core.PODS.ref(meta.namespace, meta.name),
+            _cause_code(pod, status),
         ),
         kind=TroubleKind.FAILED,
         is_crash=True,
@@ -173,7 +156,7 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
             "pod": meta.name,
             "container": status.name,
             "restarts": f"{at_least}{count.least} times in {human_duration(count.span)}",
-            "last": _describe_end(ended),
+            "last": last,
         },
         foreign_text=(ended.message or "") if ended is not None else "",
     )
@@ -192,18 +175,10 @@ def _cause_code(pod: Pod, status: ContainerStatus) -> str:
         code = KILLED
     elif ended is not None and ended.exit_code == 0:
         code = ENDED
-    model = pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod)
-    names = {each.name for each in container_statuses(pod)}
+    model = pod.metadata.label(inference_sets.WORKSPACE_LABEL) or core.workload_name(pod)
+    names = {each.name for each in core.container_statuses(pod)}
     is_other = model in names and status.name != model
     return f"{OTHER_CONTAINER}.{code}" if is_other else code
-
-
-def _describe_end(ended: ContainerStateTerminated | None) -> str:
-    """Describe how the run before ended; empty if the kubelet does not tell."""
-    if ended is None:
-        return ""
-    reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
-    return f", last {reason} (exit code {ended.exit_code})"
 
 
 PROBE = Probe(
@@ -212,9 +187,9 @@ PROBE = Probe(
         parameters_type=PodRestartingParameters,
         message_fields=frozenset({"pod", "container", "restarts", "last"}),
         cause_codes=frozenset({OUT_OF_MEMORY, KILLED, ENDED, CRASH, OTHER_CONTAINER}),
-        required_kinds=(INFERENCE_SETS, PODS),
+        required_kinds=(INFERENCE_SETS, core.PODS),
         consulted_kinds=(WORKSPACES,),
-        optional_kinds=(NAMESPACES,),
+        optional_kinds=(core.NAMESPACES,),
         required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
         pauses_at_zero_replicas=True,
     ),

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import wraps
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import EMPTY_MAP, Verdict
+from reporter.resources.check_result import CheckResult, check_served, to_verdict
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -37,7 +40,27 @@ class ProbeRequest(Struct, frozen=True, gc=False):
         return FindingKey(self.subject, self.reason, item)
 
 
+CheckFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[CheckResult | None]]
 EvaluateFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
+
+
+def one_verdict(*requires: ResourceKind) -> Callable[[CheckFunc], EvaluateFunc]:
+    """
+    Make a probe's function of one that returns the results of its checks: their sum is the verdict.
+
+    A kind of *requires* that is not served makes it Unknown.
+    """
+
+    def decorate(check: CheckFunc) -> EvaluateFunc:
+        @wraps(check)
+        def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+            not_served = check_served(snapshot, *requires)
+            results = [not_served] if not_served else check(snapshot, request)
+            return [to_verdict(snapshot, request.key(), results)]
+
+        return evaluate
+
+    return decorate
 
 
 class Probe(Struct, frozen=True):

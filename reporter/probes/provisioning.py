@@ -15,13 +15,13 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.kinds.karpenter import NODE_CLAIMS, NODE_POOLS, NodeClaim, NodePool
 from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import inference_sets, machines
 from reporter.resources.check_result import (
     CheckResult,
     Inconclusive,
     limit_to,
-    to_verdict,
 )
 from reporter.resources.conditions import (
     check_observed_generation,
@@ -30,27 +30,8 @@ from reporter.resources.conditions import (
     reason_text,
     with_condition,
 )
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    find_workspaces,
-    get_inference_set,
-    pods_of_workspace,
-    workspace_ref,
-)
 from reporter.resources.lost_nodes import describe_lost, find_lost_nodes
-from reporter.resources.machines import (
-    LIFECYCLE_CONDITIONS,
-    NODE_CLAIM_READY,
-    NODES_READY,
-    REGISTRATION_HEALTHY,
-    StuckNodeClaim,
-    classify_error,
-    find_pool_error,
-    find_stuck_claim,
-    find_workspace_error,
-    is_loss_of_machines,
-    is_overcome,
-)
+from reporter.resources.machines import StuckNodeClaim
 from reporter.resources.replicas import (
     DEGRADED,
     ModelReplica,
@@ -65,28 +46,26 @@ from reporter.snapshot.snapshot import Snapshot
 NODE_LOST = "NodeLost"
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_replicas(snapshot, request))]
-
-
-def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject = request.subject
-    inference_set = get_inference_set(snapshot, subject)
+    inference_set = inference_sets.get_inference_set(snapshot, subject)
     if inference_set is None:
         return []
-    workspaces = find_workspaces(snapshot, subject)
-    pods = find_model_pods(snapshot, subject)
-    replicas = [ModelReplica(each, pods_of_workspace(pods, each)) for each in workspaces]
+    workspaces = inference_sets.find_workspaces(snapshot, subject)
+    pods = inference_sets.find_model_pods(snapshot, subject)
+    replicas = [
+        ModelReplica(each, inference_sets.pods_of_workspace(pods, each)) for each in workspaces
+    ]
     lost = find_lost_nodes(snapshot)
-    results = [
-        _with_nodes(_evaluate_replica(snapshot, request, replica), lost_nodes_of(replica, lost))
-        for replica in replicas
-    ]
-    results = [
+    results: list[CheckResult | None] = []
+    for replica in replicas:
+        result = _evaluate_replica(snapshot, request, replica)
         # Most results are None, for which no reference is built.
-        result and limit_to(result, workspace_ref(replica.workspace))
-        for result, replica in zip(results, replicas, strict=True)
-    ]
+        if result is not None:
+            result = _with_nodes(result, lost_nodes_of(replica, lost))
+            result = limit_to(result, WORKSPACES.ref_to(replica.workspace))
+        results.append(result)
     if not any(isinstance(each, Trouble) for each in results) or snapshot.why_not_synced(PODS):
         return results
     serving = sum(replica.is_serving for replica in replicas)
@@ -94,7 +73,7 @@ def _check_replicas(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Check
     return [_with_extent(result, of_set) for result in results]
 
 
-def _with_nodes(result: CheckResult | None, names: Sequence[str]) -> CheckResult | None:
+def _with_nodes(result: CheckResult, names: Sequence[str]) -> CheckResult:
     """Name the Nodes whose loss the conditions of a Workspace state."""
     if not names or not isinstance(result, Trouble) or result.cause.code != NODE_LOST:
         return result
@@ -127,13 +106,15 @@ def _evaluate_replica(
     known = snapshot.provisioning_error(workspace) or _pool_error(snapshot, request, workspace)
     error = _unresolved_error(replica, known, claims)
     result = _evaluate_workspace(replica, error)
-    stuck = find_stuck_claim(claims)
+    stuck = machines.find_stuck_claim(claims)
     if stuck is None or result is None:
         return result
-    claim_ready = find_condition(workspace.status.conditions, NODE_CLAIM_READY)
+    claim_ready = find_condition(workspace.status.conditions, machines.NODE_CLAIM_READY)
     if stuck.has_error and not is_condition_true(claim_ready):
         # Karpenter writes the claim, whatever KAITO has not looked at yet.
-        trouble = _waiting_trouble(workspace, classify_error(stuck.pending), stuck.pending, "")
+        trouble = _waiting_trouble(
+            workspace, machines.classify_error(stuck.pending), stuck.pending, ""
+        )
         since = stuck.pending.last_transition_time
         return _with_claim(replace(trouble, kind=TroubleKind.FAILED, since=since), stuck)
     if isinstance(result, Inconclusive) or result.kind is not TroubleKind.STARTING:
@@ -151,10 +132,10 @@ def _unresolved_error(
     """
     if error is None:
         return None
-    is_from_claim = error.type in {*LIFECYCLE_CONDITIONS, REGISTRATION_HEALTHY}
+    is_from_claim = error.type in {*machines.LIFECYCLE_CONDITIONS, machines.REGISTRATION_HEALTHY}
     nodes = replica.workspace.status.target_node_count
     is_served = is_from_claim and replica.is_serving
-    return None if is_served or is_overcome(error, claims, nodes) else error
+    return None if is_served or machines.is_overcome(error, claims, nodes) else error
 
 
 def _find_node_claims(
@@ -173,7 +154,7 @@ def _pool_error(
     if not snapshot.has_synced(NODE_POOLS) or NODE_POOLS.resource in request.unwatched:
         return None
     key = workspace_key(workspace.metadata.namespace, workspace.metadata.name)
-    return find_pool_error(snapshot.by_index(NODE_POOLS, NodePool, key))
+    return machines.find_pool_error(snapshot.by_index(NODE_POOLS, NodePool, key))
 
 
 def _with_claim(trouble: Trouble, claim: StuckNodeClaim) -> Trouble:
@@ -199,14 +180,14 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     """
     workspace = replica.workspace
     meta, conditions = workspace.metadata, workspace.status.conditions
-    claim_ready = find_condition(conditions, NODE_CLAIM_READY)
-    nodes_ready = find_condition(conditions, NODES_READY)
+    claim_ready = find_condition(conditions, machines.NODE_CLAIM_READY)
+    nodes_ready = find_condition(conditions, machines.NODES_READY)
     is_claimed = is_condition_true(claim_ready)
     decisive = nodes_ready if claim_ready is None or is_claimed else claim_ready
     stale = check_observed_generation(decisive, meta, "Workspace")
     if stale:
         return stale
-    error = find_workspace_error(workspace) or (None if is_claimed else last_error)
+    error = machines.find_workspace_error(workspace) or (None if is_claimed else last_error)
     if error is not None:
         return _error_trouble(workspace, claim_ready or error, error)
     if (is_claimed and is_condition_true(nodes_ready)) or replica.is_serving:
@@ -221,7 +202,9 @@ def _evaluate_workspace(replica: ModelReplica, last_error: Condition | None) -> 
     trouble = _waiting_trouble(workspace, code, decisive, describe_condition(decisive))
     # Nodes that were Ready are lost unless new ones are on their way.
     is_lost = not is_claim and has_served(workspace) and upgrade_started_at(workspace) is None
-    lost = replace(trouble, cause=_cause(workspace, NODE_LOST), kind=TroubleKind.LOST)
+    lost = replace(
+        trouble, cause=Cause(WORKSPACES.ref_to(workspace), NODE_LOST), kind=TroubleKind.LOST
+    )
     return lost if is_lost else trouble
 
 
@@ -229,16 +212,16 @@ def _error_trouble(workspace: Workspace, current: Condition, error: Condition) -
     """
     Build the trouble of an error; *current* is the condition of now, which may only be waiting.
     """
-    if is_loss_of_machines(error):
+    if machines.is_loss_of_machines(error):
         state = "gets machines that are given up, one after the other, before their Nodes register"
-        waiting = _waiting_trouble(workspace, classify_error(error), current, state)
+        waiting = _waiting_trouble(workspace, machines.classify_error(error), current, state)
         return replace(waiting, kind=TroubleKind.FAILED)
     state = describe_condition(error)
     is_earlier = current != error and current.reason != error.reason
-    if current.type == NODE_CLAIM_READY and is_earlier:
+    if current.type == machines.NODE_CLAIM_READY and is_earlier:
         state = f"{describe_condition(current)[:-1]}, before that {reason_text(error)})"
     return replace(
-        _waiting_trouble(workspace, classify_error(error), current, state),
+        _waiting_trouble(workspace, machines.classify_error(error), current, state),
         kind=TroubleKind.FAILED,
         foreign_text=error.message or "",
     )
@@ -249,17 +232,13 @@ def _waiting_trouble(
 ) -> Trouble:
     meta = workspace.metadata
     trouble = Trouble(
-        cause=_cause(workspace, code),
+        cause=Cause(WORKSPACES.ref_to(workspace), code),
         kind=TroubleKind.STARTING,
         is_out=True,
         object_created_at=meta.creation_timestamp,
         message_fields={"extent": "", "object": f"Workspace {meta.name}", "state": state},
     )
     return with_condition(trouble, condition, meta)
-
-
-def _cause(workspace: Workspace, code: str) -> Cause:
-    return Cause(workspace_ref(workspace), code)
 
 
 PROBE = Probe(

@@ -6,7 +6,7 @@ Accepted=True on an InferencePool. So the references of a route are checked firs
 only if the Gateway exists and its own controller wrote it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -27,23 +27,16 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import (
     ENDPOINT_PICKER_SUFFIX,
     ROUTE_SUFFIX,
-    ApiObject,
     inference_set_key,
 )
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_decoded,
-    first_trouble,
-    limit_to,
-    to_verdict,
-)
-from reporter.resources.conditions import Absence, absence_of, exclude_deleting
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.resources import check_result
+from reporter.resources.check_result import CheckResult, Inconclusive
+from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
 from reporter.resources.inference_sets import (
     find_model_pods,
     get_inference_set,
@@ -65,7 +58,6 @@ from reporter.resources.routes import (
     find_routes,
     gateway_parents,
     pool_backends,
-    routing_trouble,
 )
 from reporter.snapshot.snapshot import Snapshot
 
@@ -73,11 +65,8 @@ from reporter.snapshot.snapshot import Snapshot
 SUPPRESSION_FLAG = "suppression"
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_routing(snapshot, request))]
-
-
-def _check_routing(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult | None]:
     """Check the routes of an InferenceSet and, if they are all well, the pools behind them."""
     subject = request.subject
     if get_inference_set(snapshot, subject) is None:
@@ -108,17 +97,16 @@ def _limit_to_objects(
     """
     if not any(isinstance(each, Inconclusive) for each in results):
         return results
-    pool_refs = [_ref(INFERENCE_POOLS, pool) for pool in pools]
+    pool_refs = [INFERENCE_POOLS.ref_to(pool) for pool in pools]
     # Pools are not checked behind a route with trouble, so nothing is known to be over for them.
     refs = [
-        *([_ref(HTTP_ROUTES, route), *pool_refs] for route, _ in routes),
+        *([HTTP_ROUTES.ref_to(route), *pool_refs] for route, _ in routes),
         *([ref] for ref in pool_refs),
     ]
-    return [limit_to(result, *objects) for result, objects in zip(results, refs, strict=False)]
-
-
-def _ref(kind: ResourceKind, about: ApiObject) -> ObjectRef:
-    return ObjectRef(kind.group_resource, about.metadata.namespace, about.metadata.name)
+    return [
+        check_result.limit_to(result, *objects)
+        for result, objects in zip(results, refs, strict=False)
+    ]
 
 
 def _missing_route_trouble(
@@ -142,7 +130,7 @@ def _missing_route_trouble(
     if not is_expected:
         return None
     name = f"{subject.name}{ROUTE_SUFFIX}"
-    route = ObjectRef(HTTP_ROUTES.group_resource, subject.namespace, name)
+    route = HTTP_ROUTES.ref(subject.namespace, name)
     routes = [ref for ref in deleted if ref.resource == route.resource]
     if routes and route not in routes:
         route = routes[-1]
@@ -174,10 +162,10 @@ def _evaluate_route(
     Return the first trouble of a route: its references, then what the Gateways' controllers report.
     """
     if not route.spec.parent_refs:
-        return routing_trouble(
+        return object_trouble(
             HTTP_ROUTES, route, "GatewayNotFound", TroubleKind.DECLARED, "names no Gateway"
         )
-    broken = first_trouble(*_check_references(snapshot, route, parents))
+    broken = check_result.first_trouble(*_check_references(snapshot, route, parents))
     if isinstance(broken, Trouble):
         return broken
     results: list[CheckResult | None] = [broken]
@@ -188,7 +176,7 @@ def _evaluate_route(
         entries = find_parent_statuses(route.status, namespace, gateway, listener)
         entry = select_parent_status(entries, controller_name)
         results.append(evaluate_route_status(route, entry, parent.name))
-    return first_trouble(*results)
+    return check_result.first_trouble(*results)
 
 
 def _check_references(
@@ -213,17 +201,17 @@ def _check_reference(
 ) -> CheckResult | None:
     """Check that a Gateway or a pool that a route refers to exists."""
     namespace = reference.namespace or route.metadata.namespace
-    undecodable = check_decoded(snapshot, kind, namespace, reference.name)
+    undecodable = check_result.check_decoded(snapshot, kind, namespace, reference.name)
     if undecodable or snapshot.get(kind, kind.type, namespace, reference.name) is not None:
         return undecodable
-    missing = ObjectRef(kind.group_resource, namespace, reference.name)
+    missing = kind.ref(namespace, reference.name)
     absence = absence_of(snapshot, missing)
     is_local = namespace == route.metadata.namespace
     name = reference.name if is_local else f"{namespace}/{reference.name}"
     role = "parent" if kind is GATEWAYS else "backend"
     code = "GatewayNotFound" if kind is GATEWAYS else "PoolNotFound"
     state = f"{role} {kind.kind} {name} {absence.describe()}"
-    trouble = routing_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
+    trouble = object_trouble(HTTP_ROUTES, route, code, absence.trouble_kind, state)
     # The startup grace counts from when the object went missing, not from the route's creation.
     return replace(trouble, object_created_at=None, missing=missing)
 

@@ -15,14 +15,14 @@ from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.model.verdicts import Cause, Trouble
+from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
     ScalerPlace,
     find_autoscaling_troubles,
 )
-from reporter.resources.check_result import CheckResult, to_verdict
+from reporter.resources.check_result import CheckResult
 from reporter.resources.components import ComponentSpec
 from reporter.resources.conditions import with_detail
 from reporter.resources.inference_sets import find_workspaces, get_inference_set
@@ -44,11 +44,8 @@ class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename=
     scaler: ComponentSpec
 
 
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    return [to_verdict(snapshot, request.key(), _check_scaling(snapshot, request))]
-
-
-def _check_scaling(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+@one_verdict()
+def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     subject, unwatched = request.subject, request.unwatched
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:
@@ -75,9 +72,7 @@ def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Tro
     if len(problems) > MAX_LISTED_PROBLEMS:
         state += f"; and {len(problems) - MAX_LISTED_PROBLEMS} more"
     return Trouble(
-        cause=Cause(
-            ObjectRef(INFERENCE_SETS.group_resource, meta.namespace, meta.name), problems[0].code
-        ),
+        cause=Cause(INFERENCE_SETS.ref(meta.namespace, meta.name), problems[0].code),
         kind=TroubleKind.DECLARED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": state},

@@ -51,10 +51,6 @@ def _trouble(limit: StoreLimit, rejected: int, flags: Mapping[str, str]) -> Trou
     )
 
 
-def _why_idle(_: NoParameters, flags: Mapping[str, str]) -> str:
-    return "set --store=healthevents" if flags["store"] == "none" else ""
-
-
 PROBE = Probe(
     ProbeSpec(
         name=CAPACITY_PROBE,
@@ -62,7 +58,7 @@ PROBE = Probe(
         message_fields=frozenset({"store", "rejected", "limit"}),
         cause_codes=frozenset(CODES.values()),
         optional_kinds=(NAMESPACES,),
-        why_idle=_why_idle,
+        why_idle=lambda _, flags: "set --store=healthevents" if flags["store"] == "none" else "",
     ),
     evaluate,
 )

@@ -5,7 +5,7 @@ Each pod is evaluated alone, so that a slow one is not hidden by fast ones.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache, partial
 
 from msgspec import Struct
@@ -16,18 +16,11 @@ from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import inference_set_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
-from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
+from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
-from reporter.resources.downloads import (
-    ENGINE_METRIC_PREFIX,
-    MEGABYTE,
-    REMAINING_SECONDS_METRIC,
-    Download,
-    DownloadRules,
-    DownloadState,
-    evaluate_download,
-)
+from reporter.resources.downloads import Download, DownloadRules, DownloadState
 from reporter.scrape.samples import ScrapeHistory, add_scrape
 from reporter.scrape.scrapes import Scrape
 from reporter.snapshot.loading import NOT_READ, has_page, is_loading
@@ -99,8 +92,8 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
     if not rules.slow_below:
         return None
     return Scrape(
-        families=(rules.speed_metric, REMAINING_SECONDS_METRIC),
-        prefixes=(ENGINE_METRIC_PREFIX,),
+        families=(rules.speed_metric, downloads.REMAINING_SECONDS_METRIC),
+        prefixes=(downloads.ENGINE_METRIC_PREFIX,),
         pods=LOADING,
         port=int(flags[parameters.port_flag]),
         keep=partial(add_scrape, retention=rules.window),
@@ -111,7 +104,7 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
 def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
     """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
     why = history.last_failure.why if history.last_failure is not None else ""
-    return why, evaluate_download(history, rules).state
+    return why, downloads.evaluate_download(history, rules).state
 
 
 def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
@@ -137,7 +130,7 @@ def _parse_rules(metric: str, window: str, interval: str, min_mbps: str) -> Down
         speed_metric=metric,
         window=timedelta(seconds=float(window)),
         scrape_interval=timedelta(seconds=float(interval)),
-        slow_below=float(min_mbps) * MEGABYTE,
+        slow_below=float(min_mbps) * downloads.MEGABYTE,
     )
 
 
@@ -145,7 +138,7 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
     if history is None:
         why = WHY_UNKNOWN[DownloadState.NOT_SCRAPED] if has_page(pod) else NOT_READ
         return PodDownload(pod, Download(DownloadState.NOT_SCRAPED), why)
-    download = evaluate_download(history, rules)
+    download = downloads.evaluate_download(history, rules)
     if history.last_failure is not None:
         return PodDownload(pod, download, history.last_failure.why)
     return PodDownload(pod, download, WHY_UNKNOWN.get(download.state, ""))
@@ -153,7 +146,7 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
 
 def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
     meta, download = loading.pod.metadata, loading.download
-    ref = ObjectRef(PODS.group_resource, meta.namespace, meta.name)
+    ref = PODS.ref(meta.namespace, meta.name)
     return Trouble(
         cause=Cause(ref, "Stalled" if download.state is DownloadState.STALLED else "Slow"),
         kind=TroubleKind.FAILED,
@@ -180,7 +173,9 @@ def _describe_outlook(loading: PodDownload) -> str:
         parts.append(
             f"{download.remaining_bytes / GIGABYTE:.1f} GB left take {takes} at this pace"
         )
-    started = _started_at(loading.pod)
+    # Of the containers the last one loads the model.
+    running = (each.state.running for each in loading.pod.status.container_statuses or ())
+    started = max((r.started_at for r in running if r and r.started_at), default=None)
     if started is not None and download.sampled_at is not None and len(parts) > 1:
         left = started + STARTUP_PROBE_BUDGET - download.sampled_at
         leaves = f"the startup probe leaves {human_duration(left)}"
@@ -189,15 +184,9 @@ def _describe_outlook(loading: PodDownload) -> str:
     return ", ".join(parts)
 
 
-def _started_at(pod: Pod) -> datetime | None:
-    """Return when the container that loads the model started; of several, the last one."""
-    running = (each.state.running for each in pod.status.container_statuses or ())
-    return max((r.started_at for r in running if r is not None and r.started_at), default=None)
-
-
 def format_speed(bytes_a_second: float) -> str:
     """Format in MB/s, rounded down so that a speed below the limit never reads like the limit."""
-    tenths = int(bytes_a_second / MEGABYTE * 10 + 1e-6) / 10
+    tenths = int(bytes_a_second / downloads.MEGABYTE * 10 + 1e-6) / 10
     return f"{tenths:g} MB/s"
 
 

@@ -6,42 +6,19 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reporter.kinds import istio
 from reporter.kinds.apps import COMPONENT_LABELS, DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, Namespace
-from reporter.kinds.istio import (
-    AUTHORIZATION_POLICIES,
-    ENVOY_FILTERS,
-    MESH_CONFIG_MAPS,
-    AuthorizationPolicy,
-    EnvoyFilter,
-    MeshConfigMap,
-)
-from reporter.kinds.objects import Metadata, label_key, namespace_key
+from reporter.kinds.istio import AuthorizationPolicy, EnvoyFilter, MeshConfigMap
+from reporter.kinds.objects import label_key, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import LocatedDeployment
-from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting
+from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting, object_trouble
 from reporter.snapshot.snapshot import Snapshot
-
-
-# --------------------------------------------------------------------
-# Trouble with an EnvoyFilter, in the shape that all probes of EnvoyFilters share.
-
-
-def envoy_filter_trouble(
-    envoy_filter: EnvoyFilter, code: str, kind: TroubleKind, state: str
-) -> Trouble:
-    meta = envoy_filter.metadata
-    return Trouble(
-        cause=Cause(ObjectRef(ENVOY_FILTERS.group_resource, meta.namespace, meta.name), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"EnvoyFilter {meta.name}", "state": state},
-    )
 
 
 # --------------------------------------------------------------------
@@ -60,10 +37,10 @@ def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[Authoriz
     """
     Return the policies of a namespace that name a provider; none if policies are not watched.
     """
-    if not snapshot.has_synced(AUTHORIZATION_POLICIES):
+    if not snapshot.has_synced(istio.AUTHORIZATION_POLICIES):
         return ()
     policies = snapshot.by_index(
-        AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
+        istio.AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
     )
     return tuple(each for each in policies if each.provider_name and not is_deleting(each))
 
@@ -75,15 +52,15 @@ def find_provider_troubles(
     Check the providers of a namespace's policies against the MeshConfig in *istio_namespace*.
     """
     policies = find_provider_policies(snapshot, namespace)
-    if not policies or not snapshot.has_synced(MESH_CONFIG_MAPS) or _has_revisions(snapshot):
+    if not policies or not snapshot.has_synced(istio.MESH_CONFIG_MAPS) or _has_revisions(snapshot):
         return []
-    name = MESH_CONFIG_MAPS.object_name
-    undecodable = check_decoded(snapshot, MESH_CONFIG_MAPS, istio_namespace, name)
+    name = istio.MESH_CONFIG_MAPS.object_name
+    undecodable = check_decoded(snapshot, istio.MESH_CONFIG_MAPS, istio_namespace, name)
     if undecodable is not None:
         return [undecodable]
-    config = snapshot.get(MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
+    config = snapshot.get(istio.MESH_CONFIG_MAPS, MeshConfigMap, istio_namespace, name)
     if config is None:
-        ref = ObjectRef(MESH_CONFIG_MAPS.group_resource, istio_namespace, name)
+        ref = istio.MESH_CONFIG_MAPS.ref(istio_namespace, name)
         deleted = absence_of(snapshot, ref).was_deleted
         # A MeshConfig never seen may be under a name that is not read, so its absence proves nothing.
         return [Inconclusive(f"ConfigMap {istio_namespace}/{name} was deleted")] if deleted else []
@@ -112,7 +89,7 @@ def _unknown_provider_trouble(policy: AuthorizationPolicy, providers: Iterable[s
     asks = f'asks provider "{truncate_bytes(sanitize(provider), MAX_REASON_BYTES)}"'
     return Trouble(
         cause=Cause(
-            ObjectRef(AUTHORIZATION_POLICIES.group_resource, meta.namespace, meta.name),
+            istio.AUTHORIZATION_POLICIES.ref(meta.namespace, meta.name),
             PROVIDER_NOT_FOUND,
         ),
         kind=TroubleKind.DECLARED,
@@ -167,20 +144,22 @@ def _service_trouble(
 ) -> Trouble | None:
     asks = f"asks Service {service.namespace}/{service.name}"
     if snapshot.get(NAMESPACES, Namespace, "", service.namespace) is None:
-        ref = ObjectRef(NAMESPACES.group_resource, "", service.namespace)
+        ref = NAMESPACES.ref("", service.namespace)
         absence = absence_of(snapshot, ref)
         existing = [each.metadata.name for each in snapshot.all(NAMESPACES)]
         state = absence.describe(did_you_mean(service.namespace, existing))
         text = f"{asks}, whose namespace {state}"
-        trouble = envoy_filter_trouble(
-            envoy_filter, "NamespaceNotFound", absence.trouble_kind, text
+        trouble = object_trouble(
+            istio.ENVOY_FILTERS, envoy_filter, "NamespaceNotFound", absence.trouble_kind, text
         )
         return replace(trouble, missing=ref)
     actual = _actual_backend(snapshot, service, backends)
     if not actual:
         return None
     state = f"{asks}, but gateway auth is {actual}"
-    return envoy_filter_trouble(envoy_filter, "ServiceNotFound", TroubleKind.DECLARED, state)
+    return object_trouble(
+        istio.ENVOY_FILTERS, envoy_filter, "ServiceNotFound", TroubleKind.DECLARED, state
+    )
 
 
 def _actual_backend(
@@ -197,13 +176,13 @@ def _actual_backend(
     if deployment is not None or is_missing or _has_labelled_deployment(snapshot, service):
         return ""
     running = (each.deployments[0].metadata for each in backends if each.deployments)
-    meant = [meta for meta in running if _is_likely_meant(meta, service)]
+    # One that shares its namespace or its name with the Service is likely meant.
+    meant = [
+        meta
+        for meta in running
+        if service.namespace == meta.namespace or service.name == meta.name
+    ]
     return f"{meant[0].namespace}/{meant[0].name}" if meant else ""
-
-
-def _is_likely_meant(backend: Metadata, service: BackendService) -> bool:
-    """Return whether a backend shares its namespace or its name with a Service."""
-    return service.namespace == backend.namespace or service.name == backend.name
 
 
 def _has_labelled_deployment(snapshot: Snapshot, service: BackendService) -> bool:

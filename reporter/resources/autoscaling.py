@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reporter.kinds import objects
 from reporter.kinds.core import PODS, Pod
 from reporter.kinds.kaito import InferenceSet
 from reporter.kinds.keda import (
@@ -20,35 +21,15 @@ from reporter.kinds.keda import (
     HorizontalPodAutoscaler,
     ScaledObject,
 )
-from reporter.kinds.objects import (
-    ApiObject,
-    Condition,
-    find_condition,
-    inference_set_key,
-    model_of,
-    workload_key,
-)
+from reporter.kinds.objects import ApiObject, Condition
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
+from reporter.resources import conditions, scaling_annotations
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import ComponentSpec, locate_component
-from reporter.resources.conditions import (
-    absence_of,
-    describe_condition,
-    exclude_deleting,
-    is_condition_true,
-    is_deleting,
-)
 from reporter.resources.inference_sets import find_model_pods
-from reporter.resources.scaling_annotations import (
-    ANNOTATION_PREFIX,
-    ReplicaLimit,
-    find_annotation_problems,
-    is_auto_provision_enabled,
-    longest_cache_window,
-    max_replicas_of,
-)
+from reporter.resources.scaling_annotations import ReplicaLimit
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -83,10 +64,12 @@ def warm_from(
     Return when the scaler can have all samples of a model; None if it needs no window of them.
     """
     meta = inference_set.metadata
-    window = longest_cache_window((meta.annotations or {}).get(f"{ANNOTATION_PREFIX}metrics", ""))
+    window = scaling_annotations.longest_cache_window(
+        (meta.annotations or {}).get(f"{scaling_annotations.ANNOTATION_PREFIX}metrics", "")
+    )
     if not window:
         return None
-    subject = model_of(inference_set, meta.name)
+    subject = objects.model_of(inference_set, meta.name)
     pods = (*find_model_pods(snapshot, subject), *_scaler_pods(snapshot, place))
     polling = scaled_object.spec.polling_interval or DEFAULT_POLLING_SECONDS
     started = max(_ready_times(pods), default=None)
@@ -96,7 +79,7 @@ def warm_from(
 def _scaler_pods(snapshot: Snapshot, place: ScalerPlace) -> Iterator[Pod]:
     located = locate_component(snapshot, place.component, place.flags)
     for each in located.deployments if located is not None else ():
-        key = workload_key(each.metadata.namespace, each.metadata.name)
+        key = objects.workload_key(each.metadata.namespace, each.metadata.name)
         yield from snapshot.by_index(PODS, Pod, key)
 
 
@@ -159,18 +142,18 @@ def find_autoscaling_troubles(
         return
     meta = inference_set.metadata
     found = snapshot.by_index(
-        SCALED_OBJECTS, ScaledObject, inference_set_key(meta.namespace, meta.name)
+        SCALED_OBJECTS, ScaledObject, objects.inference_set_key(meta.namespace, meta.name)
     )
     scaled_objects = [each for each in found if each.spec.inference_set == meta.name]
     if not scaled_objects:
-        owned = exclude_deleting(found)
+        owned = conditions.exclude_deleting(found)
         yield check_decoded(snapshot, SCALED_OBJECTS, meta.namespace, meta.name) or (
             _wrong_target_trouble(owned[0], inference_set)
             if owned
             else _missing_scaled_object_trouble(snapshot, inference_set)
         )
     for each in scaled_objects:
-        if not is_deleting(each) and not _is_paused(each):
+        if not conditions.is_deleting(each) and not _is_paused(each):
             result = _scaled_object_trouble(each, inference_set) or _autoscaler_trouble(
                 snapshot, each, inference_set, unwatched
             )
@@ -188,16 +171,14 @@ def _wrong_target_trouble(
 
     keda-kaito-scaler does not set its target right again.
     """
-    if not is_auto_provision_enabled(inference_set.metadata.annotations or {}):
+    if not scaling_annotations.is_auto_provision_enabled(inference_set.metadata.annotations or {}):
         return None
     meta, target = scaled_object.metadata, scaled_object.spec.scale_target_ref
     scales = f"scales {target.kind or 'Deployment'} {target.name}" if target else "has no target"
-    ready = find_condition(scaled_object.status.conditions, "Ready")
+    ready = objects.find_condition(scaled_object.status.conditions, "Ready")
     is_refused = ready is not None and ready.status == "False"
     return Trouble(
-        cause=Cause(
-            ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name), WRONG_TARGET
-        ),
+        cause=Cause(SCALED_OBJECTS.ref(meta.namespace, meta.name), WRONG_TARGET),
         kind=TroubleKind.FAILED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": f"ScaledObject {meta.name} of this model {scales} instead of it"},
@@ -209,10 +190,10 @@ def _missing_scaled_object_trouble(
     snapshot: Snapshot, inference_set: InferenceSet
 ) -> Trouble | None:
     meta = inference_set.metadata
-    if not is_auto_provision_enabled(meta.annotations or {}):
+    if not scaling_annotations.is_auto_provision_enabled(meta.annotations or {}):
         return None
-    ref = ObjectRef(SCALED_OBJECTS.group_resource, meta.namespace, meta.name)
-    absence = absence_of(snapshot, ref)
+    ref = SCALED_OBJECTS.ref(meta.namespace, meta.name)
+    absence = conditions.absence_of(snapshot, ref)
     lacks = "was deleted, and not made again" if absence.was_deleted else "does not exist"
     state = f"ScaledObject {meta.name} {lacks}, although auto-provision asks for it"
     return Trouble(
@@ -227,7 +208,9 @@ def _is_paused(scaled_object: ScaledObject) -> bool:
     """
     Return whether a user paused the scaling, by annotation or as KEDA's Paused condition confirms.
     """
-    confirmed = is_condition_true(find_condition(scaled_object.status.conditions, "Paused"))
+    confirmed = conditions.is_condition_true(
+        objects.find_condition(scaled_object.status.conditions, "Paused")
+    )
     values = (scaled_object.metadata.annotation(each) for each in PAUSED_ANNOTATIONS)
     return confirmed or any(value not in {None, "false"} for value in values)
 
@@ -235,7 +218,7 @@ def _is_paused(scaled_object: ScaledObject) -> bool:
 def _scaled_object_trouble(
     scaled_object: ScaledObject, inference_set: InferenceSet
 ) -> Trouble | None:
-    ready = find_condition(scaled_object.status.conditions, "Ready")
+    ready = objects.find_condition(scaled_object.status.conditions, "Ready")
     if ready is None or ready.status != "False":
         return None
     if ready.reason != TRIGGER_ERROR:
@@ -265,7 +248,7 @@ def _autoscaler_trouble(
         return None
     undecodable = check_decoded(snapshot, HORIZONTAL_POD_AUTOSCALERS, namespace, name)
     autoscaler = snapshot.get(HORIZONTAL_POD_AUTOSCALERS, HorizontalPodAutoscaler, namespace, name)
-    if undecodable is not None or autoscaler is None or is_deleting(autoscaler):
+    if undecodable is not None or autoscaler is None or conditions.is_deleting(autoscaler):
         return undecodable
     trouble = _hpa_trouble(autoscaler, inference_set)
     why_unwatched = unwatched.get(HORIZONTAL_POD_AUTOSCALERS.resource)
@@ -275,12 +258,12 @@ def _autoscaler_trouble(
 def _hpa_trouble(
     autoscaler: HorizontalPodAutoscaler, inference_set: InferenceSet
 ) -> Trouble | None:
-    able = find_condition(autoscaler.status.conditions, "AbleToScale")
+    able = objects.find_condition(autoscaler.status.conditions, "AbleToScale")
     if able is not None and _is_failing(able):
         return _condition_trouble(
             HORIZONTAL_POD_AUTOSCALERS, autoscaler, SCALE_FAILED, TroubleKind.FAILED, able
         )
-    active = find_condition(autoscaler.status.conditions, "ScalingActive")
+    active = objects.find_condition(autoscaler.status.conditions, "ScalingActive")
     if active is not None and _is_failing(active) and _all_replicas_ready(inference_set):
         return _condition_trouble(
             HORIZONTAL_POD_AUTOSCALERS, autoscaler, METRICS_UNAVAILABLE, TroubleKind.LOST, active
@@ -301,13 +284,13 @@ def _condition_trouble(
 ) -> Trouble:
     meta = about.metadata
     return Trouble(
-        cause=Cause(ObjectRef(resource.group_resource, meta.namespace, meta.name), code),
+        cause=Cause(resource.ref(meta.namespace, meta.name), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         # None for KEDA's conditions. The object's creation is no substitute: the error may be recent.
         since=condition.last_transition_time,
         message_fields={
-            "state": f"{resource.kind} {meta.name} has {describe_condition(condition)}"
+            "state": f"{resource.kind} {meta.name} has {conditions.describe_condition(condition)}"
         },
         foreign_text=condition.message or "",
     )
@@ -331,16 +314,16 @@ def describe_replica_limit(
     if autoscaler is not None and autoscaler.spec.max_replicas:
         return _compare(has, replicas, autoscaler.spec.max_replicas)
     annotations = inference_set.metadata.annotations or {}
-    if not is_auto_provision_enabled(annotations):
+    if not scaling_annotations.is_auto_provision_enabled(annotations):
         # Without --sources=keda an autoscaler made by hand would not be seen.
         return has if autoscaler is not None else f"{has}, and no annotation scales it"
     node_limit = inference_set.spec.node_count_limit or 0
     if node_limit:
         # The scaler prefers it to max-replicas; the nodes of a replica are KAITO's choice.
         return f"{has}, and spec.nodeCountLimit allows {node_limit} node{'' if node_limit == 1 else 's'}"
-    limit = max_replicas_of(annotations)
+    limit = scaling_annotations.max_replicas_of(annotations)
     # The scaler ignores invalid annotations, so they limit nothing.
-    if limit is None or find_annotation_problems(annotations, ReplicaLimit()):
+    if limit is None or scaling_annotations.find_annotation_problems(annotations, ReplicaLimit()):
         return has
     return _compare(has, replicas, limit)
 
@@ -359,7 +342,7 @@ def _find_autoscaler(
     if any(each.resource in unwatched or not snapshot.has_synced(each) for each in kinds):
         return None
     meta = inference_set.metadata
-    key = inference_set_key(meta.namespace, meta.name)
+    key = objects.inference_set_key(meta.namespace, meta.name)
     names = [each.status.hpa_name for each in snapshot.by_index(SCALED_OBJECTS, ScaledObject, key)]
     kind = HORIZONTAL_POD_AUTOSCALERS
     found = (

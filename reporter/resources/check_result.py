@@ -8,17 +8,9 @@ from msgspec.structs import replace
 
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.model import verdicts
 from reporter.model.observations import NotServed
 from reporter.model.subjects import FindingKey
-from reporter.model.verdicts import (
-    Active,
-    Clear,
-    InvolvedObject,
-    ObjectRef,
-    Trouble,
-    Unknown,
-    Verdict,
-)
 from reporter.snapshot.lookups import why_undecodable
 from reporter.snapshot.snapshot import Snapshot
 
@@ -34,43 +26,38 @@ class Inconclusive(Struct, frozen=True):
     """
 
     why: str
-    objects: frozenset[ObjectRef] = frozenset()
+    objects: frozenset[verdicts.ObjectRef] = frozenset()
     is_brief: bool = False
 
 
-CheckResult: TypeAlias = Trouble | Inconclusive
+CheckResult: TypeAlias = verdicts.Trouble | Inconclusive
 
 
 def to_verdict(
-    snapshot: Snapshot,
-    key: FindingKey,
-    results: Iterable[CheckResult | None],
-    *,
-    requires: tuple[ResourceKind, ...] = (),
-) -> Verdict:
+    snapshot: Snapshot, key: FindingKey, results: Iterable[CheckResult | None]
+) -> verdicts.Verdict:
     """
     Combine results into one verdict about a workload namespace; None stands for no trouble.
 
     An inconclusive result hides no trouble of another object, but the verdict is never Clear with
-    one. A kind of *requires* that is not served makes it Unknown.
+    one.
     """
-    not_served = check_served(snapshot, *requires) if requires else None
-    if not_served is not None:
-        return Unknown(key, not_served.why)
     found = [result for result in results if result is not None]
     if not found:
-        return Clear(key)
-    troubles = [each for each in found if isinstance(each, Trouble)]
+        return verdicts.Clear(key)
+    troubles = [each for each in found if isinstance(each, verdicts.Trouble)]
     inconclusive = [each for each in found if isinstance(each, Inconclusive)]
     why = inconclusive[0].why if inconclusive else ""
     if not troubles:
-        return Unknown(key, why, any(each.is_brief for each in inconclusive))
+        return verdicts.Unknown(key, why, any(each.is_brief for each in inconclusive))
     ordered = tuple(sorted(troubles, key=lambda trouble: trouble.cause))
     involved = involved_namespace(snapshot, key.subject.namespace)
-    return Active(key, ordered, involved, partial_notes(why), why, open_objects(inconclusive))
+    return verdicts.Active(
+        key, ordered, involved, partial_notes(why), why, open_objects(inconclusive)
+    )
 
 
-def limit_to(result: CheckResult | None, *objects: ObjectRef) -> CheckResult | None:
+def limit_to(result: CheckResult | None, *objects: verdicts.ObjectRef) -> CheckResult | None:
     """
     Return the result of a check whose trouble can only have one of *objects* as its cause object.
     """
@@ -79,7 +66,7 @@ def limit_to(result: CheckResult | None, *objects: ObjectRef) -> CheckResult | N
     return result
 
 
-def open_objects(inconclusive: Iterable[Inconclusive]) -> frozenset[ObjectRef]:
+def open_objects(inconclusive: Iterable[Inconclusive]) -> frozenset[verdicts.ObjectRef]:
     """
     Return the cause objects that inconclusive results leave open; none stands for every object.
     """
@@ -100,20 +87,20 @@ def first_trouble(*results: CheckResult | None) -> CheckResult | None:
     """
     first = None
     for result in results:
-        if isinstance(result, Trouble):
+        if isinstance(result, verdicts.Trouble):
             return result
         first = first or result
     return first
 
 
-def involved_namespace(snapshot: Snapshot, name: str) -> InvolvedObject:
+def involved_namespace(snapshot: Snapshot, name: str) -> verdicts.InvolvedObject:
     """Return a namespace as involvedObject, with its last known uid if it was deleted."""
     namespace = snapshot.peek(NAMESPACES, Namespace, "", name)
     if namespace is not None:
         uid = namespace.metadata.uid
     else:
-        uid = snapshot.deleted_uids.get(ObjectRef(NAMESPACES.group_resource, "", name), "")
-    return InvolvedObject("v1", "Namespace", name, uid)
+        uid = snapshot.deleted_uids.get(NAMESPACES.ref("", name), "")
+    return verdicts.InvolvedObject("v1", "Namespace", name, uid)
 
 
 def check_served(snapshot: Snapshot, *kinds: ResourceKind) -> Inconclusive | None:
@@ -139,6 +126,6 @@ def check_decoded(
     """
     if not snapshot.undecodable:
         return None
-    if ObjectRef(kind.watch_name, namespace, name) not in snapshot.undecodable:
+    if verdicts.ObjectRef(kind.watch_name, namespace, name) not in snapshot.undecodable:
         return None
     return Inconclusive(why_undecodable(kind, (namespace, name)))

@@ -14,9 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.kinds.objects import ApiObject, Condition, Metadata
+from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
-from reporter.model.verdicts import ObjectRef, Trouble
+from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.snapshot.snapshot import Snapshot
 
@@ -163,3 +164,25 @@ def with_condition(trouble: Trouble, condition: Condition | None, meta: Metadata
     return replace(
         trouble, since=transition_time(condition, meta), foreign_text=condition.message or ""
     )
+
+
+def object_trouble(
+    resource: ResourceKind,
+    about: ApiObject,
+    code: str,
+    kind: TroubleKind,
+    state: str,
+    condition: Condition | None = None,
+) -> Trouble:
+    """
+    Build the trouble of an object that is out; *condition* is the one that states it, if any does.
+    """
+    meta = about.metadata
+    trouble = Trouble(
+        cause=Cause(resource.ref(meta.namespace, meta.name), code),
+        kind=kind,
+        is_out=True,
+        object_created_at=meta.creation_timestamp,
+        message_fields={"object": f"{resource.kind} {meta.name}", "state": state},
+    )
+    return with_condition(trouble, condition, meta) if condition is not None else trouble

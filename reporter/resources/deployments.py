@@ -7,7 +7,6 @@ Deployment controller (kubernetes, pkg/controller/deployment).
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -15,7 +14,8 @@ from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
 from reporter.kinds.objects import Condition, workload_key
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
+from reporter.resources import restarts
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
 from reporter.resources.lost_nodes import with_lost_nodes
@@ -24,12 +24,6 @@ from reporter.resources.pods import (
     PodProblem,
     filter_active_pods,
     find_pod_problems,
-)
-from reporter.resources.restarts import (
-    count_failures,
-    find_repeated_failure,
-    find_successor,
-    is_restart,
 )
 from reporter.snapshot.snapshot import Snapshot
 
@@ -109,10 +103,6 @@ DEPLOYMENT_CODES = frozenset(
 """All cause codes of a Deployment; a code may have the code of its pods' problem after a dot."""
 
 
-def deployment_ref(namespace: str, name: str) -> ObjectRef:
-    return ObjectRef(DEPLOYMENTS.group_resource, namespace, name)
-
-
 def missing_deployment_trouble(
     namespace: str, name: str, *, was_deleted: bool, hint: str = ""
 ) -> Trouble:
@@ -122,11 +112,9 @@ def missing_deployment_trouble(
     Only a deleted Deployment is out. One that was never seen may run under another name, and must
     not suppress what depends on it.
     """
-    absence = Absence(was_deleted)
+    absence, code = Absence(was_deleted), "Deleted" if was_deleted else "NotFound"
     return Trouble(
-        cause=Cause(
-            deployment_ref(namespace, name), _absence_code(was_deleted=was_deleted, hint=hint)
-        ),
+        cause=Cause(DEPLOYMENTS.ref(namespace, name), "Misnamed" if hint else code),
         kind=absence.trouble_kind,
         is_out=was_deleted,
         message_fields={
@@ -135,12 +123,6 @@ def missing_deployment_trouble(
             "pods": "",
         },
     )
-
-
-def _absence_code(*, was_deleted: bool, hint: str) -> str:
-    if hint:
-        return "Misnamed"
-    return "Deleted" if was_deleted else "NotFound"
 
 
 def check_deployment(snapshot: Snapshot, deployment: Deployment) -> CheckResult | None:
@@ -214,13 +196,17 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
         if refused
         else _trouble_kind(deployment, worst, has_pods=bool(active_pods))
     )
+    since = worst.since if worst is not None else None
+    available = deployment.status.condition("Available")
+    if is_out and available is not None and available.status == "False":
+        since = available.last_transition_time
     state = _describe_state(deployment, is_out=is_out)
     trouble = _new_trouble(deployment, code, kind, state)
     return replace(
         trouble,
         is_out=is_out,
         is_crash=worst is not None and worst.is_crash,
-        since=_trouble_since(deployment, worst, is_out=is_out),
+        since=since,
         message_fields={**trouble.message_fields, "pods": _describe_pods(problems)},
         foreign_text=refused or (worst.foreign_text if worst is not None else ""),
     )
@@ -233,14 +219,14 @@ def _find_problems(
     Return the problems of a Deployment's pods, with those that failed one after the other first.
     """
     problems = find_pod_problems(active_pods, wanted=wanted)
-    failures = count_failures(pods)
+    failures = restarts.count_failures(pods)
     failed = next((p for p in pods if failures and p.metadata.uid == failures.uid), None)
     if failed is None:
         return problems
-    name, successor = failed.metadata.name, find_successor(failed, pods)
-    if successor is not None and is_restart(failed, successor):
+    name, successor = failed.metadata.name, restarts.find_successor(failed, pods)
+    if successor is not None and restarts.is_restart(failed, successor):
         return problems
-    repeated = find_repeated_failure(name, failures, successor)
+    repeated = restarts.find_repeated_failure(name, failures, successor)
     if repeated is None:
         return problems
     chain = {name, *([successor.metadata.name] if successor is not None else [])}
@@ -281,19 +267,10 @@ def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
     return state + (" and paused" if deployment.spec.paused else "")
 
 
-def _trouble_since(
-    deployment: Deployment, worst: PodProblem | None, *, is_out: bool
-) -> datetime | None:
-    available = deployment.status.condition("Available")
-    if is_out and available is not None and available.status == "False":
-        return available.last_transition_time
-    return worst.since if worst is not None else None
-
-
 def _new_trouble(deployment: Deployment, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = deployment.metadata
     return Trouble(
-        cause=Cause(deployment_ref(meta.namespace, meta.name), code),
+        cause=Cause(DEPLOYMENTS.ref(meta.namespace, meta.name), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         message_fields={

@@ -103,7 +103,11 @@ def evaluate_download(history: ScrapeHistory, rules: DownloadRules) -> Download:
     """Evaluate the pages that were read, whether or not the last attempt succeeded."""
     if not history.scrapes:
         return Download(DownloadState.NOT_SCRAPED)
-    newest, started_at = history.scrapes[-1], _download_started_at(history, rules)
+    newest = history.scrapes[-1]
+    # When the first byte arrived, or the remaining time was first known.
+    names = {rules.speed_metric, REMAINING_SECONDS_METRIC}
+    moments = [history.first_positive[name] for name in names & history.first_positive.keys()]
+    started_at = min(moments, default=None)
     slow = list(_slow_scrapes(history, rules, started_at=started_at))
     speeds = [_reported_speed(scrape, rules) or 0.0 for scrape in slow]
     return Download(
@@ -164,16 +168,6 @@ def _was_fast_before(
         scrape.scraped_at for scrape in history.scrapes if scrape.scraped_at < slow[-1].scraped_at
     ]
     return bool(before) and slow[-1].scraped_at - before[-1] <= slow[-1].longest_gap(rules.max_gap)
-
-
-def _download_started_at(history: ScrapeHistory, rules: DownloadRules) -> datetime | None:
-    """Return when the first byte arrived, or the remaining time was first known."""
-    moments = [
-        history.first_positive[name]
-        for name in (rules.speed_metric, REMAINING_SECONDS_METRIC)
-        if name in history.first_positive
-    ]
-    return min(moments, default=None)
 
 
 def _reported_speed(scrape: ScrapedMetrics, rules: DownloadRules) -> float | None:

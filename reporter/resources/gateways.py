@@ -47,7 +47,7 @@ def find_gateways(snapshot: Snapshot, namespace: str) -> tuple[Gateway, ...]:
         for gateway in snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
         # Reading all routes is the expensive half, and not needed for a Gateway of the harness.
         if is_owned_by_harness(gateway)
-        or gateway_ref(gateway) in parent_gateway_refs(snapshot, namespace)
+        or GATEWAYS.ref_to(gateway) in parent_gateway_refs(snapshot, namespace)
     )
 
 
@@ -57,7 +57,7 @@ def parent_gateway_refs(snapshot: Snapshot, namespace: str) -> tuple[ObjectRef, 
     return tuple(
         sorted(
             {
-                ObjectRef(GATEWAYS.group_resource, parent.namespace or namespace, parent.name)
+                GATEWAYS.ref(parent.namespace or namespace, parent.name)
                 for route in exclude_deleting(routes)
                 for parent in route.spec.parent_refs or ()
                 if is_gateway_parent(parent)
@@ -81,14 +81,10 @@ def accepted_condition(gateway: Gateway) -> Condition | None:
     return accepted if is_condition_true(accepted) else None
 
 
-def gateway_ref(gateway: Gateway) -> ObjectRef:
-    return ObjectRef(GATEWAYS.group_resource, gateway.metadata.namespace, gateway.metadata.name)
-
-
 def gateway_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = gateway.metadata
     return Trouble(
-        cause=Cause(gateway_ref(gateway), code),
+        cause=Cause(GATEWAYS.ref_to(gateway), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,

@@ -10,7 +10,6 @@ from reporter.kinds.core import PODS, Pod, workload_name
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet, Workspace
 from reporter.kinds.objects import find_condition, inference_set_key
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import ObjectRef
 from reporter.resources.conditions import is_condition_true
 from reporter.resources.pods import is_leftover_pod
 from reporter.snapshot.snapshot import Snapshot
@@ -98,8 +97,3 @@ def is_serving(workspace: Workspace, pods: Sequence[Pod]) -> bool:
     return len(pods) >= workspace.status.target_node_count or is_condition_true(
         find_condition(workspace.status.conditions, "InferenceReady")
     )
-
-
-def workspace_ref(workspace: Workspace) -> ObjectRef:
-    meta = workspace.metadata
-    return ObjectRef(WORKSPACES.group_resource, meta.namespace, meta.name)

@@ -7,16 +7,7 @@ Sources: Gateway API (RouteParentStatus) and the Inference Extension (InferenceP
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from reporter.kinds.gateway_api import (
-    GATEWAY_CLASSES,
-    GATEWAYS,
-    Gateway,
-    GatewayClass,
-    HTTPRoute,
-    ParentReference,
-    ParentsStatus,
-    ParentStatus,
-)
+from reporter.kinds import gateway_api
 from reporter.kinds.objects import NamespacedName
 from reporter.resources.conditions import is_deleting
 from reporter.resources.gateways import is_gateway_parent
@@ -32,8 +23,8 @@ The group that Istio gives the Gateway in its entries about InferencePools: that
 (pilot/pkg/config/kube/gateway/inferencepool_collection.go, ``gvk.Gateway.Group``).
 """
 
-ParentControllers: TypeAlias = Sequence[tuple[ParentReference, str]]
-"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway."""
+ParentControllers: TypeAlias = Sequence[tuple[gateway_api.ParentReference, str]]
+"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway's class: empty without."""
 
 Listener: TypeAlias = tuple[str | None, int | None]
 """The sectionName and the port of a parentRef."""
@@ -41,7 +32,7 @@ Listener: TypeAlias = tuple[str | None, int | None]
 NO_LISTENER: Listener = (None, None)
 
 
-def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentControllers:
+def find_parent_controllers(snapshot: Snapshot, route: gateway_api.HTTPRoute) -> ParentControllers:
     """
     Return the parents of a route whose Gateway exists and is not being deleted.
 
@@ -51,18 +42,22 @@ def find_parent_controllers(snapshot: Snapshot, route: HTTPRoute) -> ParentContr
     found = []
     for parent in gateway_parents(route):
         namespace = parent.namespace or route.metadata.namespace
-        gateway = snapshot.get(GATEWAYS, Gateway, namespace, parent.name)
+        gateway = snapshot.get(gateway_api.GATEWAYS, gateway_api.Gateway, namespace, parent.name)
         if gateway is not None and not is_deleting(gateway):
-            found.append((parent, _controller_name(snapshot, gateway)))
+            name = gateway.spec.gateway_class_name
+            of_class = snapshot.get(
+                gateway_api.GATEWAY_CLASSES, gateway_api.GatewayClass, "", name
+            )
+            found.append((parent, of_class.spec.controller_name if of_class is not None else ""))
     return found
 
 
 def find_parent_statuses(
-    status: ParentsStatus,
+    status: gateway_api.ParentsStatus,
     namespace: str,
     gateway: NamespacedName,
     listener: Listener = NO_LISTENER,
-) -> list[ParentStatus]:
+) -> list[gateway_api.ParentStatus]:
     """
     Return the entries about a Gateway, or one *listener* of it, whichever controller wrote them.
 
@@ -76,24 +71,16 @@ def find_parent_statuses(
         if (ref := each.parent_ref).name == gateway[1]
         and (ref.namespace or namespace) == gateway[0]
         and (ref.section_name, ref.port) == listener
-        and (is_gateway_parent(ref) or _is_gateway_of_istio(ref))
+        and (
+            is_gateway_parent(ref)
+            or (ref.group == ISTIO_GATEWAY_GROUP and ref.kind == gateway_api.GATEWAYS.kind)
+        )
     ]
 
 
-def _is_gateway_of_istio(ref: ParentReference) -> bool:
-    return ref.group == ISTIO_GATEWAY_GROUP and ref.kind == GATEWAYS.kind
-
-
-def _controller_name(snapshot: Snapshot, gateway: Gateway) -> str:
-    """Return the controllerName of a Gateway's class; empty if the class has no object."""
-    name = gateway.spec.gateway_class_name
-    gateway_class = snapshot.get(GATEWAY_CLASSES, GatewayClass, "", name)
-    return gateway_class.spec.controller_name if gateway_class is not None else ""
-
-
 def select_parent_status(
-    entries: Sequence[ParentStatus], controller_name: str
-) -> ParentStatus | None:
+    entries: Sequence[gateway_api.ParentStatus], controller_name: str
+) -> gateway_api.ParentStatus | None:
     """
     Select the entry of the Gateway's own controller; *controller_name* is empty if not known.
 

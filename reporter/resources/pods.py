@@ -6,12 +6,8 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.kinds.core import (
-    ContainerStatus,
-    Pod,
-    container_statuses,
-    was_ready,
-)
+from reporter.kinds import core
+from reporter.kinds.core import ContainerStatus, Pod
 from reporter.kinds.objects import Condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
@@ -86,7 +82,7 @@ def unready_beside_ready(pod: Pod) -> tuple[ContainerStatus, ...]:
 
 
 def find_container(pod: Pod, name: str) -> ContainerStatus | None:
-    return next((each for each in container_statuses(pod) if each.name == name), None)
+    return next((each for each in core.container_statuses(pod) if each.name == name), None)
 
 
 def _serving(pod: Pod) -> tuple[ContainerStatus, ...]:
@@ -285,7 +281,7 @@ def _unready_problem(pod: Pod) -> PodProblem:
     """
     Build the problem of a pod without an error: which container is not ready, or that all are.
     """
-    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
+    kind = TroubleKind.LOST if core.was_ready(pod) else TroubleKind.STARTING
     if are_containers_ready(pod):
         ready = pod.status.condition("Ready")
         reason = (ready.reason if ready is not None else "") or ""
@@ -298,7 +294,7 @@ def _unready_problem(pod: Pod) -> PodProblem:
         names = abbreviate_list([each.name for each in unready])
         text = f"container{'s' if len(unready) > 1 else ''} {names} not ready"
         return _new_problem(pod, kind, "ContainerNotReady", text)
-    waiting = next(filter(None, map(waiting_reason, container_statuses(pod))), "")
+    waiting = next(filter(None, map(waiting_reason, core.container_statuses(pod))), "")
     return _new_problem(pod, kind, "NotStarted" if waiting else "NotReady", waiting or NOT_READY)
 
 
@@ -306,7 +302,7 @@ def _container_problem(pod: Pod) -> PodProblem | None:
     """
     Return the problem of the first container, init containers first, with an error or a crash.
     """
-    for status in container_statuses(pod):
+    for status in core.container_statuses(pod):
         waiting = status.state.waiting
         reason = waiting_reason(status)
         foreign = (waiting.message if waiting else "") or ""
@@ -350,14 +346,15 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     is_out_of_memory = terminated is not None and terminated.reason == "OOMKilled"
     # restartCount does not include the crash that the container has not been restarted from.
     crashes = status.restart_count + (1 if status.state.terminated is not None else 0)
-    kind = TroubleKind.LOST if was_ready(pod) else TroubleKind.STARTING
+    kind = TroubleKind.LOST if core.was_ready(pod) else TroubleKind.STARTING
     if is_backing_off or crashes > 1:
         kind = TroubleKind.FAILED
     name = waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
     if is_out_of_memory and is_backing_off:
         name = "CrashLoopBackOff after OOMKilled"
     facts = [f"exit code {terminated.exit_code}"] if terminated is not None else []
-    facts += [_plural(status.restart_count, "restart")] if status.restart_count else []
+    restarts = status.restart_count
+    facts += [f"{restarts} restart{'' if restarts == 1 else 's'}"] if restarts else []
     text = f"{name} ({', '.join(facts)})" if facts else name
     foreign = (terminated.message if terminated else "") or ""
     code = "OutOfMemory" if is_out_of_memory else "Crash"
@@ -384,7 +381,3 @@ def _new_problem(
 def _ready_changed_at(pod: Pod) -> datetime | None:
     ready = pod.status.condition("Ready")
     return ready.last_transition_time if ready is not None else None
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

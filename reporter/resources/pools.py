@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from reporter.kinds.core import SERVICES, Pod, Service
 from reporter.kinds.gateway_api import INFERENCE_POOLS, HTTPRoute, InferencePool
 from reporter.model.enums import TroubleKind
-from reporter.model.verdicts import ObjectRef, Trouble
+from reporter.model.verdicts import Trouble
 from reporter.resources.check_result import CheckResult, check_decoded, first_trouble
-from reporter.resources.conditions import absence_of
+from reporter.resources.conditions import absence_of, object_trouble
 from reporter.resources.inference_sets import without_leftover_pods
 from reporter.resources.parents import (
     ParentControllers,
@@ -23,7 +23,6 @@ from reporter.resources.routes import (
     PICKER_NOT_FOUND,
     evaluate_pool_status,
     picker_service,
-    routing_trouble,
 )
 from reporter.snapshot.loading import is_leader_pod
 from reporter.snapshot.snapshot import Snapshot
@@ -70,10 +69,10 @@ def _picker_trouble(snapshot: Snapshot, pool: InferencePool) -> CheckResult | No
     undecodable = check_decoded(snapshot, SERVICES, namespace, name)
     if undecodable or snapshot.get(SERVICES, Service, namespace, name) is not None:
         return undecodable
-    missing = ObjectRef(SERVICES.group_resource, namespace, name)
+    missing = SERVICES.ref(namespace, name)
     absence = absence_of(snapshot, missing)
     state = f"has as its endpoint picker Service {name}, which {absence.describe()}"
-    trouble = routing_trouble(INFERENCE_POOLS, pool, PICKER_NOT_FOUND, absence.trouble_kind, state)
+    trouble = object_trouble(INFERENCE_POOLS, pool, PICKER_NOT_FOUND, absence.trouble_kind, state)
     # The startup grace counts from when the Service went missing, not from the pool's creation.
     return replace(trouble, object_created_at=None, missing=missing)
 
@@ -95,4 +94,4 @@ def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | Non
         return None
     model_pods = "1 model pod is" if running == 1 else f"{running} model pods are"
     state = f"selector matches no pod while {model_pods} running"
-    return routing_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)
+    return object_trouble(INFERENCE_POOLS, pool, "SelectsNothing", TroubleKind.FAILED, state)

@@ -10,20 +10,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reporter.kinds.core import NODES, Pod, workload_name
-from reporter.kinds.kaito import Workspace
+from reporter.kinds.kaito import WORKSPACES, Workspace
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.times import parse_time
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import Cause, Trouble
+from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import is_condition_true, reason_text
-from reporter.resources.inference_sets import (
-    WORKSPACE_LABEL,
-    is_serving,
-    without_leftover_pods,
-    workspace_ref,
-)
 from reporter.resources.machines import nodes_ready
 from reporter.resources.pods import (
     NOT_READY,
@@ -111,11 +106,11 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
     @property
     def counted_pods(self) -> tuple[Pod, ...]:
-        return without_leftover_pods(self.pods)
+        return inference_sets.without_leftover_pods(self.pods)
 
     @property
     def is_serving(self) -> bool:
-        return is_serving(self.workspace, self.counted_pods)
+        return inference_sets.is_serving(self.workspace, self.counted_pods)
 
 
 def upgrade_started_at(workspace: Workspace) -> datetime | None:
@@ -143,7 +138,7 @@ def replica_trouble(replica: ModelReplica, code: str, kind: TroubleKind) -> Trou
     """Build the trouble of a replica, with a message that the caller completes."""
     workspace = replica.workspace
     return Trouble(
-        cause=Cause(workspace_ref(workspace), replica.of_set.cause_code(code)),
+        cause=Cause(WORKSPACES.ref_to(workspace), replica.of_set.cause_code(code)),
         kind=kind,
         is_out=replica.of_set.is_out,
         object_created_at=workspace.metadata.creation_timestamp,
@@ -210,7 +205,9 @@ def _classify_container(problem: PodProblem, pod: Pod, *, is_changing: bool) -> 
 
     Once the model is loaded, nothing in its pod takes as long as a model's start.
     """
-    model = find_container(pod, pod.metadata.label(WORKSPACE_LABEL) or workload_name(pod))
+    model = find_container(
+        pod, pod.metadata.label(inference_sets.WORKSPACE_LABEL) or workload_name(pod)
+    )
     if problem.code == "Crash" and model is not None and problem.container != model.name:
         return replace(problem, code="OtherContainer")
     if problem.code != "ContainerNotReady":
@@ -229,8 +226,13 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
     more = f", {others} more pod{'s' if others > 1 else ''} not ready" if others else ""
     since = worst.since
     if since is None and worst.kind is TroubleKind.STARTING:
-        since = _pod_created_at(replica, worst.pod)
-    trouble = replica_trouble(replica, _cause_code(worst), worst.kind)
+        created = {
+            pod.metadata.name: pod.metadata.creation_timestamp for pod in replica.counted_pods
+        }
+        since = created.get(worst.pod)
+    is_lost = worst.kind is TroubleKind.LOST and worst.code == "NotReady"
+    code = "OutOfMemory" if "OOMKilled" in worst.text else "Lost" if is_lost else worst.code
+    trouble = replica_trouble(replica, code, worst.kind)
     texts = {"object": f"model pod {worst.pod}", "state": state, "pods": more}
     return replace(
         trouble,
@@ -239,18 +241,6 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
         message_fields={**trouble.message_fields, **texts},
         foreign_text=worst.foreign_text,
     )
-
-
-def _cause_code(problem: PodProblem) -> str:
-    if "OOMKilled" in problem.text:
-        return "OutOfMemory"
-    is_lost = problem.kind is TroubleKind.LOST and problem.code == "NotReady"
-    return "Lost" if is_lost else problem.code
-
-
-def _pod_created_at(replica: ModelReplica, name: str) -> datetime | None:
-    metas = (pod.metadata for pod in replica.counted_pods if pod.metadata.name == name)
-    return next((meta.creation_timestamp for meta in metas), None)
 
 
 # --------------------------------------------------------------------
@@ -291,7 +281,7 @@ def blame_nodes(
     texts = {"object": f"Node {first}", "state": f"is not Ready ({reason_text(ready)})"}
     return replace(
         trouble,
-        cause=Cause(ObjectRef(NODES.group_resource, "", first), trouble.cause.code),
+        cause=Cause(NODES.ref("", first), trouble.cause.code),
         since=ready.last_transition_time,
         message_fields={**trouble.message_fields, **texts, "pods": pods + more},
         foreign_text=ready.message or "",

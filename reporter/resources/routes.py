@@ -34,13 +34,13 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Cause, ObjectRef, Trouble
+from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.resources.check_result import CheckResult, first_trouble
 from reporter.resources.conditions import (
     MAX_REASON_BYTES,
     check_observed_generation,
+    object_trouble,
     reason_text,
-    with_condition,
 )
 from reporter.resources.gateways import is_gateway_parent
 from reporter.snapshot.snapshot import Snapshot
@@ -80,7 +80,7 @@ def evaluate_route_status(
     """Check what the controller of *gateway* wrote about a route; None if it wrote nothing."""
     if parent_status is None:
         state = f"was not answered by the controller of its Gateway {gateway}"
-        return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)
+        return object_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)
     accepted, resolved = _accepted_and_resolved(parent_status)
     return first_trouble(
         check_observed_generation(accepted, route.metadata, HTTP_ROUTES.kind)
@@ -95,10 +95,10 @@ def _unaccepted_route_trouble(
 ) -> Trouble | None:
     if accepted is None or accepted.status == "Unknown" or accepted.reason == "Pending":
         state = f"is not accepted by Gateway {gateway} yet"
-        return routing_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state, accepted)
+        return object_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state, accepted)
     if accepted.status == "False":
         state = f"is not accepted by Gateway {gateway} ({reason_text(accepted)})"
-        return routing_trouble(
+        return object_trouble(
             HTTP_ROUTES, route, "NotAccepted", TroubleKind.FAILED, state, accepted
         )
     return None
@@ -110,7 +110,7 @@ def _unresolved_route_trouble(route: HTTPRoute, resolved: Condition | None) -> T
     is_transient = SHADOW_SERVICE.search(resolved.message or "") is not None
     state = f"has a backend that does not resolve ({reason_text(resolved)})"
     kind = TroubleKind.STARTING if is_transient else TroubleKind.FAILED
-    return routing_trouble(HTTP_ROUTES, route, "NotResolved", kind, state, resolved)
+    return object_trouble(HTTP_ROUTES, route, "NotResolved", kind, state, resolved)
 
 
 def evaluate_pool_status(
@@ -138,7 +138,7 @@ def _unaccepted_pool_trouble(
     if accepted is None or accepted.status != "False" or accepted.reason == "Pending":
         return None
     state = f"is not accepted by Gateway {gateway} ({reason_text(accepted)})"
-    return routing_trouble(
+    return object_trouble(
         INFERENCE_POOLS, pool, "PoolNotAccepted", TroubleKind.FAILED, state, accepted
     )
 
@@ -153,7 +153,7 @@ def _unresolved_pool_trouble(pool: InferencePool, resolved: Condition | None) ->
             return None
         code, state = PICKER_INVALID, _describe_picker(pool)
     state = f"{state} ({reason_text(resolved)})"
-    return routing_trouble(INFERENCE_POOLS, pool, code, TroubleKind.FAILED, state, resolved)
+    return object_trouble(INFERENCE_POOLS, pool, code, TroubleKind.FAILED, state, resolved)
 
 
 def _describe_picker(pool: InferencePool) -> str:
@@ -183,28 +183,6 @@ def _accepted_and_resolved(
 ) -> tuple[Condition | None, Condition | None]:
     conditions = parent_status.conditions
     return find_condition(conditions, "Accepted"), find_condition(conditions, "ResolvedRefs")
-
-
-def routing_trouble(
-    resource: ResourceKind,
-    about: ApiObject,
-    code: str,
-    kind: TroubleKind,
-    state: str,
-    condition: Condition | None = None,
-) -> Trouble:
-    """
-    Build the trouble of a route or a pool; *condition* is the one that states it, if any does.
-    """
-    meta = about.metadata
-    trouble = Trouble(
-        cause=Cause(ObjectRef(resource.group_resource, meta.namespace, meta.name), code),
-        kind=kind,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={"object": f"{resource.kind} {meta.name}", "state": state},
-    )
-    return with_condition(trouble, condition, meta) if condition is not None else trouble
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -285,11 +263,7 @@ def find_parts(snapshot: Snapshot, subject: Subject) -> Sequence[ObjectRef]:
     named = () if picker is None else (picker,)
     parts = ((HTTP_ROUTES, routes), (INFERENCE_POOLS, pools), (DEPLOYMENTS, (*labelled, *named)))
     return [
-        *(
-            ObjectRef(kind.group_resource, each.metadata.namespace, each.metadata.name)
-            for kind, objects in parts
-            for each in objects
-        ),
+        *(kind.ref_to(each) for kind, objects in parts for each in objects),
         *(ref for pool in pools if (ref := picker_ref(pool)) is not None),
         *(snapshot.deleted_parts.get(key) or ()),
     ]

@@ -69,7 +69,9 @@ def find_metric_problems(text: str) -> tuple[str, ...]:
         root = next(yaml.compose_all(text, Loader=Loader), None)
         return tuple(_list_problems(root))
     except (yaml.YAMLError, RecursionError) as err:
-        return (_describe_yaml_error(err),)
+        mark = err.problem_mark if isinstance(err, yaml.MarkedYAMLError) else None
+        where = f", see its line {mark.line + 1}" if mark is not None else ""
+        return (f"is no YAML{where}",)
 
 
 @lru_cache(maxsize=4096)
@@ -82,18 +84,10 @@ def longest_cache_window(text: str) -> timedelta:
     root = next(yaml.compose_all(text, Loader=Loader), None)
     entries = root.value if isinstance(root, yaml.SequenceNode) else ()
     fields = [_fields(each) for each in entries if isinstance(each, yaml.MappingNode)]
-    windows = (_parse_number(each.get(WINDOW_FIELD)) for each in fields if _is_averaged(each))
+    averaged = (each for each in fields if _scalar_text(each.get("type")) == "histogram")
+    windows = (_parse_number(each.get(WINDOW_FIELD)) for each in averaged)
     seconds = max((DEFAULT_WINDOW if each is None else each for each in windows), default=0)
     return timedelta(seconds=min(seconds, MAX_WINDOW))
-
-
-def _is_averaged(fields: Mapping[str, yaml.Node]) -> bool:
-    return _scalar_text(fields.get("type")) == "histogram"
-
-
-def _describe_yaml_error(err: Exception) -> str:
-    mark = err.problem_mark if isinstance(err, yaml.MarkedYAMLError) else None
-    return "is no YAML" + (f", see its line {mark.line + 1}" if mark is not None else "")
 
 
 def _list_problems(root: yaml.Node | None) -> Iterator[str]:

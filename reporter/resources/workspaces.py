@@ -17,6 +17,7 @@ from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.verdicts import Trouble
+from reporter.resources import machines, replicas
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
     MAX_REASON_BYTES,
@@ -26,23 +27,8 @@ from reporter.resources.conditions import (
     transition_time,
     with_condition,
 )
-from reporter.resources.machines import (
-    NODE_CLAIM_READY,
-    RESOURCE_READY,
-    TRANSIENT_REASONS,
-    nodes_ready,
-    nodes_ready_at,
-)
 from reporter.resources.pods import is_leftover_pod
-from reporter.resources.replicas import (
-    DEGRADED,
-    ModelReplica,
-    find_replica_problems,
-    has_served,
-    pod_trouble,
-    replica_trouble,
-    upgrade_started_at,
-)
+from reporter.resources.replicas import ModelReplica
 
 
 INFERENCE_READY = "InferenceReady"
@@ -83,20 +69,27 @@ def evaluate_replica(replica: ModelReplica, error_hold: timedelta) -> CheckResul
     """
     if replica.is_serving:
         return None
-    problems = find_replica_problems(replica)
+    problems = replicas.find_replica_problems(replica)
     if problems and problems[0].kind is TroubleKind.FAILED:
-        return pod_trouble(replica, problems)
+        return replicas.pod_trouble(replica, problems)
     stated = _stated_trouble(replica)
     if isinstance(stated, Trouble):
         return stated
     trouble = (
-        pod_trouble(replica, problems)
+        replicas.pod_trouble(replica, problems)
         if problems
         else _missing_pods_trouble(replica, is_changing=stated is not None)
     )
     error = _reconcile_error(replica.workspace) if stated is None else ""
     if error and (not problems or trouble.kind is TroubleKind.STARTING):
-        trouble = _with_reconcile_error(replica, trouble, error, error_hold)
+        # A healthy start never states one. It may pass, as that of a webhook does which is not ready.
+        of_error = replicas.replica_trouble(replica, "ReconcileError", trouble.kind)
+        trouble = replace(
+            of_error,
+            hold=error_hold if trouble.kind is TroubleKind.STARTING else None,
+            message_fields={**of_error.message_fields, "state": "cannot be reconciled by KAITO"},
+            foreign_text=error,
+        )
     # The pods' own status, and their absence, are facts whatever KAITO has not looked at yet.
     return _unless_awaiting_node(replica, trouble)
 
@@ -108,10 +101,13 @@ def _unless_awaiting_node(replica: ModelReplica, trouble: Trouble) -> Trouble | 
     That is the provisioning probe's to report, as is a node that was refused to a replica which
     served. The time that a model may take to start begins when its node is there.
     """
-    if trouble.cause.code.removeprefix(f"{DEGRADED}.") not in {"Missing", "Unschedulable"}:
+    if trouble.cause.code.removeprefix(f"{replicas.DEGRADED}.") not in {
+        "Missing",
+        "Unschedulable",
+    }:
         return trouble
-    if nodes_ready(replica.workspace):
-        came_at = nodes_ready_at(replica.workspace)
+    if machines.nodes_ready(replica.workspace):
+        came_at = machines.nodes_ready_at(replica.workspace)
         since = trouble.since and max(trouble.since, came_at or trouble.since)
         return replace(trouble, since=since)
     is_waiting = trouble.kind is TroubleKind.STARTING or replica.has_node_error
@@ -125,13 +121,13 @@ def _stated_trouble(replica: ModelReplica) -> CheckResult | None:
     """Return an error that only KAITO states: of no pod, or of pods that are not seen."""
     meta, conditions = replica.workspace.metadata, replica.workspace.status.conditions
     inference = find_condition(conditions, INFERENCE_READY)
-    resources = find_condition(conditions, RESOURCE_READY)
+    resources = find_condition(conditions, machines.RESOURCE_READY)
     stale = check_observed_generation(inference, meta, "Workspace")
     if stale and not replica.counted_pods:
         return stale
     if inference is not None and _is_error(replica, inference):
         return stale or _condition_trouble(replica, inference)
-    has_claims = is_condition_true(find_condition(conditions, NODE_CLAIM_READY))
+    has_claims = is_condition_true(find_condition(conditions, machines.NODE_CLAIM_READY))
     if has_claims and resources is not None and _is_error(replica, resources):
         stale = check_observed_generation(resources, meta, "Workspace")
         return stale or _condition_trouble(replica, resources)
@@ -140,10 +136,10 @@ def _stated_trouble(replica: ModelReplica) -> CheckResult | None:
 
 def _is_error(replica: ModelReplica, condition: Condition) -> bool:
     reason = condition.reason or ""
-    is_pending = reason in TRANSIENT_REASONS or reason == INFERENCE_PENDING
+    is_pending = reason in machines.TRANSIENT_REASONS or reason == INFERENCE_PENDING
     if is_condition_true(condition) or is_pending:
         return False
-    if reason == "Unschedulable" and not nodes_ready(replica.workspace):
+    if reason == "Unschedulable" and not machines.nodes_ready(replica.workspace):
         return False
     # Pressure of a node keeps off the successor of a pod that is going.
     pods = replica.counted_pods if reason in NODE_PRESSURE_REASONS else replica.pods
@@ -152,7 +148,7 @@ def _is_error(replica: ModelReplica, condition: Condition) -> bool:
 
 def _condition_trouble(replica: ModelReplica, condition: Condition) -> Trouble:
     code = POD_REASON_CODES.get(condition.reason or "", "Workspace")
-    trouble = replica_trouble(replica, code, TroubleKind.FAILED)
+    trouble = replicas.replica_trouble(replica, code, TroubleKind.FAILED)
     trouble = replace(
         trouble,
         is_crash=code in {"Crash", "OutOfMemory"},
@@ -166,23 +162,6 @@ def _reconcile_error(workspace: Workspace) -> str:
     messages = (each.message or "" for each in workspace.status.conditions or ())
     found = (message.partition(RECONCILE_ERROR)[2] for message in messages)
     return next((error.strip().removesuffix(")") for error in found if error), "")
-
-
-def _with_reconcile_error(
-    replica: ModelReplica, trouble: Trouble, error: str, error_hold: timedelta
-) -> Trouble:
-    """
-    Return the trouble of a replica with KAITO's own error as its cause.
-
-    A healthy start never states one. It may pass, as that of a webhook does which is not ready.
-    """
-    stated = replica_trouble(replica, "ReconcileError", trouble.kind)
-    return replace(
-        stated,
-        hold=error_hold if trouble.kind is TroubleKind.STARTING else None,
-        message_fields={**stated.message_fields, "state": "cannot be reconciled by KAITO"},
-        foreign_text=error,
-    )
 
 
 # ---------------------------------------------------------------- missing pods
@@ -203,10 +182,10 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
         is_changing
         or is_replacing
         or replica.is_spare
-        or upgrade_started_at(workspace) is not None
+        or replicas.upgrade_started_at(workspace) is not None
     )
-    is_lost = has_served(workspace) and not is_changing
-    trouble = replica_trouble(
+    is_lost = replicas.has_served(workspace) and not is_changing
+    trouble = replicas.replica_trouble(
         replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING
     )
     state = f"has {present}/{wanted} model pods" if present else "has no model pod"

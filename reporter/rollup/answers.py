@@ -14,7 +14,7 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import NamespaceRecord, SetRecord
 from reporter.rollup.rules import RollUpRules
-from reporter.rollup.totals import GroupsDraft, first_blocker, recount
+from reporter.rollup.totals import count_sets, first_blocker, group_blockers
 
 
 INVALID_SCOPE, NOT_FOUND = "InvalidScope", "NotFound"
@@ -94,7 +94,7 @@ def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectA
         cluster.state,
         available=_is_control_plane_available(view, rules.rollup),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
-        inference_sets=_known_counts(view.rollup.known_set_counts),
+        inference_sets=_known_counts(view.rollup.count_sets()),
     )
 
 
@@ -171,7 +171,7 @@ def _of_named_sets(
     answer = ObjectAnswer(
         max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),
         available=_any_available(sets.values(), may_be_more=len(absent) > len(missing)),
-        replicas=recount(sets.values()).replicas if absent == missing else None,
+        replicas=count_sets(sets.values()).replicas if absent == missing else None,
         inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
         package=record.package,
         not_judged=_not_judged(sets.values()),
@@ -191,7 +191,7 @@ def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
 
 
 def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
-    return tuple(sorted({str(reason) for each in sets for reason in each.not_judged}))
+    return tuple(sorted({str(reason) for each in sets for reason in each.facts.not_judged}))
 
 
 def _why_unreachable(sets: Mapping[str, SetRecord]) -> str:
@@ -216,11 +216,8 @@ def _blocking(
     rules: RollUpRules,
 ) -> ObjectBlocking | None:
     """Return what blocks the harness and these sets, chosen as that of a whole namespace is."""
-    groups = GroupsDraft({}, rules)
-    groups.replace("", None, record.harness)
-    for name, each in sets.items():
-        groups.replace(name, None, each.standing)
-    found = view.blocking(replace(record.harness, blocker=first_blocker(groups.finish())))
+    groups = group_blockers(record.harness, sets, rules)
+    found = view.blocking(replace(record.harness, blocker=first_blocker(groups)))
     if found is None and absent:
         unlisted = view.inference_set(namespace, absent[0])
         found = unlisted.blocking if unlisted is not None else None

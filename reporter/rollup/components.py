@@ -14,12 +14,10 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import ObjectRef
 from reporter.probes.deployments import DeploymentsParameters
 from reporter.resources.components import (
-    LocatedDeployment,
     locate_component,
     locate_revisions,
 )
 from reporter.resources.conditions import is_deleting
-from reporter.resources.deployments import deployment_ref
 from reporter.rollup.rules import RollUpInput, RollUpRules
 
 
@@ -48,15 +46,20 @@ def _components_of(
             continue
         for deployment in located.deployments:
             meta = deployment.metadata
-            ref = deployment_ref(meta.namespace, meta.name)
+            ref = DEPLOYMENTS.ref(meta.namespace, meta.name)
             # Beside trouble of another component, one that cannot be decoded makes no key Unknown.
             is_undecodable = ref in given.snapshot.undecodable
             state = State.UNKNOWN if unknown or is_undecodable else states.get(ref)
             found = _component(entry, deployment, state)
             yield replace(found, replicas=None) if is_unread or is_undecodable else found
-        missing = states.get(deployment_ref(located.namespace, located.name))
+        missing = states.get(DEPLOYMENTS.ref(located.namespace, located.name))
         if not located.deployments and (missing is not None or unknown):
-            yield _missing(entry, located, State.UNKNOWN if unknown else missing or State.FAILED)
+            yield ComponentStatus(
+                namespace=located.namespace,
+                name=located.name,
+                reason=entry.reason,
+                state=State.UNKNOWN if unknown else missing or State.FAILED,
+            )
 
 
 def _states_of_finding(key: FindingKey, given: RollUpInput) -> Mapping[ObjectRef, State]:
@@ -103,10 +106,4 @@ def _component(
         replicas=replicas,
         observed_generation=status.observed_generation or None,
         generation=meta.generation or None,
-    )
-
-
-def _missing(entry: CatalogueEntry, located: LocatedDeployment, state: State) -> ComponentStatus:
-    return ComponentStatus(
-        namespace=located.namespace, name=located.name, reason=entry.reason, state=state
     )

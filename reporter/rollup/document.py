@@ -1,12 +1,20 @@
 """Render the roll-up as published: texts, ages and sums, of as much of it as was asked for."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
+from reporter.announcing.message import (
+    MessageInput,
+    ReportedTrouble,
+    fill_remedy,
+    render_message,
+)
+from reporter.evaluation.clocks import ZERO
 from reporter.model.enums import Layer
-from reporter.model.states import COUNTED_STATES, Actionability, Mode, SinceFrom, State
+from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, SinceFrom, State
 from reporter.model.status_document import (
     MAX_CONTRIBUTING,
     SCHEMA_VERSION,
@@ -19,21 +27,23 @@ from reporter.model.status_document import (
     InferenceSetStatus,
     NamespaceStatus,
     StatusDocument,
+    Suppressed,
     silenced_by,
 )
-from reporter.model.subjects import Subject
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
     Blocker,
     NamespaceRecord,
     RollUp,
     SetRecord,
     Standing,
+    SuppressedFinding,
 )
-from reporter.rollup.rules import RollUpRules
-from reporter.rollup.standings import NOT_EVALUATED
-from reporter.rollup.texts import describe_suppressed, render_texts
+from reporter.rollup.rules import LAYER_WINDOWS, RollUpRules
+from reporter.rollup.standings import NOT_EVALUATED, NOT_LISTED
 from reporter.rollup.totals import RankedCause, rank_causes
-from reporter.rollup.unlisted import unlisted_blocking, unlisted_namespaces
+from reporter.snapshot.subjects import placeholder, unlisted_in_namespaces
 
 
 NOT_STARTED = "No pass was finished yet."
@@ -80,11 +90,11 @@ class StatusView:
             uid=rollup.cluster.uid,
             last_known=standing.last_known,
             blocking=self.blocking(standing),
-            suppressed=describe_suppressed(standing.suppressed, self.rules),
+            suppressed=_describe_suppressed(standing.suppressed, self.rules),
             components=rollup.cluster.components,
             counts=ClusterCounts(
-                namespaces=Counts.as_known(rollup.known_namespace_counts),
-                inference_sets=Counts.as_known(rollup.known_set_counts),
+                namespaces=Counts.as_known(rollup.count_namespaces()),
+                inference_sets=Counts.as_known(rollup.count_sets()),
             ),
             unlisted_layers=rollup.cluster.unlisted,
         )
@@ -163,7 +173,7 @@ class StatusView:
         return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
     def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
-        whole = unlisted_namespaces(self.rollup.evaluation.known_subjects.unknown)
+        whole = _unlisted_namespaces(self.rollup.evaluation.known_subjects.unknown)
         why = self._why_unlisted(whole)
         if not why:
             return None
@@ -171,7 +181,29 @@ class StatusView:
         return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
     def _unlisted_blocking(self, whole: Subject, why: str) -> Blocking:
-        return unlisted_blocking(self.rollup, whole, why, now=self._now)
+        """
+        Return what blocks it now. Beyond the window, somebody has to let *whole* be listed.
+
+        Since when is not known before the first pass, or if no reason about *whole* is evaluated.
+        """
+        unknown = self.rollup.evaluation.gate.unknown_states
+        since = min(
+            (each.since for key, each in unknown.items() if key.subject == whole), default=None
+        )
+        lasted, window = self._now - (since or self._now), LAYER_WINDOWS[whole.layer]
+        stalled = lasted >= window
+        return Blocking(
+            code=NOT_LISTED,
+            layer=whole.layer,
+            message=why,
+            actionability=Actionability.PLATFORM if stalled else Actionability.TRANSIENT,
+            since=since,
+            since_from=None if since is None else SinceFrom.PROCESS,
+            in_state_seconds=max(int(lasted.total_seconds()), 0),
+            window_seconds=int(window.total_seconds()),
+            stalled=stalled,
+            pattern=Pattern.NO_TERMINAL_STATE_REPORTED if stalled else None,
+        )
 
     def _why_unlisted(self, whole: Subject) -> str:
         """Return why subjects may exist that are not known; empty if all are known."""
@@ -187,13 +219,13 @@ class StatusView:
             last_known=standing.last_known,
             available=record.available,
             unreachable=record.why_unreachable,
-            paused=facts.is_paused if facts is not None else False,
-            observed_generation=facts.observed_generation if facts is not None else None,
-            generation=facts.generation if facts is not None else None,
-            replicas=record.replicas,
-            not_judged=record.not_judged,
+            paused=facts.progress.is_paused,
+            observed_generation=facts.progress.observed_generation,
+            generation=facts.progress.generation,
+            replicas=facts.replicas,
+            not_judged=facts.not_judged,
             blocking=self.blocking(standing),
-            suppressed=describe_suppressed(standing.suppressed, self.rules),
+            suppressed=_describe_suppressed(standing.suppressed, self.rules),
         )
 
     def _harness(self, record: NamespaceRecord) -> HarnessStatus | None:
@@ -204,7 +236,7 @@ class StatusView:
             state=harness.state,
             last_known=harness.last_known,
             blocking=self.blocking(harness),
-            suppressed=describe_suppressed(harness.suppressed, self.rules),
+            suppressed=_describe_suppressed(harness.suppressed, self.rules),
         )
 
     # ------------------------------------------------------------ what blocks
@@ -244,7 +276,7 @@ class StatusView:
             return blocker.why, ""
         if not blocker.troubles:
             return "", ""
-        return render_texts(blocker.key, blocker.troubles, self.rules)
+        return _render_texts(blocker.key, blocker.troubles, self.rules)
 
 
 def _contributing(cause: RankedCause) -> Contributing:
@@ -260,3 +292,51 @@ def _contributing(cause: RankedCause) -> Contributing:
 def _state_of_group(milder_than_failed: int) -> State:
     severity = State.FAILED.severity - milder_than_failed
     return next(state for state in State if state.severity == severity)
+
+
+# ---------------------------------------------------------------- texts, as in the Event
+
+
+def _render_texts(
+    key: FindingKey, troubles: Iterable[Trouble], rules: RollUpRules
+) -> tuple[str, str]:
+    """Return the message and the remedy, which has a key of its own, of at least one trouble."""
+    reported = tuple(ReportedTrouble(each, ZERO) for each in troubles)
+    first = min(reported, key=lambda each: _order(each.trouble))
+    entry = rules.entry(key)
+    whole = MessageInput(entry, key.subject, reported)
+    bare = msgspec.structs.replace(whole, entry=msgspec.structs.replace(entry, remedies={}))
+    return render_message(bare), fill_remedy(whole, first)
+
+
+def _describe_suppressed(
+    findings: Iterable[SuppressedFinding], rules: RollUpRules
+) -> tuple[Suppressed, ...]:
+    return tuple(_describe(each, rules) for each in findings)
+
+
+def _describe(finding: SuppressedFinding, rules: RollUpRules) -> Suppressed:
+    cause = min(finding.troubles, key=_order).cause
+    return Suppressed(
+        reason=finding.key.reason,
+        code=cause.code,
+        object=str(cause.object),
+        message=_render_texts(finding.key, finding.troubles, rules)[0],
+        held=finding.held,
+        by=finding.by,
+    )
+
+
+def _order(trouble: Trouble) -> tuple[object, ...]:
+    # The order of the message, whose first sentence is about the first.
+    return (not trouble.is_out, trouble.cause)
+
+
+# ---------------------------------------------------------------- what may exist although it is not known
+
+
+def _unlisted_namespaces(unknown: Mapping[Subject, str]) -> Subject:
+    """Return what would make a namespace known that is not: harnesses, or subjects of a pack."""
+    harness = placeholder(Layer.MODELHARNESS)
+    of_packs = {each: why for each, why in unknown.items() if each.kind}
+    return harness if harness in unknown else unlisted_in_namespaces(of_packs) or harness

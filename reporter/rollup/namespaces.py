@@ -1,7 +1,9 @@
 """The roll-up of one namespace: its harness, its InferenceSets, and the worst of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Generator, Mapping
+from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,19 +15,12 @@ from reporter.model.status_document import Package
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.gateways import find_gateways
+from reporter.rollup import records
 from reporter.rollup.blockers import BlockerFinder
-from reporter.rollup.findings import SubjectFindings
-from reporter.rollup.records import (
-    NO_SETS,
-    Group,
-    GroupKey,
-    NamespaceRecord,
-    SetRecord,
-    Standing,
-    Totals,
-)
+from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
+from reporter.rollup.progress import count_progress, find_counted
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.sets import SetRollUp, is_same
+from reporter.rollup.sets import NOT_EVALUATED_YET, SetRollUp
 from reporter.rollup.standings import (
     NOT_EVALUATED,
     NOT_LISTED,
@@ -36,12 +31,8 @@ from reporter.rollup.standings import (
     make_standing,
     remark_unread_events,
 )
-from reporter.rollup.totals import (
-    GroupsDraft,
-    add_record,
-    first_blocker,
-    worst_state,
-)
+from reporter.rollup.totals import count_sets, first_blocker, group_blockers, worst_state
+from reporter.rollup.touched import Touched
 from reporter.snapshot.lookups import why_undecodable
 from reporter.snapshot.subjects import placeholder, unlisted_in_namespaces
 
@@ -52,150 +43,187 @@ CHART_LABEL = "helm.sh/chart"
 _CHART = re.compile(r"(?P<name>.+?)-(?P<revision>v?\d+\..*)")
 
 
+SETS_PER_BATCH = 200
+"""InferenceSets that are rolled up without a pause: some milliseconds."""
+
+
+class _Counts(NamedTuple):
+    """The sums and the blockers over all subjects of a namespace."""
+
+    totals: records.Totals
+    groups: Mapping[records.GroupKey, records.Group]
+    next_deadline: datetime | None
+
+
 class NamespaceRollUp:
-    """The next record of a namespace, while its subjects are rolled up."""
+    """
+    Rolls up the namespaces of one fold: the subjects that were touched, and the sums over all.
+
+    *revision*: that of the records that change.
+    """
 
     def __init__(
         self,
-        name: str,
-        before: NamespaceRecord | None,
         given: RollUpInput,
         rules: RollUpRules,
+        touched: Touched,
+        found: Mapping[Subject, SubjectFindings],
         blockers: BlockerFinder,
         *,
         revision: int,
     ) -> None:
-        self._name, self._before, self._given = name, before, given
-        self._blockers, self._revision, self._rules = blockers, revision, rules
-        self._harness = before.harness if before is not None and not before.is_bare else None
-        self._package = before.package if before is not None else None
-        self._is_evaluated = before.is_evaluated if before is not None else False
-        self._sets: Mapping[str, SetRecord] = before.sets if before is not None else NO_SETS
-        self._new_sets: dict[str, SetRecord] | None = None
-        self._totals = before.totals if before is not None else Totals()
-        self._groups = GroupsDraft(before.groups if before is not None else {}, rules)
+        self._given, self._rules, self._touched, self._found = given, rules, touched, found
+        self._blockers, self._revision = blockers, revision
+        self._sets = SetRollUp(given, rules, blockers, touched)
         unknown = given.evaluation.known_subjects.unknown
         self._unlisted_whole = unlisted_in_namespaces(unknown)
         self._unlisted = unknown[self._unlisted_whole] if self._unlisted_whole is not None else ""
         self._has_all_sets = placeholder(Layer.MODELDEPLOYMENT) not in unknown
-        self._changed = before is None or self._is_outdated(before)
 
-    def _is_outdated(self, before: NamespaceRecord) -> bool:
+    def update(
+        self, name: str, before: records.NamespaceRecord | None, subjects: Collection[Subject]
+    ) -> Generator[None, None, records.NamespaceRecord | None]:
         """
-        Return whether subjects became listed or unlisted, or have been unlisted for longer than may be.
+        Return the record of a namespace of which *subjects* were touched; None without any subject.
+
+        Yields where other tasks may run.
         """
-        blocker = before.standing.blocker
-        deadline = blocker.deadline if blocker is not None and before.unlisted else None
-        is_overdue = deadline is not None and deadline <= self._given.now
-        is_listed_otherwise = (before.unlisted, before.has_all_sets) != (
-            self._unlisted,
-            self._has_all_sets,
+        sets: dict[str, records.SetRecord] = dict(before.sets) if before is not None else {}
+        counted: dict[str, records.CountedObjects] = (
+            dict(before.counted) if before is not None else {}
         )
-        return is_overdue or is_listed_otherwise
+        named = sorted(subject for subject in subjects if subject.name)
+        for number, subject in enumerate(named, start=1):
+            if not number % SETS_PER_BATCH:
+                yield
+            if subject in self._touched.gone:
+                sets.pop(subject.name, None)
+                counted.pop(subject.name, None)
+            else:
+                self._update_set(subject, sets, counted)
+        after = self._make_record(name, before, sets, counted)
+        if after is None or before is None:
+            return after
+        if replace(after, counted=before.counted, revision=before.revision) != before:
+            return after
+        return before if counted == before.counted else replace(before, counted=counted)
 
-    def update_harness(
-        self, subject: Subject, found: SubjectFindings, *, is_terminating: bool
+    def _update_set(
+        self,
+        subject: Subject,
+        sets: dict[str, records.SetRecord],
+        counted: dict[str, records.CountedObjects],
     ) -> None:
-        given, before = self._given, self._harness
-        self._is_evaluated |= subject in given.looked_at
-        facts = Facts(is_terminating=is_terminating, unknown=self._why_unknown())
-        after = make_standing(before, subject, found, facts, self._blockers, now=given.now)
-        package = find_package(given, self._name, self._rules)
-        if after is before and package == self._package:
-            return
-        self._groups.replace("", before, after)
-        self._harness, self._package, self._changed = after, package, True
+        name, snapshot = subject.name, self._given.snapshot
+        before, objects_before = sets.get(name), counted.get(name)
+        counted[name] = objects = find_counted(snapshot, subject, objects_before)
+        if before is not None and objects is objects_before:
+            progress = before.facts.progress
+        else:
+            progress = count_progress(snapshot, subject, objects)
+        found = self._found.get(subject, NO_FINDINGS)
+        sets[name] = self._sets.update(before, subject, found, progress)
 
-    def remove_harness(self) -> None:
-        self._groups.replace("", self._harness, None)
-        self._harness, self._package, self._changed = None, None, True
-
-    def _why_unknown(self) -> Remark | None:
-        why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
-        if why:
-            return Remark(NOT_LISTED, why)
-        ref = ObjectRef(NAMESPACES.group_resource, "", self._name)
-        if ref in self._given.snapshot.undecodable:
-            return Remark(UNDECODABLE, why_undecodable(NAMESPACES, ("", self._name)))
-        if not self._is_evaluated:
-            return Remark(NOT_EVALUATED, "It has not been evaluated yet.")
-        return remark_unread_events(self._given.evaluation)
-
-    def update_set(self, subject: Subject, found: SubjectFindings, sets: SetRollUp) -> None:
-        name, before = subject.name, self._sets.get(subject.name)
-        after = sets.update(before, subject, found)
-        if after is before:
-            return
-        if before is not None and is_same(before, after):
-            self._writable_sets()[name] = after
-            return
-        after = replace(after, revision=self._revision)
-        self._put_set(name, before, after)
-        self._writable_sets()[name] = after
-
-    def remove_set(self, name: str) -> None:
-        before = self._sets.get(name)
-        if before is not None:
-            self._put_set(name, before, None)
-            del self._writable_sets()[name]
-
-    def _put_set(self, name: str, before: SetRecord | None, after: SetRecord | None) -> None:
-        self._totals = add_record(add_record(self._totals, before, -1), after)
-        self._groups.replace(
-            name,
-            before.standing if before is not None else None,
-            after.standing if after is not None else None,
+    def _make_record(
+        self,
+        name: str,
+        before: records.NamespaceRecord | None,
+        sets: Mapping[str, records.SetRecord],
+        counted: Mapping[str, records.CountedObjects],
+    ) -> records.NamespaceRecord | None:
+        subject = Subject(Layer.MODELHARNESS, name)
+        is_evaluated = subject in self._given.evaluated or (
+            before is not None and before.is_evaluated
         )
-        self._changed = True
-
-    def _writable_sets(self) -> dict[str, SetRecord]:
-        if self._new_sets is None:
-            self._new_sets = dict(self._sets)
-            self._sets = self._new_sets
-        return self._new_sets
-
-    def finish(self) -> NamespaceRecord | None:
-        """
-        Return the record; the one before if nothing has changed, None for a namespace without subjects.
-        """
-        before, harness, now = self._before, self._harness, self._given.now
+        harness = before.harness if before is not None and not before.is_bare else None
+        package = before.package if before is not None else None
+        if subject in self._touched.gone:
+            harness = package = None
+        elif subject in self._touched.subjects:
+            harness = self._update_harness(subject, harness, is_evaluated=is_evaluated)
+            package = find_package(self._given, name, self._rules)
         is_bare = harness is None
         if harness is None:
             # An InferenceSet is a subject in a workload namespace only.
-            if not any(map(is_qualified, self._sets)):
+            if not any(map(is_qualified, sets)):
                 return None
             stand_in = before.harness if before is not None and before.is_bare else None
-            harness = stand_in or enter_state(None, State.CURRENT, now=now)
-        if not self._changed and before is not None:
-            return before if self._new_sets is None else replace(before, sets=self._new_sets)
-        groups = self._groups.finish()
-        return NamespaceRecord(
-            standing=self._make_standing(harness, groups),
+            harness = stand_in or enter_state(None, State.CURRENT, now=self._given.now)
+        counts = self._count(before, harness, sets)
+        return records.NamespaceRecord(
+            standing=self._make_standing(before, harness, counts),
             harness=harness,
-            sets=self._sets,
-            totals=self._totals,
-            groups=groups,
-            package=self._package,
-            is_evaluated=self._is_evaluated,
+            sets=sets,
+            counted=counted,
+            totals=counts.totals,
+            groups=counts.groups,
+            next_deadline=counts.next_deadline,
+            package=package,
+            is_evaluated=is_evaluated,
             unlisted=self._unlisted,
             has_all_sets=self._has_all_sets,
             is_bare=is_bare,
             revision=self._revision,
         )
 
-    def _make_standing(self, harness: Standing, groups: Mapping[GroupKey, Group]) -> Standing:
+    def _count(
+        self,
+        before: records.NamespaceRecord | None,
+        harness: records.Standing,
+        sets: Mapping[str, records.SetRecord],
+    ) -> _Counts:
+        if (
+            before is not None
+            and (before.harness, before.sets) == (harness, sets)
+            and not self._given.has_other_rules
+        ):
+            # A full pass touches all namespaces, of which most are as before.
+            return _Counts(before.totals, before.groups, before.next_deadline)
+        groups = group_blockers(harness, sets, self._rules)
+        blockers = (each for group in groups.values() for each in group.values())
+        deadlines = (each.deadline for each in blockers if each.deadline is not None)
+        return _Counts(count_sets(sets.values()), groups, min(deadlines, default=None))
+
+    def _update_harness(
+        self, subject: Subject, before: records.Standing | None, *, is_evaluated: bool
+    ) -> records.Standing:
+        facts = Facts(
+            is_terminating=subject in self._touched.terminating,
+            unknown=self._why_unknown(subject.namespace, is_evaluated=is_evaluated),
+        )
+        found = self._found.get(subject, NO_FINDINGS)
+        return make_standing(before, subject, found, facts, self._blockers, now=self._given.now)
+
+    def _why_unknown(self, namespace: str, *, is_evaluated: bool) -> Remark | None:
+        why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
+        if why:
+            return Remark(NOT_LISTED, why)
+        ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
+        if ref in self._given.snapshot.undecodable:
+            return Remark(UNDECODABLE, why_undecodable(NAMESPACES, ("", namespace)))
+        if not is_evaluated:
+            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
+        return remark_unread_events(self._given.evaluation)
+
+    def _make_standing(
+        self,
+        before: records.NamespaceRecord | None,
+        harness: records.Standing,
+        counts: _Counts,
+    ) -> records.Standing:
         is_ending = harness.state is State.TERMINATING
-        state = harness.state if is_ending else worst_state(harness, self._totals)
-        before = self._before.standing if self._before is not None else None
+        state = harness.state if is_ending else worst_state(harness, counts.totals)
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
         state = State.UNKNOWN if may_hide_more else state
-        standing = enter_state(before, state, now=self._given.now)
+        standing = enter_state(
+            before.standing if before is not None else None, state, now=self._given.now
+        )
         if may_hide_more and self._unlisted_whole is not None:
             blocker = self._blockers.without_finding(
                 self._unlisted_whole.layer, NOT_LISTED, self._unlisted, since=standing.since
             )
             return replace(standing, blocker=blocker)
-        return replace(standing, blocker=None if is_ending else first_blocker(groups))
+        return replace(standing, blocker=None if is_ending else first_blocker(counts.groups))
 
 
 def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Package | None:
@@ -205,7 +233,8 @@ def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Pack
     if namespace in given.packages:
         return given.packages[namespace]
     labels = _namespace_labels(given, namespace)
-    name, revision = labels.get(rules.package_label, ""), labels.get(rules.revision_label, "")
+    name = labels.get(rules.flags.get("package-label", ""), "")
+    revision = labels.get(rules.flags.get("revision-label", ""), "")
     chart = None if name else _find_chart(given, namespace)
     if chart is not None:
         return replace(chart, revision=revision) if revision else chart

@@ -16,20 +16,22 @@ from reporter.resources.inference_sets import (
     without_leftover_pods,
 )
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
-from reporter.rollup.records import SetFacts
+from reporter.rollup.records import CountedObjects, ReplicaProgress
 from reporter.snapshot.snapshot import Snapshot
 
 
-NO_FACTS = SetFacts(inference_set=None, workspaces=None, pods=None, has_replicas=False)
+OF_ANOTHER_KIND = ReplicaProgress(has_replicas=False)
 """The progress of a subject of another kind: its reasons tell all that is known of it."""
 
+NOTHING_COUNTED = CountedObjects()
 
-def count_progress(snapshot: Snapshot, subject: Subject, before: SetFacts | None) -> SetFacts:
-    """
-    Return the progress of an InferenceSet; *before* itself if none of its objects has changed.
-    """
+
+def find_counted(
+    snapshot: Snapshot, subject: Subject, before: CountedObjects | None
+) -> CountedObjects:
+    """Return the objects of an InferenceSet; *before* itself if none of them has changed."""
     if subject.kind:
-        return before or NO_FACTS
+        return NOTHING_COUNTED
     key = inference_set_key(subject.namespace, subject.name)
     inference_set = workspaces = pods = None
     # With a catalogue that does not read a kind, it is not watched.
@@ -47,30 +49,31 @@ def count_progress(snapshot: Snapshot, subject: Subject, before: SetFacts | None
         and before.pods is pods
     ):
         return before
-    facts = SetFacts(inference_set=inference_set, workspaces=workspaces, pods=pods)
-    return facts if inference_set is None else _count(snapshot, subject, facts, inference_set)
+    return CountedObjects(inference_set, workspaces, pods)
 
 
-def _count(
-    snapshot: Snapshot, subject: Subject, facts: SetFacts, inference_set: InferenceSet
-) -> SetFacts:
+def count_progress(
+    snapshot: Snapshot, subject: Subject, counted: CountedObjects
+) -> ReplicaProgress:
+    """Return the progress of an InferenceSet, of which these are the objects."""
+    if subject.kind:
+        return OF_ANOTHER_KIND
+    inference_set = counted.inference_set
+    if inference_set is None:
+        return ReplicaProgress()
     desired, status = inference_set.desired_replicas, inference_set.status
     condition = find_condition(status.conditions, "InferenceSetReady")
     # Some controllers do not set it; 0 proves nothing.
     observed = condition.observed_generation if condition is not None else 0
     generation = inference_set.metadata.generation
     ready, upgrading = status.ready_replicas, 0
-    if facts.workspaces is not None and facts.pods is not None:
+    if counted.workspaces is not None and counted.pods is not None:
         workspaces = find_workspaces(snapshot, subject)
-        serving = [_serves(each, facts.pods) for each in workspaces]
-        ready = sum(serving)
-        upgrading = sum(_is_upgrading(each, facts.pods) for each in workspaces)
+        ready = sum(_serves(each, counted.pods) for each in workspaces)
+        upgrading = sum(_is_upgrading(each, counted.pods) for each in workspaces)
     drifted = status.auto_upgrade.num_drifted_workspaces if status.auto_upgrade else None
     updated = None if drifted is None else max(desired - drifted - upgrading, 0)
-    return SetFacts(
-        inference_set=inference_set,
-        workspaces=facts.workspaces,
-        pods=facts.pods,
+    return ReplicaProgress(
         replicas=Replicas(desired=desired, updated=updated, ready=ready),
         observed_generation=observed or None,
         generation=generation or None,

@@ -85,16 +85,21 @@ class Standing(Struct, frozen=True, kw_only=True, gc=False):
     suppressed: tuple[SuppressedFinding, ...] = ()
 
 
-class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+class CountedObjects(Struct, frozen=True, eq=False, gc=False):
+    """The objects that the progress of an InferenceSet is counted from; compared by identity."""
+
+    inference_set: InferenceSet | None = None
+    workspaces: tuple[Workspace, ...] | None = None
+    pods: tuple[Pod, ...] | None = None
+
+
+class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
     """
-    The progress of an InferenceSet, with the objects that it was counted from.
+    The progress of an InferenceSet.
 
     *has_replicas*: False for a subject of another kind, of which nobody counts replicas.
     """
 
-    inference_set: InferenceSet | None
-    workspaces: tuple[Workspace, ...] | None
-    pods: tuple[Pod, ...] | None
     replicas: Replicas | None = None
     observed_generation: int | None = None
     generation: int | None = None
@@ -106,32 +111,37 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
         return self.replicas is not None and self.replicas.desired == 0
 
 
+class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
+
+    *replicas*: those of *progress*, as far as their objects can be read now.
+    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
+    *not_judged*: ranked reasons that need metrics pages of which none is known.
+    """
+
+    progress: ReplicaProgress = ReplicaProgress()
+    replicas: Replicas | None = None
+    unreachable: str = ""
+    not_judged: tuple[Reason, ...] = ()
+
+
 class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
     One InferenceSet, or another subject with a name.
 
-    *replicas*: those of *facts*, as far as their objects can be read now.
     *is_evaluated*: False for a new one that the pass has not reached yet.
-    *is_cut_off*: what its route depends on is out.
-    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
-    *not_judged*: ranked reasons that need metrics pages of which none is known.
-    *revision*: that of the roll-up in which the record last changed.
     """
 
     standing: Standing
-    facts: SetFacts | None = None
-    replicas: Replicas | None = None
+    facts: SetFacts = SetFacts()
     available: bool | None = None
     is_evaluated: bool = True
-    is_cut_off: bool = False
-    unreachable: str = ""
-    not_judged: tuple[Reason, ...] = ()
-    revision: int = 0
 
     @property
     def why_unreachable(self) -> str:
         """The reason for which it is not available; empty if it may be, or nothing is known."""
-        return self.unreachable if self.available is False else ""
+        return self.facts.unreachable if self.available is False else ""
 
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):
@@ -147,15 +157,18 @@ class GroupKey(Struct, frozen=True, order=True, gc=False):
     code: str
 
 
+NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
+
+
 class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """
-    Sums over the InferenceSets of a namespace, kept by difference.
+    Sums over the InferenceSets of a namespace.
 
     *available*, *maybe_available*: how many are, and of how many it is not known.
     *unreported*: of how many sets the replicas wanted, those updated, and those ready, are not known.
     """
 
-    counts: tuple[int, ...] = (0,) * len(COUNTED_STATES)
+    by_state: Mapping[State, int] = NO_COUNTS
     available: int = 0
     maybe_available: int = 0
     desired: int = 0
@@ -164,10 +177,6 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     desired_unreported: int = 0
     updated_unreported: int = 0
     ready_unreported: int = 0
-
-    @property
-    def by_state(self) -> Mapping[State, int]:
-        return dict(zip(COUNTED_STATES, self.counts, strict=True))
 
     @property
     def replicas(self) -> Replicas | None:
@@ -190,6 +199,7 @@ Group = Mapping[str, Blocker]
 """Blockers by name of the subject; "" is the harness."""
 
 NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
+NO_OBJECTS: Mapping[str, CountedObjects] = MappingProxyType({})
 NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 
 
@@ -197,6 +207,8 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
     One workload namespace. *standing*: the worst of its harness and sets.
 
+    *counted*: the objects of each InferenceSet; nothing of them is shown but what the sets say.
+    *next_deadline*: when time alone changes the record of a subject in it.
     *unlisted*: why it may have further sets, in any state; empty if all are known.
     *has_all_sets*: its InferenceSets can be listed.
     *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
@@ -205,8 +217,10 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     standing: Standing
     harness: Standing
     sets: Mapping[str, SetRecord] = NO_SETS
+    counted: Mapping[str, CountedObjects] = NO_OBJECTS
     totals: Totals = Totals()
     groups: Mapping[GroupKey, Group] = NO_GROUPS
+    next_deadline: datetime | None = None
     package: Package | None = None
     is_evaluated: bool = True
     unlisted: str = ""
@@ -249,29 +263,21 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
         return all(each.layer is not layer for each in self.unlisted)
 
 
-NO_COUNTS: Mapping[State, int] = MappingProxyType(dict.fromkeys(COUNTED_STATES, 0))
-
-
 class RollUp(Struct, frozen=True):
     """
     The roll-up after one pass; of *evaluation*, from which texts are rendered.
 
-    *cluster*: None before the first pass. *set_counts*, *namespace_counts*: subjects by state.
-    *terminating*: subjects that are being deleted. *episodes*: since when each key is announced.
-    *deadlines*: when time alone changes the record of a subject. *packages*: those
-    that status objects name, by namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be old where pages
-    are read less often than the interval says.
+    *cluster*: None before the first pass. *terminating*: subjects that are being deleted.
+    *episodes*: since when each key is announced. *packages*: those that status objects name, by
+    namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be
+    old where pages are read less often than the interval says.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
     cluster: ClusterRecord | None = None
     namespaces: Mapping[str, NamespaceRecord] = field(default_factory=dict)
-    set_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
-    namespace_counts: Mapping[State, int] = field(default_factory=lambda: NO_COUNTS)
     terminating: frozenset[Subject] = frozenset()
     episodes: Mapping[FindingKey, datetime] = field(default_factory=dict)
-    deadlines: Mapping[Subject, datetime] = field(default_factory=dict)
-    next_deadline: datetime | None = None
     packages: Mapping[str, Package] = field(default_factory=dict)
     revision: int = 0
     page_age: int | None = None
@@ -280,14 +286,20 @@ class RollUp(Struct, frozen=True):
     def evaluated_at(self) -> datetime | None:
         return self.evaluation.evaluated_at
 
-    @property
-    def known_set_counts(self) -> Mapping[State, int]:
-        """The number of InferenceSets by state, as far as it is known."""
-        return counts_as_known(self.set_counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
+    def count_sets(self) -> Mapping[State, int]:
+        """Return the number of InferenceSets by state, as far as it is known."""
+        counts = dict(NO_COUNTS)
+        for each in self.namespaces.values():
+            for state, number in each.totals.by_state.items():
+                counts[state] += number
+        return counts_as_known(counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
 
-    @property
-    def known_namespace_counts(self) -> Mapping[State, int]:
-        return counts_as_known(self.namespace_counts, has_all=self._has_all(Layer.MODELHARNESS))
+    def count_namespaces(self) -> Mapping[State, int]:
+        """Return the number of workload namespaces by state, as far as it is known."""
+        counts = dict(NO_COUNTS)
+        for each in self.namespaces.values():
+            counts[each.standing.state] += 1
+        return counts_as_known(counts, has_all=self._has_all(Layer.MODELHARNESS))
 
     def _has_all(self, layer: Layer) -> bool:
         return self.cluster is not None and self.cluster.has_all(layer)

@@ -6,13 +6,12 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
-from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.status_document import Package
 from reporter.model.subjects import FindingKey, Subject
 from reporter.probes.deployments import DeploymentsParameters
-from reporter.snapshot.snapshot import Snapshot
 
 
 LAYER_WINDOWS: Mapping[Layer, timedelta] = {
@@ -81,14 +80,6 @@ class RollUpRules(Struct, frozen=True):
         entries = self.catalogue.entries.values()
         return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
 
-    @property
-    def package_label(self) -> str:
-        return self.flags.get("package-label", "")
-
-    @property
-    def revision_label(self) -> str:
-        return self.flags.get("revision-label", "")
-
     def finding_window(self, key: FindingKey) -> timedelta:
         """Return how long a normal start or change may take."""
         return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
@@ -99,21 +90,14 @@ class RollUpRules(Struct, frozen=True):
         return LAYER_WINDOWS[layer] if window is None else window
 
 
-class RollUpInput(Struct, frozen=True):
+class RollUpInput(FinishedPass, frozen=True, kw_only=True):
     """
-    One pass.
+    A finished pass, with what its roll-up shows beside it.
 
-    *looked_at*: the subjects whose probes ran in it. *dirty*: those of objects that changed, also if
-    they do not exist or were not reached. *episodes*: since when each key is announced. *packages*:
-    those that status objects name, by namespace. *has_other_rules*: the pass before was rolled up by
-    others.
+    *episodes*: since when each key is announced. *packages*: those that status objects name, by
+    namespace. *has_other_rules*: the pass before was rolled up by others.
     """
 
-    evaluation: Evaluation
-    snapshot: Snapshot
-    looked_at: frozenset[Subject]
-    dirty: frozenset[Subject]
-    now: datetime
     episodes: Mapping[FindingKey, datetime]
     packages: Mapping[str, Package] = field(default_factory=dict)
     has_other_rules: bool = False

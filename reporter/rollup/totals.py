@@ -1,14 +1,13 @@
-"""
-The sums and the blockers of a namespace, kept by difference: a change costs one set, not all.
-"""
+"""The sums and the blockers of a namespace, counted anew when a pass has touched it."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from reporter.model.states import COUNTED_STATES, State
-from reporter.model.subjects import FindingKey
+from reporter.model.states import State
 from reporter.rollup.blockers import SETTLING
 from reporter.rollup.records import (
+    NO_COUNTS,
     Blocker,
     Group,
     GroupKey,
@@ -23,30 +22,28 @@ NO_RANK = 1_000_000
 """The rank of progress without trouble: after every reason."""
 
 
-def add_record(totals: Totals, record: SetRecord | None, sign: int = 1) -> Totals:
-    """Return the sums with one set more, or with one less for a *sign* of -1."""
-    if record is None:
-        return totals
-    replicas = record.replicas
-    is_counted = record.facts is None or record.facts.has_replicas
-    updated = replicas.updated if replicas is not None else None
-    ready = replicas.ready if replicas is not None else None
-    state = record.standing.state
-    counts = tuple(
-        number + sign * (each is state)
-        for each, number in zip(COUNTED_STATES, totals.counts, strict=True)
-    )
+def count_sets(records: Collection[SetRecord]) -> Totals:
+    """Return the sums over these sets."""
+    by_state = dict(NO_COUNTS)
+    for each in records:
+        by_state[each.standing.state] += 1
+    reported = [each.facts.replicas for each in records if each.facts.replicas is not None]
+    updated = [each.updated for each in reported if each.updated is not None]
+    ready = [each.ready for each in reported if each.ready is not None]
+    expected = sum(each.facts.progress.has_replicas for each in records)
     return Totals(
-        counts=counts,
-        available=totals.available + sign * (record.available is True),
-        maybe_available=totals.maybe_available
-        + sign * (record.available is None and state is not State.TERMINATING),
-        desired=totals.desired + sign * (replicas.desired if replicas is not None else 0),
-        updated=totals.updated + sign * (updated or 0),
-        ready=totals.ready + sign * (ready or 0),
-        desired_unreported=totals.desired_unreported + sign * (is_counted and replicas is None),
-        updated_unreported=totals.updated_unreported + sign * (is_counted and updated is None),
-        ready_unreported=totals.ready_unreported + sign * (is_counted and ready is None),
+        by_state=by_state,
+        available=sum(each.available is True for each in records),
+        maybe_available=sum(
+            each.available is None and each.standing.state is not State.TERMINATING
+            for each in records
+        ),
+        desired=sum(each.desired for each in reported),
+        updated=sum(updated),
+        ready=sum(ready),
+        desired_unreported=expected - len(reported),
+        updated_unreported=expected - len(updated),
+        ready_unreported=expected - len(ready),
     )
 
 
@@ -54,62 +51,39 @@ def worst_state(harness: Standing, totals: Totals) -> State:
     """
     Return the worst state of a namespace's subjects; those that are being deleted do not count.
     """
-    counts = totals.by_state
     states = [
-        state for state, number in counts.items() if number and state is not State.TERMINATING
+        state
+        for state, number in totals.by_state.items()
+        if number and state is not State.TERMINATING
     ]
     return max((harness.state, *states), key=lambda state: state.severity)
 
 
-class GroupsDraft:
-    """The blockers of a namespace by what they have in common, while some of them change."""
-
-    def __init__(self, before: Mapping[GroupKey, Group], rules: RollUpRules) -> None:
-        self._groups, self._rules = dict(before), rules
-        self._copied: set[GroupKey] = set()
-        self._before = before
-
-    def replace(self, name: str, old: Standing | None, new: Standing | None) -> None:
-        """Put the blocker of one subject into the place of its old one."""
-        if old is not None and old.blocker is not None:
-            key = group_key(old.state, old.blocker, self._rules)
-            group = self._writable(key)
-            group.pop(name, None)
-            if not group:
-                del self._groups[key]
-                self._copied.discard(key)
-        if new is not None and new.blocker is not None:
-            key = group_key(new.state, new.blocker, self._rules)
-            self._writable(key)[name] = new.blocker
-
-    def finish(self) -> Mapping[GroupKey, Group]:
-        return self._groups
-
-    def _writable(self, key: GroupKey) -> dict[str, Blocker]:
-        group = self._groups.get(key)
-        if group is None or key not in self._copied:
-            group = dict(group or {})
-            self._groups[key] = group
-            self._copied.add(key)
-        assert isinstance(group, dict)  # noqa: S101  copied just now or before
-        return group
+def group_blockers(
+    harness: Standing, sets: Mapping[str, SetRecord], rules: RollUpRules
+) -> Mapping[GroupKey, Group]:
+    """Return the blockers of a harness and of these sets by what they have in common."""
+    groups: defaultdict[GroupKey, dict[str, Blocker]] = defaultdict(dict)
+    if harness.blocker is not None:
+        groups[_group_key(harness.state, harness.blocker, rules)][""] = harness.blocker
+    for name, each in sets.items():
+        standing = each.standing
+        if standing.blocker is not None:
+            groups[_group_key(standing.state, standing.blocker, rules)][name] = standing.blocker
+    return dict(groups)
 
 
-def group_key(state: State, blocker: Blocker, rules: RollUpRules) -> GroupKey:
+def _group_key(state: State, blocker: Blocker, rules: RollUpRules) -> GroupKey:
     return GroupKey(
         milder_than_failed=State.FAILED.severity - state.severity,
         is_settling=blocker.code == SETTLING,
         is_silenced=blocker.silence is not None,
         is_pointer=blocker.is_pointer,
         layer=blocker.layer.order,
-        rank=_rank(blocker.key, rules),
+        rank=NO_RANK if blocker.key is None else rules.rank(blocker.key),
         reason=blocker.reason,
         code=blocker.code,
     )
-
-
-def _rank(key: FindingKey | None, rules: RollUpRules) -> int:
-    return NO_RANK if key is None else rules.rank(key)
 
 
 class RankedCause(NamedTuple):
@@ -152,11 +126,3 @@ def first_blocker(groups: Mapping[GroupKey, Group]) -> Blocker | None:
     """Return the blocker of the first cause, of its first subject by name."""
     ranked = rank_causes(groups)
     return ranked[0].group[min(ranked[0].group)] if ranked else None
-
-
-def recount(records: Iterable[SetRecord]) -> Totals:
-    """Return the sums over these sets, counted anew."""
-    totals = Totals()
-    for each in records:
-        totals = add_record(totals, each)
-    return totals

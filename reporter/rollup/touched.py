@@ -1,22 +1,25 @@
 """The subjects whose roll-up may have changed in a pass."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from reporter.catalogue.entries import Scope
-from reporter.evaluation.diff import changed_keys
+from reporter.catalogue.subject_definitions import (
+    TERMINATING,
+    NamespaceScope,
+    SubjectDefinition,
+    has_labels,
+)
+from reporter.evaluation.diff import different_keys
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.suppression import Outage, Suppressions
+from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.model.enums import Layer
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.terminating import find_terminating
-
-
-K = TypeVar("K")
-V = TypeVar("V")
+from reporter.snapshot.snapshot import Snapshot
 
 
 class Touched(NamedTuple):
@@ -59,7 +62,7 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         changed |= (there - there_before) | (terminating ^ before.terminating)
         gone = there_before - there
     existing = frozenset(s for s in changed if s in known.all or s in terminating)
-    return Touched(existing | (given.looked_at & known.all), existing, gone, terminating)
+    return Touched(existing | (given.evaluated & known.all), existing, gone, terminating)
 
 
 def _may_end(before: RollUp, given: RollUpInput) -> bool:
@@ -77,34 +80,41 @@ def _may_end(before: RollUp, given: RollUpInput) -> bool:
 
 def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Iterator[Subject]:
     old, new = before.evaluation, given.evaluation
-    if before.next_deadline is not None and before.next_deadline <= given.now:
-        yield from (s for s, moment in before.deadlines.items() if moment <= given.now)
-    keys = (
-        changed_keys(old.gate.finding_states, new.gate.finding_states)
-        | changed_keys(old.gate.unknown_states, new.gate.unknown_states)
-        | different_keys(before.episodes, given.episodes)
-        | different_keys(old.silences.silenced, new.silences.silenced)
-    )
-    suppressed = _with_dependents(keys, old.suppressions, new.suppressions)
-    yield from (key.subject for key in keys | suppressed)
+    yield from _due_subjects(before, rules, now=given.now)
+    keys = given.changed | different_keys(before.episodes, given.episodes)
+    dependents = _dependents(keys, old.suppressions, new.suppressions)
+    yield from (key.subject for key in keys | dependents)
     yield from _cut_off_subjects(old, new, rules)
 
 
-def different_keys(before: Mapping[K, V], after: Mapping[K, V]) -> set[K]:
-    """Return the keys with another value, or that exist in one mapping only."""
-    if before is after:
-        return set()
-    changed = {key for key, value in after.items() if before.get(key) != value}
-    return changed | (before.keys() - after.keys())
+def _due_subjects(before: RollUp, rules: RollUpRules, *, now: datetime) -> Iterator[Subject]:
+    """Yield the subjects whose record time alone has changed."""
+
+    def is_due(moment: datetime | None) -> bool:
+        return moment is not None and moment <= now
+
+    blocker = before.cluster.standing.blocker if before.cluster is not None else None
+    if blocker is not None and is_due(blocker.deadline):
+        yield CLUSTER_SUBJECT
+    for namespace, record in before.namespaces.items():
+        if is_due(record.next_deadline):
+            for group in record.groups.values():
+                yield from (
+                    rules.named_subject(namespace, name)
+                    if name
+                    else Subject(Layer.MODELHARNESS, namespace)
+                    for name, each in group.items()
+                    if is_due(each.deadline)
+                )
 
 
-def _with_dependents(
-    keys: set[FindingKey], before: Suppressions, after: Suppressions
+def _dependents(
+    keys: frozenset[FindingKey], before: Suppressions, after: Suppressions
 ) -> set[FindingKey]:
-    """Return the keys whose suppression changed, and those that point at any changed key."""
-    found = different_keys(before.suppressed_by, after.suppressed_by)
+    """Return the keys that point at any changed one, or at one whose outage has changed."""
     sources = {key for each in after.suppressed_by.values() for key in each}
-    changed = (keys | found | _changed_outages(before, after)) & sources
+    changed = sources & (keys | _changed_outages(before, after))
+    found: set[FindingKey] = set()
     while changed:
         dependents = {
             key for key, each in after.suppressed_by.items() if not changed.isdisjoint(each)
@@ -151,4 +161,41 @@ def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[Findi
     }
     return frozenset(
         key for key, outage in outages.items() if outage.is_out and key.reason in sources
+    )
+
+
+# ---------------------------------------------------------------- what is being deleted
+
+
+def find_terminating(snapshot: Snapshot) -> frozenset[Subject]:
+    """Return the subjects whose objects are being deleted, with all of such a namespace."""
+    if NAMESPACES.table not in snapshot.tables:
+        return frozenset()
+    ending = {each.metadata.name for each in snapshot.all(NAMESPACES) if TERMINATING.are_on(each)}
+    found: set[Subject] = set()
+    for rule in snapshot.subject_definitions.all:
+        if rule.kind.table in snapshot.tables:
+            found.update(
+                subject
+                for each in snapshot.all(rule.kind)
+                if (rule.ended.are_on(each) or rule.namespace_of(each) in ending)
+                and (subject := rule.possible_subject(each))
+                and _was_in_scope(snapshot, rule, subject)
+            )
+    return frozenset(found)
+
+
+def _was_in_scope(snapshot: Snapshot, rule: SubjectDefinition, subject: Subject) -> bool:
+    """Return whether the namespace counted for the rule before anything of it was deleted."""
+    if rule.scope is NamespaceScope.ALL:
+        return True
+    namespace = snapshot.peek(NAMESPACES, Namespace, "", subject.namespace)
+    if rule.scope is NamespaceScope.LABELLED:
+        return namespace is not None and has_labels(namespace, rule.namespace_labels)
+    harnesses = snapshot.subject_definitions.harnesses_of(rule.pack)
+    of_namespaces = [each for each in harnesses if each.is_of_namespaces]
+    if not of_namespaces:
+        return True
+    return namespace is not None and any(
+        has_labels(namespace, each.labels) for each in of_namespaces
     )

@@ -12,12 +12,7 @@ from reporter.kinds.productionstack import ProductionStackStatus, StatusObject
 from reporter.model.object_status import ObjectStatus
 from reporter.model.states import State
 from reporter.model.times import parse_zoned_time
-from reporter.rollup.answers import (
-    NOT_FOUND,
-    AnswerRules,
-    ObjectAnswer,
-    find_answer,
-)
+from reporter.rollup import answers
 from reporter.rollup.conditions import make_conditions
 from reporter.rollup.document import StatusView
 from reporter.rollup.standings import NOT_EVALUATED, NOT_LISTED
@@ -74,7 +69,7 @@ class ObjectLook(NamedTuple):
 def look_at(
     found: ProductionStackStatus,
     view: StatusView,
-    rules: AnswerRules,
+    rules: answers.AnswerRules,
     memory: ObjectMemory | None,
     *,
     now: datetime,
@@ -88,14 +83,14 @@ def look_at(
     ready_at = memory.seen_at + GENERATION_SETTLE
     if found.observed_generation != meta.generation and now < ready_at:
         return ObjectLook(memory, None, ready_at)
-    answer = find_answer(found, view, rules)
+    answer = answers.find_answer(found, view, rules)
     if _is_being_evaluated(answer, view):
         return ObjectLook(memory, None)
     memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
     return ObjectLook(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
 
 
-def _stalled_at(answer: ObjectAnswer) -> datetime | None:
+def _stalled_at(answer: answers.ObjectAnswer) -> datetime | None:
     """
     Return when time alone makes what cannot be listed stalled; all else changes the roll-up then.
     """
@@ -105,7 +100,7 @@ def _stalled_at(answer: ObjectAnswer) -> datetime | None:
     return found.since + timedelta(seconds=found.window_seconds + 1)  # its fraction is cut off
 
 
-def _is_being_evaluated(answer: ObjectAnswer, view: StatusView) -> bool:
+def _is_being_evaluated(answer: answers.ObjectAnswer, view: StatusView) -> bool:
     """
     Return whether the first pass over it is under way. After a fault of the roll-up it is Unknown.
     """
@@ -116,13 +111,13 @@ def _is_being_evaluated(answer: ObjectAnswer, view: StatusView) -> bool:
 def _wait_for_missing(
     found: ProductionStackStatus,
     memory: ObjectMemory,
-    answer: ObjectAnswer,
-    rules: AnswerRules,
+    answer: answers.ObjectAnswer,
+    rules: answers.AnswerRules,
     *,
     now: datetime,
-) -> tuple[ObjectMemory, ObjectAnswer, datetime | None]:
+) -> tuple[ObjectMemory, answers.ObjectAnswer, datetime | None]:
     """Give what is named and missing the startup grace: it may be applied a moment later."""
-    if answer.problem != NOT_FOUND:
+    if answer.problem != answers.NOT_FOUND:
         return memory._replace(missing_since=None), answer, None
     memory = memory._replace(missing_since=memory.missing_since or now)
     held = found.status or {}
@@ -137,7 +132,7 @@ def _wait_for_missing(
     return memory, answer._replace(state=State.IN_PROGRESS), deadline
 
 
-def _render(found: ProductionStackStatus, answer: ObjectAnswer, *, now: datetime) -> Json:
+def _render(found: ProductionStackStatus, answer: answers.ObjectAnswer, *, now: datetime) -> Json:
     generation = found.metadata.generation
     status = ObjectStatus(
         observed_generation=generation,

@@ -20,10 +20,9 @@ from urllib.parse import quote
 
 from aiohttp import hdrs, web
 
+from reporter.kube.access_review import VERB, UserInfo, may_get_path, review_token
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError
-from reporter.kube.subject_access_review import VERB, may_get_path
-from reporter.kube.token_review import UserInfo, review_token
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.decision_cache import DecisionCache
 from reporter.server.host_check import Handler

@@ -1,5 +1,6 @@
 """Read flags and environment variables into one frozen Settings, or name what is wrong."""
 
+from reporter.settings.arguments import Arguments, parse_arguments
 from reporter.settings.enums import (
     LogFormat,
     RollUpScope,
@@ -17,6 +18,7 @@ from reporter.settings.settings import FLAG_NAMES, FLAGS, Settings
 __all__ = [
     "FLAGS",
     "FLAG_NAMES",
+    "Arguments",
     "BindAddress",
     "Flag",
     "FlagGroup",
@@ -28,4 +30,5 @@ __all__ = [
     "StatusAuthorization",
     "StoreBackend",
     "load_settings",
+    "parse_arguments",
 ]

@@ -1,16 +1,18 @@
 """
-Read the text of each flag from arguments and environment, by the rules of Go's flag package.
+Split a command line into flags and names, by the rules of Go's flag package and of kubectl.
 
 A flag has one dash or two. Its value follows as ``--flag=value`` or ``--flag value``; that of a
-boolean only as the former. The last of several values counts.
+boolean only as the former. A short one may be written -n NAME, -nNAME or -n=NAME. The last of several
+values counts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reporter.model.suggest import find_similar, suggest
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import VARIABLE_PREFIX, Flag
+from reporter.settings.flags import VARIABLE_PREFIX, Flag, FlagGroup
 from reporter.settings.settings import FLAG_NAMES, FLAGS
 
 
@@ -23,6 +25,122 @@ The similarity to one of our variables above which another is taken for a typing
 Kubernetes sets variables with our prefix too: those of a Service, such as …_SERVICE_HOST.
 """
 
+REPEAT = "\n"
+"""The character between the values of a flag that was given several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """
+    The arguments of a command.
+
+    *values*: the texts of the command's own flags. *settings*: those given of flags of Settings.
+    """
+
+    names: Sequence[str]
+    values: Mapping[str, str]
+    settings: Mapping[str, str]
+    flags: Mapping[str, Flag]
+
+    @property
+    def run_flags(self) -> tuple[str, ...]:
+        """The flags of Settings, as ``--flag=value``."""
+        return tuple(f"--{name}={text}" for name, text in self.settings.items())
+
+    def is_set(self, name: str) -> bool:
+        return self.values[name] == "true"
+
+    def value(self, name: str) -> Any:
+        """Return the value of the command's own flag. Raises SettingsError."""
+        return self.flags[name].read(self.values[name])
+
+
+def parse_arguments(
+    argv: Sequence[str],
+    flags: Sequence[Flag],
+    settings: Collection[str],
+    *,
+    takes_names: bool = True,
+    hint: str = "",
+) -> Arguments:
+    """
+    Raise SettingsError for a flag that the command does not have, with the nearest that it has.
+
+    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to do
+    instead of giving another one of these.
+    """
+    return _Parser(flags, settings, takes_names=takes_names, hint=hint).parse(argv)
+
+
+class _Parser:
+    def __init__(
+        self, flags: Sequence[Flag], settings: Collection[str], *, takes_names: bool, hint: str
+    ) -> None:
+        self._own = {flag.name: flag for flag in flags}
+        self._flags = {name: FLAGS_BY_NAME[name] for name in settings} | self._own
+        self._by_short = {flag.short: flag for flag in flags if flag.short}
+        self._takes_names, self._hint = takes_names, hint
+
+    def parse(self, argv: Sequence[str]) -> Arguments:
+        names: list[str] = []
+        values = {name: flag.default for name, flag in self._own.items()}
+        settings: dict[str, str] = {}
+        rest = iter(argv)
+        for argument in rest:
+            if self._takes_names and argument == "--":
+                names += rest
+            elif self._takes_names and (argument == "-" or not argument.startswith("-")):
+                names.append(argument)
+            else:
+                flag, text = self._split(argument, rest)
+                found = values if flag.name in self._own else settings
+                again = flag.repeats and found[flag.name]
+                found[flag.name] = f"{found[flag.name]}{REPEAT}{text}" if again else text
+        return Arguments(names, values, settings, self._own)
+
+    def _split(self, argument: str, rest: Iterator[str]) -> tuple[Flag, str]:
+        """Return a flag and its text, which may be the next argument."""
+        given, equals, text = argument.partition("=")
+        name = given.removeprefix("-").removeprefix("-")
+        if not name or name.startswith("-") or not given.startswith("-"):
+            raise SettingsError("", _unexpected_argument(argument))
+        flag = self._flags.get(name) or self._find_short(argument)
+        if flag is None:
+            raise SettingsError(given, self._why_unknown(name))
+        if flag.short and flag.name != name:
+            text = argument[2:].removeprefix("=")
+            equals = equals or text
+        if flag.is_boolean:
+            return flag, str(flag.read(text if equals else "true")).lower()
+        value = text if equals else next(rest, None)
+        if value is None:
+            raise SettingsError(f"--{flag.name}", f"needs a value: --{flag.name}=…")
+        return flag, value
+
+    def _find_short(self, argument: str) -> Flag | None:
+        """Return the flag of -n; a boolean takes nothing that is attached but =true or =false."""
+        flag = self._by_short.get(argument[1])
+        attached = argument[2:3] not in {"", "="}
+        return None if flag is not None and flag.is_boolean and attached else flag
+
+    def _why_unknown(self, name: str) -> str:
+        if name in FLAG_NAMES:
+            owner = "hub" if FLAGS_BY_NAME[name].group is FlagGroup.HUB else "run"
+            of = f"of {owner} only" if self._takes_names else f"of the command {owner}"
+            return f"is a flag {of}, and has no effect here{self._hint}"
+        offer = suggest(name, self._flags, form="--{}", otherwise="--help lists all")
+        return f"there is no such flag; {offer}"
+
+
+def _unexpected_argument(argument: str) -> str:
+    if argument in {"true", "false"}:
+        return f"unexpected argument {argument!r}; write a boolean as --flag={argument}"
+    return f"unexpected argument {argument!r}; flags begin with --"
+
+
+# --------------------------------------------------------------------
+# Read the texts of flags of Settings.
+
 
 @dataclass(frozen=True, slots=True)
 class FlagInput:
@@ -32,42 +150,21 @@ class FlagInput:
     origin: str
 
 
-def read_flag_inputs(argv: Sequence[str], environ: Mapping[str, str]) -> Mapping[str, FlagInput]:
-    """Return what was given, by flag name; arguments win over variables. Raise SettingsError."""
-    found = {
+def read_flag_inputs(
+    argv: Sequence[str], environ: Mapping[str, str], taken: Collection[str]
+) -> Mapping[str, FlagInput]:
+    """
+    Return what was given, by flag name; arguments win over variables. Raise SettingsError.
+
+    *taken*: the names of the flags that may be arguments. A pod may have variables of other commands.
+    """
+    by_variable = {
         flag.name: FlagInput(environ[flag.variable], flag.variable)
         for flag in FLAGS
         if flag.variable in environ
     }
-    found.update(_parse_arguments(argv))
-    return found
-
-
-def _parse_arguments(argv: Sequence[str]) -> Iterator[tuple[str, FlagInput]]:
-    remaining = iter(argv)
-    for argument in remaining:
-        dashes = len(argument) - len(argument.lstrip("-"))
-        name, equals, text = argument[dashes:].partition("=")
-        if dashes not in {1, 2} or not name:
-            raise SettingsError("", _unexpected_argument(argument))
-        implied = "true" if _find_flag(name).is_boolean else None
-        value = text if equals else implied or next(remaining, None)
-        if value is None:
-            raise SettingsError(f"--{name}", f"needs a value: --{name}=…")
-        yield name, FlagInput(value, f"--{name}")
-
-
-def _find_flag(name: str) -> Flag:
-    if name in FLAGS_BY_NAME:
-        return FLAGS_BY_NAME[name]
-    offer = suggest(name, FLAG_NAMES, form="--{}", otherwise="--help lists all")
-    raise SettingsError(f"--{name}", f"there is no such flag; {offer}")
-
-
-def _unexpected_argument(argument: str) -> str:
-    if argument in {"true", "false"}:
-        return f"unexpected argument {argument!r}; write a boolean as --flag={argument}"
-    return f"unexpected argument {argument!r}; flags begin with --"
+    given = parse_arguments(argv, (), taken, takes_names=False).settings
+    return by_variable | {name: FlagInput(text, f"--{name}") for name, text in given.items()}
 
 
 def find_misspelled_variables(environ: Mapping[str, str]) -> Iterator[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from reporter.settings.arguments import FLAGS_BY_NAME
+from reporter.settings.flags import Flag
 from reporter.settings.parsers import METRIC_NAME, BindAddress
 from reporter.settings.settings import FLAGS
 
@@ -20,7 +22,6 @@ The address of the status page inside a pod; `kubectl port-forward` and `kubectl
 """
 
 FREQUENT_HEARTBEAT = timedelta(seconds=60)
-_FLAGS = {flag.name: flag for flag in FLAGS}
 _COMPONENTS = {
     "istio-namespace": ("istiod-deployment", "istiod"),
     "gateway-auth-namespace": ("gateway-auth-deployment", "gateway auth"),
@@ -48,7 +49,7 @@ class EffectiveValues:
             self._set("azure-authz-namespace", self._texts["gateway-auth-namespace"])
         yield from self._switch_off_half_a_node_provisioner()
         yield from self._switch_off_components()
-        yield from self._fill_in_downloads()
+        yield from self._fill_in_defaults()
         yield from self._switch_off_downloads()
         yield from self._heartbeat_notes()
 
@@ -105,12 +106,12 @@ class EffectiveValues:
                 self._set(deployment, "")
             yield f"--{empty} is empty: {component} is not checked"
 
-    def _fill_in_downloads(self) -> Iterator[str]:
-        """Read the default metric and port where none is given, as the earlier reporter did."""
-        for flag, none in (("weight-download-metric", ""), ("weight-download-metric-port", "0")):
-            if self._texts[flag] == none:
+    def _fill_in_defaults(self) -> Iterator[str]:
+        """Replace the texts that stand for a default."""
+        for flag in FLAGS:
+            if self._texts[flag.name] == flag.means_default:
                 self._set_default(flag)
-                yield f"--{flag}={none} means the default: {self._texts[flag]}"
+                yield f"--{flag.name}={flag.means_default} means the default: {flag.default}"
 
     def _switch_off_downloads(self) -> Iterator[str]:
         """Switch the check off where no download could be slow in the earlier reporter."""
@@ -119,7 +120,7 @@ class EffectiveValues:
             why = f"--weight-download-metric={metric} is not the name of a metric"
         elif not self._values["weight_download_window"]:
             why = "--weight-download-window-seconds=0"
-            self._set_default("weight-download-window-seconds")
+            self._set_default(FLAGS_BY_NAME["weight-download-window-seconds"])
         elif not self._values["weight_download_min_mbps"]:
             why = "--weight-download-min-mbps=0"
         else:
@@ -128,9 +129,8 @@ class EffectiveValues:
         self._values["weight_download_min_mbps"] = 0.0
         yield f"{why}: weight downloads are not checked"
 
-    def _set_default(self, name: str) -> None:
-        flag = _FLAGS[name]
-        self._texts[name] = flag.default
+    def _set_default(self, flag: Flag) -> None:
+        self._texts[flag.name] = flag.default
         self._values[flag.settings_field] = flag.parse(flag.default)
 
     def _heartbeat_notes(self) -> Iterator[str]:

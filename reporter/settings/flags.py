@@ -1,19 +1,21 @@
 """
-Declare a flag as a field of Settings: its default, its parser and what ``--help`` says about it.
+The declaration of a flag, as a field of Settings or of one command: its names, default, parser and help.
 """
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field
+from dataclasses import Field, dataclass, field, replace
 from datetime import timedelta
 from enum import Enum, unique
 from typing import Any, TypeVar
 
-from reporter.settings.parsers import parse_optional_file
+from reporter.settings.errors import SettingsError
+from reporter.settings.parsers import parse_any_text, parse_boolean, parse_optional_file
 
 
 T = TypeVar("T")
 
 VARIABLE_PREFIX = "STATUS_REPORTER_"
+FILE_PLACEHOLDERS = frozenset({"PATH", "FILE"})
 _METADATA_KEY = "flag"
 
 
@@ -34,77 +36,90 @@ class FlagGroup(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class FlagMetadata:
-    """The declaration of a flag, kept with its field of Settings."""
+class Flag:
+    """
+    A flag: of ``run`` and ``hub`` if it has a group, else of one command.
 
-    group: FlagGroup
-    default: str
-    parse: Callable[[str], object]
+    *name*: without dashes. *placeholder*: of its value, if it has no choices. *repeats*: it may be
+    given several times. *settings_field*: the field of Settings that it sets.
+    *means_default*: a text that stands for the default, as for the earlier reporter.
+    """
+
+    name: str
     help: str
+    placeholder: str = ""
+    short: str = ""
+    default: str = ""
+    parse: Callable[[str], Any] = parse_any_text
+    repeats: bool = False
+    group: FlagGroup | None = None
+    settings_field: str = ""
+    means_default: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets a flag of Settings as well."""
+        return VARIABLE_PREFIX + self.name.upper().replace("-", "_")
+
+    @property
+    def is_boolean(self) -> bool:
+        return self.parse is parse_boolean
+
+    @property
+    def is_file(self) -> bool:
+        return self.parse is parse_optional_file or self.placeholder in FILE_PLACEHOLDERS
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The texts that are taken, if they are a closed set."""
+        found: tuple[str, ...] = getattr(self.parse, "choices", ())
+        return found
+
+    @property
+    def value_text(self) -> str:
+        """What a value may be, for a reader; empty for a boolean."""
+        return self.placeholder or "|".join(self.choices)
+
+    def read(self, text: str, origin: str = "") -> Any:
+        """
+        Return the value of a text. Raise SettingsError with the flag, or the variable in *origin*.
+        """
+        try:
+            return self.parse(text)
+        except ValueError as err:
+            raise SettingsError(f"{origin or f'--{self.name}'}={text}", str(err)) from err
 
 
-def flag(group: FlagGroup, default: str, parse: Callable[[str], T], help_: str) -> T:
+def flag(
+    group: FlagGroup,
+    default: str,
+    parse: Callable[[str], T],
+    help_: str,
+    *,
+    means_default: str | None = None,
+) -> T:
     """
     Declare a field of Settings that a flag sets.
 
     As with ``dataclasses.field``, the declared return type is that of the value, so that the type
     checker compares the field with its parser. *parse* raises ValueError with what the value must be.
     """
-    metadata = {_METADATA_KEY: FlagMetadata(group, default, parse, help_)}
-    declared: Any = field(metadata=metadata)
+    unnamed = Flag(
+        "", help_, default=default, parse=parse, group=group, means_default=means_default
+    )
+    declared: Any = field(metadata={_METADATA_KEY: unnamed})
     return declared  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag of the process. Its names follow from the name of its field in Settings."""
+def flag_of_field(declared: "Field[Any]") -> Flag | None:
+    """
+    Return the flag of a field, named after it; None for a field that no flag sets.
 
-    settings_field: str
-    is_boolean: bool
-    is_duration: bool
-    metadata: FlagMetadata
-
-    @classmethod
-    def of_field(cls, declared: "Field[Any]") -> "Flag | None":
-        """Return the flag of a field; None for a field that no flag sets."""
-        metadata = declared.metadata.get(_METADATA_KEY)
-        if metadata is None:
-            return None
-        return cls(declared.name, declared.type is bool, declared.type is timedelta, metadata)
-
-    @property
-    def name(self) -> str:
-        """
-        The name without dashes in front. Durations are given in seconds and end in ``-seconds``.
-        """
-        return self.settings_field.replace("_", "-") + ("-seconds" if self.is_duration else "")
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets the flag as well."""
-        return VARIABLE_PREFIX + self.name.upper().replace("-", "_")
-
-    @property
-    def group(self) -> FlagGroup:
-        return self.metadata.group
-
-    @property
-    def default(self) -> str:
-        return self.metadata.default
-
-    @property
-    def help(self) -> str:
-        return self.metadata.help
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The texts that are taken, if they are a closed set."""
-        found: tuple[str, ...] = getattr(self.metadata.parse, "choices", ())
-        return found
-
-    @property
-    def is_file(self) -> bool:
-        return self.metadata.parse is parse_optional_file
-
-    def parse(self, text: str) -> object:
-        return self.metadata.parse(text)
+    Durations are given in seconds, and their names end in ``-seconds``.
+    """
+    unnamed: Flag | None = declared.metadata.get(_METADATA_KEY)
+    if unnamed is None:
+        return None
+    unit = "-seconds" if declared.type is timedelta else ""
+    name = declared.name.replace("_", "-") + unit
+    return replace(unnamed, name=name, settings_field=declared.name)

@@ -1,7 +1,7 @@
 """Load the settings from arguments and environment, and check that they agree."""
 
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,14 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from reporter.model.times import format_seconds
-from reporter.settings import zap
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import EffectiveValues
 from reporter.settings.enums import StoreBackend
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import Flag
+from reporter.settings.logging import resolve_logging
 from reporter.settings.parsers import parse_optional_namespace, parse_optional_object_name
-from reporter.settings.settings import FLAGS, Settings
+from reporter.settings.settings import FLAG_NAMES, FLAGS, Settings
 
 
 IN_CLUSTER_VARIABLE = "KUBERNETES_SERVICE_HOST"
@@ -38,22 +37,26 @@ def load_settings(
     argv: Sequence[str],
     environ: Mapping[str, str],
     *,
+    taken: Collection[str] = FLAG_NAMES,
     hostname: str = "",
     namespace_file: Path = NAMESPACE_FILE,
 ) -> Settings:
     """
     Return the settings. Raise SettingsError with the flag or variable that is wrong, and what to do.
 
-    *hostname*: that of the machine if empty. *namespace_file*: holds the namespace of a pod.
+    *taken*: the names of the flags that may be arguments. *hostname*: that of the machine if empty.
+    *namespace_file*: holds the namespace of a pod.
     """
-    inputs = read_flag_inputs(argv, environ)
-    values = {flag.settings_field: _parse_value(flag, inputs.get(flag.name)) for flag in FLAGS}
-    texts = {
-        flag.name: _effective_text(flag, values[flag.settings_field], inputs.get(flag.name))
-        for flag in FLAGS
-    }
+    inputs = read_flag_inputs(argv, environ, taken)
+    values: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for flag in FLAGS:
+        given = inputs.get(flag.name) or FlagInput(flag.default, f"--{flag.name}")
+        value = values[flag.settings_field] = flag.read(given.text, given.origin)
+        has_units = isinstance(value, timedelta) and given.text[-1:].isalpha()
+        texts[flag.name] = format_seconds(value) if has_units else given.text
     notes = tuple(EffectiveValues(values, texts).fill_in())
-    values["log_format"], level = zap.resolve_logging(values, inputs.keys())
+    values["log_format"], level = resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,
         log_level=level,
@@ -78,23 +81,6 @@ def _without_writes(settings: Settings) -> Settings:
         mirror_events=False,
         store=StoreBackend.NONE,
     )
-
-
-def _parse_value(flag: Flag, found: FlagInput | None) -> Any:
-    if found is None:
-        return flag.parse(flag.default)
-    try:
-        return flag.parse(found.text)
-    except ValueError as err:
-        raise SettingsError(f"{found.origin}={found.text}", str(err)) from err
-
-
-def _effective_text(flag: Flag, value: Any, found: FlagInput | None) -> str:
-    """
-    Return the text of a value; that of a duration with units, such as 5m, is the number of seconds.
-    """
-    text = flag.default if found is None else found.text
-    return format_seconds(value) if flag.is_duration and text[-1:].isalpha() else text
 
 
 def _pod_namespace(environ: Mapping[str, str], file: Path) -> str:

@@ -7,13 +7,18 @@ Each parser raises ValueError with what the value must be.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from reporter.model.times import format_seconds, parse_units
+from reporter.model.times import (
+    format_seconds,
+    parse_seconds_or_units,
+    parse_units,
+    parse_zoned_time,
+)
 
 
 E = TypeVar("E", bound=StrEnum)
@@ -89,6 +94,21 @@ def _seconds_of_units(text: str) -> str:
         return format_seconds(parse_units(text))
     except ValueError:
         return ""
+
+
+def parse_any_duration(text: str) -> timedelta:
+    """Return the duration of a text such as 90s or 1h30m, or of a number of seconds; 0 is one."""
+    try:
+        return parse_seconds_or_units(text)
+    except ValueError:
+        raise ValueError("must be a duration such as 90s, 10m or 1h30m, or seconds") from None
+
+
+def parse_optional_moment(text: str) -> datetime | None:
+    found = parse_zoned_time(text)
+    if text and found is None:
+        raise ValueError("must be a time such as 2026-01-31T12:00:00Z")
+    return found
 
 
 def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], int]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.settings import zap
 from reporter.settings.announcing import AnnouncingSettings
-from reporter.settings.enums import LogFormat, ScrapeMode
-from reporter.settings.flags import Flag, FlagGroup, flag
+from reporter.settings.enums import ScrapeMode
+from reporter.settings.flags import Flag, FlagGroup, flag, flag_of_field
 from reporter.settings.hub import HubSettings
+from reporter.settings.logging import LoggingSettings
 from reporter.settings.parsers import (
     MAX_PORT,
     choice_parser,
@@ -48,13 +48,10 @@ _status = partial(flag, FlagGroup.STATUS)
 _election = partial(flag, FlagGroup.ELECTION)
 _weights = partial(flag, FlagGroup.WEIGHTS)
 _cluster = partial(flag, FlagGroup.CLUSTER)
-_logging = partial(flag, FlagGroup.LOGGING)
-
-_IGNORED = "Accepted for compatibility; has no effect."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
+class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, LoggingSettings):
     """
     The values of all flags, and what is read from the environment besides.
 
@@ -206,11 +203,13 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
         "kaito_model_download_speed_bytes_per_second",
         parse_any_text,
         "Metric of model pods with the download speed.",
+        means_default="",
     )
     weight_download_metric_port: int = _weights(
         "5000",
         integer_parser(least=0, most=MAX_PORT),
         "Port of model pods that serves the metric.",
+        means_default="0",
     )
     scrape: ScrapeScope = _weights(
         "all",
@@ -238,21 +237,6 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
         "File that changes or adds reasons of the catalogue; a change is loaded.",
     )
 
-    log_format: LogFormat = _logging(
-        "text", choice_parser(LogFormat), "text or json; one line per entry."
-    )
-    zap_log_level: int = _logging(
-        "info", zap.parse_level, "debug, info, error or panic; a number above 0 means debug."
-    )
-    zap_encoder: LogFormat = _logging(
-        "console", zap.parse_encoder, "console or json; applies unless --log-format is given."
-    )
-    zap_devel: bool = _logging(
-        "false", parse_boolean, "Log text at level debug unless other flags say otherwise."
-    )
-    zap_stacktrace_level: str = _logging("", zap.ignored_parser(zap.STACKTRACE_LEVELS), _IGNORED)
-    zap_time_encoding: str = _logging("", zap.ignored_parser(zap.TIME_ENCODINGS), _IGNORED)
-
     log_level: int
     instance: str
     lease_namespace: str
@@ -263,7 +247,7 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings):
 
 
 FLAGS: tuple[Flag, ...] = tuple(
-    found for each in fields(Settings) if (found := Flag.of_field(each)) is not None
+    found for each in fields(Settings) if (found := flag_of_field(each)) is not None
 )
 
 FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)

@@ -90,6 +90,8 @@ class CowMap(Generic[K, V]):
 
     def pop(self, key: K) -> V | None:
         number = hash(key) % SHARDS
+        if key not in self.shards[number]:
+            return None  # nothing to copy the shard for
         if not self._own[number]:
             self._copy_shard(number)
         return self.shards[number].pop(key, None)
@@ -105,3 +107,29 @@ class CowMap(Generic[K, V]):
         self._frozen = None
         self.shards[number] = dict(self.shards[number])
         self._own[number] = True
+
+
+class BoundedMap(CowMap[K, V]):
+    """A CowMap of at most *limit* keys: beyond it those that came first are forgotten first."""
+
+    __slots__ = ("_keys", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit, self._keys = limit, dict[K, None]()
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self._keys[key] = None
+        if len(self._keys) > self._limit:
+            self.pop(next(iter(self._keys)))
+
+    def pop(self, key: K) -> V | None:
+        self._keys.pop(key, None)
+        return super().pop(key)
+
+    def keys(self) -> Iterator[K]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)

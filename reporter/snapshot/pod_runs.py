@@ -6,12 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.kinds.core import (
-    ContainerStatus,
-    Pod,
-    container_statuses,
-    was_ready,
-)
+from reporter.kinds import core
+from reporter.kinds.core import ContainerStatus, Pod
 from reporter.model.times import EARLIEST_TIME
 
 
@@ -120,13 +116,13 @@ def track_restarts(
 
     *old*: the version before, None if this is the first that is seen of any pod of that name.
     """
-    restarted = [status for status in container_statuses(pod) if status.restart_count]
+    restarted = [status for status in core.container_statuses(pod) if status.restart_count]
     if not restarted:
         return None
     uid, start = pod.metadata.uid, None
     known = before.by_container if before is not None and before.uid == uid else {}
     if old is not None and old.metadata.uid == uid:
-        start = ContainerRestarts(0, served=old.is_ready or was_ready(old))
+        start = ContainerRestarts(0, served=old.is_ready or core.was_ready(old))
     found = {each.name: _track(known.get(each.name, start), each, pod) for each in restarted}
     return RestartHistory(uid, found)
 

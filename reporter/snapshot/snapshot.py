@@ -12,17 +12,8 @@ from reporter.kinds.health_events import StoreLimit
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ApiObject, Condition, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.model import observations
 from reporter.model.enums import Layer
-from reporter.model.observations import (
-    CRDS_RESOURCE,
-    WATCH_LOSS_TOLERANCE,
-    CRDPresence,
-    NotServed,
-    NotSynced,
-    Watching,
-    WatchLost,
-    WatchState,
-)
 from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
@@ -71,7 +62,7 @@ class TableSnapshot(Struct, frozen=True):
 
     objects: FrozenMap[NamespacedName, ApiObject]
     index: FrozenMap[str, tuple[Any, ...]]
-    watch_state: WatchState
+    watch_state: observations.WatchState
     subjects_token: object
     was_current: FrozenMap[NamespacedName, frozenset[str]] = field(default_factory=empty_map)
 
@@ -97,7 +88,7 @@ class Snapshot(Struct, frozen=True):
     """
 
     tables: Mapping[str, TableSnapshot]
-    presences: Mapping[str, CRDPresence]
+    presences: Mapping[str, observations.CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: Mapping[ObjectRef, ApiObject | None]
     scrape_histories: FrozenMap[tuple[str, str, str], KeptHistory] = field(
@@ -115,7 +106,7 @@ class Snapshot(Struct, frozen=True):
         """
         Return whether an object existed and was deleted; of a CRD, whether it was served and is not.
         """
-        if ref in self.deleted_uids or ref.resource != CRDS_RESOURCE:
+        if ref in self.deleted_uids or ref.resource != observations.CRDS_RESOURCE:
             return ref in self.deleted_uids
         presence = self.presences.get(ref.name)
         return presence is not None and not presence.versions and self._was_served(ref)
@@ -128,7 +119,7 @@ class Snapshot(Struct, frozen=True):
         """
         Return whether an object exists, or existed and was deleted; of a CRD, whether it was served.
         """
-        if ref.resource == CRDS_RESOURCE:
+        if ref.resource == observations.CRDS_RESOURCE:
             return self._was_served(ref)
         # The store has an object by the name of its watch, a probe by that of its resource.
         table = self.tables.get(ref.resource) or self.tables.get(ref.resource.partition(".")[0])
@@ -193,26 +184,30 @@ class Snapshot(Struct, frozen=True):
             (workspace.metadata.namespace, workspace.metadata.name)
         )
 
-    def presence(self, crd: str) -> CRDPresence:
-        return self.presences.get(crd, CRDPresence())
+    def presence(self, crd: str) -> observations.CRDPresence:
+        return self.presences.get(crd, observations.CRDPresence())
 
     def has_synced(self, kind: ResourceKind) -> bool:
         """
         Return whether an optional kind is watched, served and was listed, so that absence counts.
         """
         table = self.tables.get(kind.table)
-        return table is not None and isinstance(table.watch_state, Watching | WatchLost)
+        return table is not None and isinstance(
+            table.watch_state, observations.Watching | observations.WatchLost
+        )
 
     def why_unknown(self, kind: ResourceKind, *, now: datetime) -> str:
         """Return why the stored objects of this kind must not be evaluated, "" if they may."""
         match self.tables[kind.table].watch_state:
-            case Watching() | NotServed():
+            case observations.Watching() | observations.NotServed():
                 return ""
-            case NotSynced():
+            case observations.NotSynced():
                 return self.why_not_synced(kind)
-            case WatchLost(since, why) if now - since >= WATCH_LOSS_TOLERANCE:
+            case observations.WatchLost(since, why) if (
+                now - since >= observations.WATCH_LOSS_TOLERANCE
+            ):
                 return f"{kind.group_resource} not watched: {why}"
-            case WatchLost():
+            case observations.WatchLost():
                 return ""
 
     def why_not_synced(self, kind: ResourceKind) -> str:
@@ -220,12 +215,12 @@ class Snapshot(Struct, frozen=True):
         Return why the kind was never listed, so that an object's absence means nothing; else "".
         """
         state = self.tables[kind.table].watch_state
-        if not isinstance(state, NotSynced):
+        if not isinstance(state, observations.NotSynced):
             return ""
         return f"{kind.group_resource} not listed yet" + (f": {state.why}" if state.why else "")
 
     def unknown_moments(self) -> Iterator[datetime]:
         """Yield when each kind without a watch becomes unknown if its watch does not reopen."""
         for table in self.tables.values():
-            if isinstance(table.watch_state, WatchLost):
-                yield table.watch_state.since + WATCH_LOSS_TOLERANCE
+            if isinstance(table.watch_state, observations.WatchLost):
+                yield table.watch_state.since + observations.WATCH_LOSS_TOLERANCE

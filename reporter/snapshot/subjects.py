@@ -10,13 +10,8 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from reporter.catalogue.subject_definitions import (
-    TERMINATING,
-    Labels,
-    NamespaceScope,
-    SubjectDefinition,
-    has_labels,
-)
+from reporter.catalogue import subject_definitions
+from reporter.catalogue.subject_definitions import Labels, NamespaceScope, SubjectDefinition
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.objects import ApiObject, Metadata, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
@@ -197,7 +192,9 @@ def namespaces_in_scope(
 def _namespaces(snapshot: Snapshot, labels: Labels = (), *, terminating: bool) -> Iterator[str]:
     if NAMESPACES.table in snapshot.tables:
         for each in snapshot.all(NAMESPACES):
-            if TERMINATING.are_on(each) is terminating and has_labels(each, labels):
+            if subject_definitions.TERMINATING.are_on(
+                each
+            ) is terminating and subject_definitions.has_labels(each, labels):
                 yield each.metadata.name
 
 

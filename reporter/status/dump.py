@@ -10,15 +10,14 @@ from reporter.evaluation.registry import SPECS
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.dump import CRDS, Dump, collect, uncovered
-from reporter.kube.dump_documents import read_documents
+from reporter.kube.dump import CRDS, Dump, collect, read_documents, uncovered
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.probes.deployments import DeploymentsParameters
 from reporter.settings import Settings
 from reporter.settings.errors import ConfigurationError
 from reporter.status.one_shot_cluster import Observations, describe_undecodable, make_store
-from reporter.store.crd_presence import LOSS_CONFIRMED_AFTER
 from reporter.store.store import Store
+from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
 
 
 def read_dump(

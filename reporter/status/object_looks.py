@@ -1,7 +1,7 @@
 """The wanted status of each object, looked at again only if it or what it is about has changed."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -12,12 +12,13 @@ from reporter.rollup.answers import AnswerRules
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
 from reporter.rollup.wanted import (
+    Json,
     ObjectLook,
     evaluation_interval,
     look_at,
     make_patch,
 )
-from reporter.status.object_publisher import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -33,25 +34,38 @@ class _Kept(NamedTuple):
     look: ObjectLook
 
 
-class ObjectLooks:
-    """The last look at each object."""
+class RollUpSource(Protocol):
+    def view(self) -> StatusView: ...
+
+    def subscribe(self, on_change: Callable[[], None]) -> None: ...
+
+
+class RollUpLooks:
+    """The wanted status of each object, from the roll-up of this moment."""
 
     def __init__(
-        self, objects: WrittenObjectStore[ProductionStackStatus], rules: AnswerRules
+        self,
+        objects: WrittenObjectStore[ProductionStackStatus],
+        rollups: RollUpSource,
+        rules: AnswerRules,
     ) -> None:
-        self._objects, self._rules = objects, rules
+        self._objects, self._rollups, self._rules = objects, rollups, rules
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
-        self.written = self._written.add
 
-    async def find_pending(
-        self, view: StatusView, *, now: datetime
-    ) -> tuple[list[PendingObject], datetime | None]:
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self._rollups.subscribe(on_change)
+
+    def written(self, name: NamespacedName, after: ProductionStackStatus, wanted: Json) -> bool:
+        return self._written.add(name, after, wanted)
+
+    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """
         Return the objects to write, now or later, and when time alone changes what they are to have.
 
         Before the first pass there are none: a status of an earlier process is still the best known.
         """
+        view = self._rollups.view()
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
         self._written.keep_only(objects)
@@ -96,6 +110,16 @@ class ObjectLooks:
         self._kept[name] = _Kept(found, revision, look)
         return look
 
+    def make_write(
+        self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
+    ) -> ObjectWrite | None:
+        view = self._rollups.view()
+        wanted = self.look(name, found, view, now=now).wanted
+        if wanted is None:
+            return None
+        evaluated_at = view.rollup.evaluated_at
+        return ObjectWrite(wanted, make_patch(found, wanted, evaluated_at=evaluated_at))
+
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
     """Return what changes with what the object is about, and with what cannot be listed."""
@@ -104,35 +128,3 @@ def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:
         number = record.revision
     return number, rollup.evaluation.known_subjects.unknown
-
-
-class RollUpSource(Protocol):
-    def view(self) -> StatusView: ...
-
-    async def next_change(self) -> None: ...
-
-
-class RollUpLooks:
-    """The wanted status of each object, from the roll-up of this moment."""
-
-    def __init__(
-        self,
-        objects: WrittenObjectStore[ProductionStackStatus],
-        rollups: RollUpSource,
-        rules: AnswerRules,
-    ) -> None:
-        self._looks, self._rollups = ObjectLooks(objects, rules), rollups
-        self.next_change, self.written = rollups.next_change, self._looks.written
-
-    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
-        return await self._looks.find_pending(self._rollups.view(), now=now)
-
-    def make_write(
-        self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
-    ) -> ObjectWrite | None:
-        view = self._rollups.view()
-        wanted = self._looks.look(name, found, view, now=now).wanted
-        if wanted is None:
-            return None
-        evaluated_at = view.rollup.evaluated_at
-        return ObjectWrite(wanted, make_patch(found, wanted, evaluated_at=evaluated_at))

@@ -54,9 +54,10 @@ class OneShotStatus:
             self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
         )
         given = RollUpInput(
-            after,
-            observations.snapshot,
-            looked_at=after.subjects,
+            evaluation=after,
+            snapshot=observations.snapshot,
+            changed=after.changed_since(self._evaluation),
+            evaluated=after.subjects,
             dirty=ALL_SUBJECTS,
             now=observations.at,
             episodes={},

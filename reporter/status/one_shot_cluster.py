@@ -26,9 +26,9 @@ from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, W
 from reporter.process.clock import Clock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
-from reporter.store.crd_presence import LOSS_CONFIRMED_AFTER
 from reporter.store.samples import SampleStore
 from reporter.store.store import Store
+from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
 
 
 # --------------------------------------------------------------------

@@ -2,12 +2,23 @@
 The packages that status objects name, for the roll-up; sorted out only after a change of theirs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from reporter.kinds.productionstack import ProductionStackStatus
+from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
 from reporter.model.status_document import Package
-from reporter.rollup.packages import packages_of
 from reporter.store.written_objects import WrittenObjectStore
+
+
+def packages_of(objects: Iterable[ProductionStackStatus]) -> Mapping[str, Package]:
+    """
+    Return the package of each namespace with one; of several objects the first by name counts.
+    """
+    found: dict[str, Package] = {}
+    for each in sorted(objects, key=lambda each: each.metadata.name, reverse=True):
+        package = each.spec.package
+        if each.spec.scope is StatusScope.NAMESPACE and package is not None and package.name:
+            found[each.metadata.namespace] = Package(name=package.name, revision=package.revision)
+    return found
 
 
 class PackageIndex:

@@ -32,12 +32,7 @@ from reporter.process.clock import Clock
 from reporter.rollup.rules import RollUpRules
 from reporter.server.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
 from reporter.settings import Settings
-from reporter.status.one_shot import (
-    answer_from,
-    cannot_read,
-    cannot_read_after,
-    find_not_judged,
-)
+from reporter.status import one_shot
 from reporter.status.one_shot_cluster import Progress, confirm_discovery, make_evaluator
 from reporter.status.source import StatusAnswer, Target
 
@@ -69,7 +64,7 @@ class WatchingSource:
         self._inputs = Inputs(settings, catalogue, api, clock, count_scrape=lambda _: None)
         self._store = self._inputs.store
         self._unread = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
-        self._not_judged = find_not_judged(catalogue, settings.flag_texts)
+        self._not_judged = one_shot.find_not_judged(catalogue, settings.flag_texts)
         self._wire(settings, catalogue)
         self._loops: asyncio.Task[None] | None = None
 
@@ -84,9 +79,13 @@ class WatchingSource:
         rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
         self._rollup = RollUpKeeper(rules, announcements, self._clock.now)
         self._controller = Controller(
-            self._store, evaluator, announcements, self._clock, resync=settings.resync
+            self._store,
+            evaluator,
+            announcements,
+            self._clock,
+            resync=settings.resync,
+            followers=(self._rollup,),
         )
-        self._controller.add_follower(self._rollup)
         self._second_look = (
             SecondLook(self._api, self._inputs, self._rollup, self._clock)
             if settings.second_look
@@ -98,7 +97,7 @@ class WatchingSource:
         await _wait_unless_ended(loops, self._wait_for_first())
         why = why_unreadable(self._store.watch_states)
         if why is not None:
-            raise cannot_read(why.why, refused=why.refused)
+            raise one_shot.cannot_read(why.why, refused=why.refused)
         if after is not None:
             await _wait_unless_ended(loops, self._wait_for_change(target, after.tag))
         return self._answer(target)
@@ -119,7 +118,7 @@ class WatchingSource:
         try:
             await confirm_discovery(self._api, self._store, self._crds, self._clock)
         except KubeError as err:
-            raise cannot_read_after(err) from err
+            raise one_shot.cannot_read_after(err) from err
         self._loops = asyncio.create_task(self._run(), name="watch the cluster")
         return self._loops
 
@@ -158,7 +157,7 @@ class WatchingSource:
     def _answer(self, target: Target) -> StatusAnswer:
         unread = self._unread.find(now=self._clock.now())
         notes = tuple(f"{kind}: {each.why}" for kind, each in sorted(unread.items()))
-        answer = answer_from(self._rollup.view(), target, self._not_judged)
+        answer = one_shot.answer_from(self._rollup.view(), target, self._not_judged)
         return msgspec.structs.replace(answer, tag=self._tag(target), notes=notes)
 
 

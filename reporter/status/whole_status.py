@@ -7,7 +7,7 @@ Foreign text appears as in Events, sanitized and shortened. Contents of objects 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
@@ -16,13 +16,10 @@ from reporter.announcing.message import MessageInput, ReportedTrouble, render_me
 from reporter.announcing.schedule import PublishContext
 from reporter.evaluation.clocks import ZERO, FindingState, Gate
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.gate import next_gate_deadline
 from reporter.evaluation.silence_texts import silence_file_json, silence_json
-from reporter.evaluation.states import (
-    ReasonState,
-    StateTracker,
-    shown_state,
-)
+from reporter.evaluation.states import ReasonState, shown_state
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
@@ -42,26 +39,27 @@ SUBJECTS_PER_CHUNK = 16
 class StateHistory:
     """Remembers since when each key has been in its state. A clear key has no entry."""
 
-    def __init__(self, now: Callable[[], datetime], leading: Callable[[], bool]) -> None:
-        self._now, self._leading = now, leading
-        self._tracker = StateTracker()
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
         self._states: dict[FindingKey, tuple[ReasonState, datetime]] = {}
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
         # One pair for all keys that enter a state together: an outage makes thousands of them.
         now = self._now()
         since = {state: (state, now) for state in ReasonState}
-        for key, state in self._tracker.update(after, leading=self._leading()):
+        for key in finished.changed:
+            state = finished.state(key)
             if state is None:
                 self._states.pop(key, None)
             elif key not in self._states or self._states[key][0] is not state:
                 self._states[key] = since[state]
+        return ()
 
     def freeze(self) -> StateSince:
         """
         Return the history as of this moment, which later passes do not change.
 
-        A state that a pass has just changed, and that ``on_pass`` was not called for yet, is since
+        A state that a pass has just changed, and that ``follow`` was not called for yet, is since
         now.
         """
         states, now = self._states.copy(), self._now()

@@ -1,14 +1,46 @@
 """The memory of objects beside their newest version, also once they are deleted."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
+from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
-from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
-from reporter.kinds.objects import CREATED_BY_LABEL, ApiObject, NamespacedName
+from reporter.kinds.gateway_api import (
+    HTTP_ROUTES,
+    INFERENCE_POOLS,
+    HTTPRoute,
+    InferencePool,
+    picker_ref,
+)
+from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet, Workspace
+from reporter.kinds.karpenter import NodeClaim
+from reporter.kinds.objects import (
+    CREATED_BY_LABEL,
+    ApiObject,
+    Condition,
+    NamespacedName,
+    find_condition,
+    inference_set_key,
+)
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.enums import Layer
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.snapshot.cow_map import CowMap, FrozenMap
+from reporter.resources.conditions import is_condition_true
+from reporter.resources.machines import (
+    LAUNCHED,
+    LOSS_OF_MACHINES,
+    NODE_CLAIM_READY,
+    REGISTERED,
+    find_claim_error,
+    find_workspace_error,
+    has_lost_machine,
+    has_reached,
+    is_error_open,
+    is_loss_of_machines,
+)
+from reporter.snapshot.cow_map import BoundedMap, CowMap
 from reporter.snapshot.pod_runs import (
     FAILED,
     FailedPods,
@@ -18,8 +50,225 @@ from reporter.snapshot.pod_runs import (
     track_restarts,
 )
 from reporter.snapshot.seen_before import SeenBefore
-from reporter.store.deleted_parts import DeletedParts
-from reporter.store.provisioning_errors import ProvisioningErrors
+
+
+# --------------------------------------------------------------------
+# The routes, pools and Deployments of each InferenceSet that were deleted while it lives.
+#
+# Nothing refers to them any more once all of them are gone, so only this tells that they existed.
+
+
+PART_RESOURCES = frozenset(
+    {each.group_resource for each in (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)}
+)
+
+MAX_REMEMBERED = 10_000
+MAX_PARTS = 8
+"""The InferenceSets that are remembered, and the parts of each; the oldest are forgotten first."""
+
+
+class DeletedParts:
+    """*kept*: the deleted parts by the index key of their InferenceSet, the last one at the end."""
+
+    def __init__(self) -> None:
+        self.kept: CowMap[str, tuple[ObjectRef, ...]] = BoundedMap(MAX_REMEMBERED)
+
+    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
+        """Forget a part that is there again, and those of an earlier InferenceSet of that name."""
+        if not len(self.kept):
+            return
+        kind = _part_kind(new)
+        if kind is not None:
+            for name in _models_of(kind, new):
+                for ref in _refs(kind, new):
+                    self._put(name, ref, is_deleted=False)
+        elif old is not None and isinstance(new, InferenceSet):
+            meta = new.metadata
+            if old.metadata.uid != meta.uid:
+                self.kept.pop(inference_set_key(meta.namespace, meta.name))
+
+    def on_delete(self, old: ApiObject, is_set_absent: Callable[[NamespacedName], bool]) -> None:
+        """Remember a part of an InferenceSet that exists, or forget all parts of one."""
+        kind = _part_kind(old)
+        if kind is not None:
+            for name in _models_of(kind, old):
+                if not is_set_absent(name):
+                    for ref in _refs(kind, old):
+                        self._put(name, ref, is_deleted=True)
+        elif isinstance(old, InferenceSet):
+            self.kept.pop(inference_set_key(old.metadata.namespace, old.metadata.name))
+
+    def record_before(
+        self, existed_of: Mapping[Subject, Iterable[ObjectRef]], missing: frozenset[ObjectRef]
+    ) -> None:
+        """Remember the parts that a predecessor knew and that are *missing*."""
+        for subject, refs in existed_of.items():
+            for ref in sorted(refs):
+                if ref in missing and ref.resource in PART_RESOURCES:
+                    self._put((subject.namespace, subject.name), ref, is_deleted=True)
+
+    def forget_kind(self, kind: ResourceKind) -> None:
+        """Forget the parts of a kind that is not watched any more."""
+        for key in tuple(self.kept.keys()):
+            refs = self.kept.get(key) or ()
+            self._store(key, tuple(ref for ref in refs if ref.resource != kind.group_resource))
+
+    def _put(self, model: NamespacedName, ref: ObjectRef, *, is_deleted: bool) -> None:
+        key = inference_set_key(*model)
+        before = self.kept.get(key) or ()
+        if is_deleted or ref in before:
+            others = tuple(each for each in before if each != ref)
+            self._store(key, (*others, ref)[-MAX_PARTS:] if is_deleted else others)
+
+    def _store(self, key: str, refs: tuple[ObjectRef, ...]) -> None:
+        if refs:
+            self.kept[key] = refs
+        else:
+            self.kept.pop(key)
+
+
+def _part_kind(each: ApiObject) -> ResourceKind | None:
+    if isinstance(each, HTTPRoute):
+        return HTTP_ROUTES
+    if isinstance(each, InferencePool):
+        return INFERENCE_POOLS
+    return DEPLOYMENTS if isinstance(each, Deployment) else None
+
+
+def _models_of(kind: ResourceKind, part: ApiObject) -> set[NamespacedName]:
+    """Return the InferenceSets by which a part is looked up, existing or not."""
+    return {
+        (each.namespace, each.name)
+        for each in kind.affects(part)
+        if each.layer is Layer.MODELDEPLOYMENT and each.name
+    }
+
+
+def _refs(kind: ResourceKind, part: ApiObject) -> tuple[ObjectRef, ...]:
+    """
+    Return a part, and the endpoint picker of a pool, which nothing else may show to be a part.
+
+    It may outlive the pool, so it is deleted only if the table of its kind says so too.
+    """
+    ref = ObjectRef(kind.group_resource, part.metadata.namespace, part.metadata.name)
+    picker = picker_ref(part) if isinstance(part, InferencePool) else None
+    return (ref,) if picker is None else (picker, ref)
+
+
+# --------------------------------------------------------------------
+# The last provisioning error of each Workspace, as the Workspace or its NodeClaim reported it.
+
+
+MIN_LOST_MACHINES = 2
+"""The number of machines that have to go before their Nodes register: one may be an accident."""
+
+
+class ProvisioningErrors:
+    """
+    *kept*: a condition for each Workspace with an error that it does not state itself, by its name.
+
+    Nobody states why a machine that the cloud accepted is given up; that it happens again is told by
+    the NodeClaims, or by what KAITO copies of them.
+    """
+
+    def __init__(self) -> None:
+        self.kept: CowMap[NamespacedName, Condition] = CowMap()
+        self._lost_machines: Counter[tuple[NamespacedName, type]] = Counter()
+        self._with_new_claims: set[NamespacedName] = set()
+
+    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
+        if isinstance(new, Workspace):
+            self._track(old, new)
+        elif isinstance(new, NodeClaim):
+            self._record_claim(new)
+            self._follow_claim(old, new)
+
+    def on_delete(
+        self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
+    ) -> None:
+        """
+        Forget the error of a deleted Workspace, and of a claim whose Workspace does not exist.
+        """
+        if isinstance(old, Workspace):
+            self._forget((old.metadata.namespace, old.metadata.name))
+        elif isinstance(old, NodeClaim) and is_workspace_absent(old.workspace):
+            self._forget(old.workspace)
+        elif isinstance(old, NodeClaim):
+            self._follow_deleted_claim(old)
+
+    def record_before(self, workspace: NamespacedName, error: Condition) -> None:
+        """Keep what a predecessor remembered, unless this process knows better."""
+        if self.kept.get(workspace) is None:
+            self.kept[workspace] = error
+
+    def _track(self, old: ApiObject | None, new: Workspace) -> None:
+        """
+        Update the error of a Workspace from its versions; one that it states itself is not kept twice.
+        """
+        name = (new.metadata.namespace, new.metadata.name)
+        if is_condition_true(find_condition(new.status.conditions, NODE_CLAIM_READY)):
+            self._forget_lost_machines(name)
+        elif isinstance(old, Workspace) and has_lost_machine(old, new):
+            self._count_lost_machine(name, Workspace)
+        kept = self.kept.get(name)
+        before = kept or (find_workspace_error(old) if isinstance(old, Workspace) else None)
+        is_open = before is not None and not _is_older(before, new) and is_error_open(new, before)
+        after = before if is_open else None
+        if after is None:
+            self.kept.pop(name)
+        elif after != kept:
+            self.kept[name] = after
+
+    def _record_claim(self, claim: NodeClaim) -> None:
+        """
+        Keep the error of a NodeClaim: it may be deleted before its Workspace reports the error.
+
+        It may also be known before its Workspace is, which comes from another watch.
+        """
+        error = find_claim_error(claim)
+        if error is not None and claim.workspace[1]:
+            self.kept[claim.workspace] = error
+
+    def _follow_claim(self, old: ApiObject | None, new: NodeClaim) -> None:
+        if not new.workspace[1]:
+            return
+        if old is None:
+            self._with_new_claims.add(new.workspace)
+        was_registered = isinstance(old, NodeClaim) and has_reached(old, REGISTERED)
+        if has_reached(new, REGISTERED) and not was_registered:
+            self._forget_lost_machines(new.workspace)
+
+    def _follow_deleted_claim(self, old: NodeClaim) -> None:
+        """Count a machine that goes before its Node registers; several that go together once."""
+        is_lost = has_reached(old, LAUNCHED) and not has_reached(old, REGISTERED)
+        if is_lost and old.workspace in self._with_new_claims:
+            self._with_new_claims.remove(old.workspace)
+            self._count_lost_machine(old.workspace, NodeClaim)
+
+    def _count_lost_machine(self, workspace: NamespacedName, teller: type) -> None:
+        self._lost_machines[workspace, teller] += 1
+        if self._lost_machines[workspace, teller] >= MIN_LOST_MACHINES:
+            self.kept[workspace] = LOSS_OF_MACHINES
+
+    def _forget_lost_machines(self, workspace: NamespacedName) -> None:
+        for teller in (NodeClaim, Workspace):
+            self._lost_machines.pop((workspace, teller), None)
+        error = self.kept.get(workspace)
+        if error is not None and is_loss_of_machines(error):
+            self.kept.pop(workspace)
+
+    def _forget(self, workspace: NamespacedName) -> None:
+        self._forget_lost_machines(workspace)
+        self._with_new_claims.discard(workspace)
+        self.kept.pop(workspace)
+
+
+def _is_older(error: Condition, workspace: Workspace) -> bool:
+    """
+    Return whether an error is from before the Workspace: about an earlier one of the same name.
+    """
+    created, since = workspace.metadata.creation_timestamp, error.last_transition_time
+    return created is not None and since is not None and since < created
 
 
 # --------------------------------------------------------------------
@@ -31,42 +280,31 @@ MAX_NAMES = 10_000
 
 
 class PodFailures:
-    """The failures by namespace and name of the pod."""
+    """*kept*: the failures by namespace and name of the pod."""
 
     def __init__(self) -> None:
-        self._failures: CowMap[NamespacedName, FailedPods] = CowMap()
-        self._names: dict[NamespacedName, None] = {}
+        self.kept: CowMap[NamespacedName, FailedPods] = BoundedMap(MAX_NAMES)
 
     def on_upsert(self, new: Pod) -> None:
         # Most stacks remember no failure, and most pods have none.
-        if new.status.phase != FAILED and not self._names:
+        if new.status.phase != FAILED and not len(self.kept):
             return
         name = (new.metadata.namespace, new.metadata.name)
-        before = self._failures.get(name)
+        before = self.kept.get(name)
         if before is None and (new.status.phase != FAILED or not is_replaced_by_name(new)):
             return
         after = track_failures(before, new)
         if after is None:
-            self._forget(name)
+            self.kept.pop(name)
         elif after != before:
-            self._failures[name] = after
-            self._names[name] = None
-            if len(self._names) > MAX_NAMES:
-                self._forget(next(iter(self._names)))
+            self.kept[name] = after
 
     def on_delete(self, old: ApiObject) -> None:
         """
         Forget a pod that was deleted for another reason than its failure: nothing replaces it.
         """
         if isinstance(old, Pod) and old.status.phase != FAILED:
-            self._forget((old.metadata.namespace, old.metadata.name))
-
-    def _forget(self, name: NamespacedName) -> None:
-        if self._names.pop(name, name) is None:
-            self._failures.pop(name)
-
-    def snapshot(self) -> FrozenMap[NamespacedName, FailedPods]:
-        return self._failures.freeze()
+            self.kept.pop((old.metadata.namespace, old.metadata.name))
 
 
 # --------------------------------------------------------------------
@@ -75,35 +313,28 @@ class PodFailures:
 
 class PodRestarts:
     """
-    The restarts by namespace and name of the pod.
+    *kept*: the restarts by namespace and name of the pod.
 
     A pod is forgotten when it is deleted, so there are no more of them than pods.
     """
 
     def __init__(self) -> None:
-        self._restarts: CowMap[NamespacedName, RestartHistory] = CowMap()
+        self.kept: CowMap[NamespacedName, RestartHistory] = CowMap()
 
-    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
-        if not isinstance(new, Pod) or not new.metadata.label(CREATED_BY_LABEL):
+    def on_upsert(self, old: ApiObject | None, new: Pod) -> None:
+        if not new.metadata.label(CREATED_BY_LABEL):
             return
         name = (new.metadata.namespace, new.metadata.name)
-        before = self._restarts.get(name)
+        before = self.kept.get(name)
         after = track_restarts(before, old if isinstance(old, Pod) else None, new)
         if after is None:
-            self._forget(name)
+            self.kept.pop(name)
         elif after != before:
-            self._restarts[name] = after
+            self.kept[name] = after
 
     def on_delete(self, old: ApiObject) -> None:
         if isinstance(old, Pod):
-            self._forget((old.metadata.namespace, old.metadata.name))
-
-    def _forget(self, name: NamespacedName) -> None:
-        if self._restarts.get(name) is not None:
-            self._restarts.pop(name)
-
-    def snapshot(self) -> FrozenMap[NamespacedName, RestartHistory]:
-        return self._restarts.freeze()
+            self.kept.pop((old.metadata.namespace, old.metadata.name))
 
 
 IsAbsentFunc: TypeAlias = Callable[[ResourceKind, NamespacedName], bool]

@@ -87,10 +87,7 @@ class SampleStore:
 
     def forget(self, namespace: str, name: str) -> None:
         for history_name in self._scrapes:
-            key = (namespace, name, history_name)
-            # To pop a key that is not there would copy its shard.
-            if self._histories.get(key) is not None:
-                self._histories.pop(key)
+            self._histories.pop((namespace, name, history_name))
 
     def snapshot(self) -> FrozenMap[HistoryKey, KeptHistory]:
         return self._histories.freeze()

@@ -6,8 +6,8 @@ from reporter.model.enums import Reason
 from reporter.model.observations import CRDS_RESOURCE
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.store.crd_presence import CRDPresences
 from reporter.store.table import Table
+from reporter.store.watch_states import CRDPresences
 
 
 def record_deleted_before(

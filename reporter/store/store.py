@@ -22,48 +22,50 @@ from reporter.scrape.samples import FailedScrape, ScrapedMetrics
 from reporter.snapshot.seen_before import SeenBefore
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.store.affected import DirtySubjects, affected_subjects
-from reporter.store.crd_presence import CRDPresences
 from reporter.store.history import ObjectHistory
 from reporter.store.samples import SampleStore
 from reporter.store.seen_before import record_current_before, record_deleted_before
 from reporter.store.table import (
     NO_STUBS,
+    Table,
     UndecodableObjects,
     collect_deleted_uids,
     find_object,
     prepare_tables,
 )
-from reporter.store.watch_states import WatchStates
+from reporter.store.watch_states import CRDPresences, WatchStates
 
 
-# --------------------------------------------------------------------
-# Facts that parts of this process report, and that are no objects of the cluster.
+def affected_subjects(
+    kind: ResourceKind,
+    tables: Mapping[str, Table],
+    *,
+    old: ApiObject | None,
+    new: ApiObject | None,
+) -> Iterator[Iterable[Subject]]:
+    """Yield the subjects whose probes may read the object, as it was or as it is."""
+    has_same_identity = has_same_subjects = False
+    if old is not None and new is not None:
+        a, b = old.metadata, new.metadata
+        has_same_identity = a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
+        has_same_subjects = has_same_identity and _has_same_references(old, new)
+    # Most changes are of a status alone: the old version affects what the new one does.
+    for each in (new,) if has_same_subjects else (old, new):
+        if each is not None:
+            yield kind.affects(each)
+            if not has_same_identity:
+                yield kind.affects_by_identity(each)
+            for resource, key_of in kind.referrers:
+                table = tables.get(resource)
+                if table is not None:
+                    yield from map(table.kind.affects, table.index.get(key_of(each)) or ())
 
 
-class Reports:
-    """
-    Keeps what was reported last.
-
-    *mark_dirty* is called with the subjects that a changed fact is about.
-    """
-
-    def __init__(self, mark_dirty: Callable[[Iterable[Subject]], None]) -> None:
-        self._mark_dirty = mark_dirty
-        self.rejected: Mapping[StoreLimit, int] = {}
-        self.silence_file = NO_SILENCE_FILE
-
-    def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
-        """Record how many episodes have no place among the HealthEvents, by the limit."""
-        if rejected != self.rejected:
-            self.rejected = rejected
-            self._mark_dirty((CLUSTER_SUBJECT,))
-
-    def record_silence_file(self, file: SilenceFile) -> None:
-        """Record the file of silences as it was read. Every pass matches all findings with it."""
-        if file != self.silence_file:
-            self.silence_file = file
-            self._mark_dirty((CLUSTER_SUBJECT,))
+def _has_same_references(old: ApiObject, new: ApiObject) -> bool:
+    """Compare what `ResourceKind.affects` and `referrers` may read besides name and labels."""
+    return old.metadata.owner_references == new.metadata.owner_references and (
+        getattr(old, "spec", None) == getattr(new, "spec", None)
+    )
 
 
 BATCH_SIZE = 500
@@ -88,17 +90,30 @@ class Store:
     ) -> None:
         self.kinds, self._definitions = tuple(kinds), subjects
         self._tables = prepare_tables(self.kinds, subjects)()
-        self._presences = presences = CRDPresences(crds)
-        self._watch_states = states = WatchStates(self.kinds, presences)
+        self._presences = CRDPresences(crds)
+        self._watch_states = WatchStates(self.kinds, self._presences)
         self.samples = scrapes or SampleStore({})
         self._history, self._undecodable = ObjectHistory(), UndecodableObjects()
         self._deleted_uids: dict[ObjectRef, str] | None = None
-        dirty = DirtySubjects()
-        self.subscribe, self._mark_dirty, self.take_dirty = dirty.subscribe, dirty.mark, dirty.take
-        self._reports = Reports(self._mark_dirty)
-        self.record_store_rejections = self._reports.record_store_rejections
-        self.record_silence_file = self._reports.record_silence_file
-        self.served_version, self.kinds_waited_for = presences.served_version, states.waited_for
+        self._rejections: Mapping[StoreLimit, int] = {}
+        self._silence_file = NO_SILENCE_FILE
+        self._dirty: set[Subject] = set()
+        self._on_change: Callable[[], None] = lambda: None
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each change from now on; it must be quick."""
+        self._on_change = on_change
+
+    def _mark_dirty(self, *subjects: Iterable[Subject]) -> None:
+        for each in subjects:
+            self._dirty.update(each)
+        self._on_change()
+
+    def take_dirty(self) -> frozenset[Subject]:
+        """Return the subjects whose objects have changed since the last call."""
+        taken = frozenset(self._dirty)
+        self._dirty.clear()
+        return taken
 
     def prepare_kinds(
         self, kinds: tuple[ResourceKind, ...], crds: Iterable[str], subjects: SubjectDefinitions
@@ -280,6 +295,18 @@ class Store:
                 self._history.on_upsert(workspace, workspace)
                 self._mark_dirty(WORKSPACES.affects(workspace))
 
+    def record_store_rejections(self, rejected: Mapping[StoreLimit, int]) -> None:
+        """Record how many episodes have no place among the HealthEvents, by the limit."""
+        if rejected != self._rejections:
+            self._rejections = rejected
+            self._mark_dirty((CLUSTER_SUBJECT,))
+
+    def record_silence_file(self, file: SilenceFile) -> None:
+        """Record the file of silences as it was read. Every pass matches all findings with it."""
+        if file != self._silence_file:
+            self._silence_file = file
+            self._mark_dirty((CLUSTER_SUBJECT,))
+
     def get_pod(self, namespace: str, name: str) -> Pod | None:
         found = find_object(self._tables, PODS, (namespace, name))
         return found if isinstance(found, Pod) else None
@@ -294,6 +321,16 @@ class Store:
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         if self.samples.record_scrape_failure(pod, history_name, failure, now=now):
             self._mark_dirty(PODS.affects(pod))
+
+    def served_version(self, kind: ResourceKind) -> str | None:
+        """
+        Return the version in which to watch a kind, None while unknown or if no known one is served.
+        """
+        return self._presences.served_version(kind)
+
+    def kinds_waited_for(self) -> Mapping[str, str]:
+        """Return the kinds that were not listed, though they may be, with why."""
+        return self._watch_states.waited_for()
 
     @property
     def watch_states(self) -> tuple[WatchState, ...]:
@@ -320,11 +357,11 @@ class Store:
             deleted_uids=uids,
             undecodable=self._undecodable.snapshot(),
             scrape_histories=self.samples.snapshot(),
-            provisioning_errors=self._history.provisioning_errors.snapshot(),
-            pod_failures=self._history.pod_failures.snapshot(),
-            pod_restarts=self._history.pod_restarts.snapshot(),
-            deleted_parts=self._history.deleted_parts.snapshot(),
-            store_rejections=self._reports.rejected,
-            silence_file=self._reports.silence_file,
+            provisioning_errors=self._history.provisioning_errors.kept.freeze(),
+            pod_failures=self._history.pod_failures.kept.freeze(),
+            pod_restarts=self._history.pod_restarts.kept.freeze(),
+            deleted_parts=self._history.deleted_parts.kept.freeze(),
+            store_rejections=self._rejections,
+            silence_file=self._silence_file,
             subject_definitions=self._definitions,
         )

@@ -97,13 +97,10 @@ class Table:
         self.objects[name] = new
         self._remember_current(name, old, new)
         self._update_index(name, old, new)
-        if old is None or self._makes_other_subjects(old, new):
+        identity = self._subject_identity
+        if old is None or (identity is not None and identity(old) != identity(new)):
             self.subjects_token = object()
         return True
-
-    def _makes_other_subjects(self, old: ApiObject, new: ApiObject) -> bool:
-        identity = self._subject_identity
-        return identity is not None and identity(old) != identity(new)
 
     def insert(self, new: Mapping[NamespacedName, ApiObject]) -> None:
         """
@@ -165,8 +162,7 @@ class Table:
     def delete(self, name: NamespacedName) -> ApiObject | None:
         """Remove an object and return it, None if there was none."""
         old = self.objects.pop(name)
-        if self.was_current.get(name) is not None:
-            self.was_current.pop(name)
+        self.was_current.pop(name)
         self._update_index(name, old, None)
         self.subjects_token = object()
         return old

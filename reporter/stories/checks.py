@@ -12,9 +12,8 @@ from reporter.controller.permissions import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import DetailSource
 from reporter.settings.parsers import choice_set_parser
-from reporter.stories.catalogues import STORY, StoryCatalogues
+from reporter.stories.catalogues import STORY, StoryCatalogues, flag_errors, story_settings
 from reporter.stories.files import StoryFile, steps_of
-from reporter.stories.flags import flag_errors, story_settings
 from reporter.stories.format import START, StoryError
 from reporter.stories.story_replay import check_watched, parse_watch_state
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.declared_kinds import kind_nodes
+from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
 from reporter.catalogue.problems import Place, Problem
@@ -151,8 +151,8 @@ def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
 
 def declared_kinds(root: Node | None) -> Iterator[str]:
     """Yield the names of the kinds that a file, or the overlay of a story, declares."""
-    for node in kind_nodes(root):
-        named = to_plain(node)
+    for source in entry_sources(root, "kinds"):
+        named = to_plain(source.node)
         yield str(named.get("name") or named.get("kind"))
 
 

@@ -19,6 +19,8 @@ from reporter.stories.built_objects import (
     build_deployment,
     build_namespace,
     build_pod,
+    story_model_pod,
+    story_workspace,
     whole_content,
 )
 from reporter.stories.format import (
@@ -28,7 +30,6 @@ from reporter.stories.format import (
     expand_numbered,
     parse_duration,
 )
-from reporter.stories.models import story_model_pod, story_workspace
 
 
 # --------------------------------------------------------------------

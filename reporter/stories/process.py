@@ -13,9 +13,10 @@ from reporter.announcing.restore import (
     of_living_subjects,
     remember_findings,
     restore_episodes,
+    stored_episodes,
+    with_stored,
 )
 from reporter.announcing.schedule import PublishContext
-from reporter.announcing.stored_episodes import stored_episodes, with_stored
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator

@@ -1,11 +1,14 @@
 """Run stories, each in every order that it has, and compare them with what they expect."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
 from msgspec import Struct, field
 
+from reporter.catalogue.checks import DEFAULT_REMEDY
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.model.enums import Reason
 from reporter.stories.catalogues import AnnouncedCodes, StoryCatalogues
@@ -127,3 +130,51 @@ def _status_lines(content: Mapping[str, Any], replay: StoryReplay) -> tuple[list
             wanted.append(f"{at} {subject}: {line}")
             found.append(f"{at} {subject}: {seen.get(subject, 'there is no such subject')}")
     return wanted, found
+
+
+# --------------------------------------------------------------------
+# Find the reasons, and the codes of their causes, that no story announces.
+
+
+class StoryCoverage(Struct, frozen=True):
+    """
+    The gaps of stories.
+
+    *reasons*: those that no story announces. *codes*: by reason, for the others.
+    """
+
+    reasons: tuple[Reason, ...]
+    codes: Mapping[Reason, Sequence[str]]
+    total: int
+
+
+def find_coverage(
+    results: Iterable[StoryResult], catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
+) -> StoryCoverage:
+    """
+    Return what no story announces, of the whole catalogue: also of reasons that are switched off.
+    """
+    announced: defaultdict[Reason, set[str]] = defaultdict(set)
+    for result in results:
+        for reason, codes in result.announced.items():
+            announced[reason].update(part for code in codes for part in (code, *code.split(".")))
+    warnings = [each for each in catalogue.entries.values() if not each.is_ready_reason]
+    missing = {
+        entry.reason: sorted(_codes(entry, specs[entry.probe]) - announced[entry.reason])
+        for entry in warnings
+        if entry.reason in announced
+    }
+    return StoryCoverage(
+        tuple(entry.reason for entry in warnings if entry.reason not in announced),
+        {reason: codes for reason, codes in missing.items() if codes},
+        len(warnings),
+    )
+
+
+def _codes(entry: CatalogueEntry, spec: ProbeSpec) -> frozenset[str]:
+    """
+    Return the codes that a reason has; those with a remedy where the catalogue itself makes them.
+    """
+    if not spec.any_cause_code:
+        return spec.cause_codes
+    return frozenset(entry.remedies) - {DEFAULT_REMEDY}

@@ -12,10 +12,10 @@ import msgspec
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_schema import DIALECT
-from reporter.stories.format import Story
-from reporter.stories.words import (
+from reporter.stories.format import (
     DeploymentNotation,
     PodNotation,
+    Story,
     WorkspaceNotation,
 )
 

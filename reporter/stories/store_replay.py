@@ -7,9 +7,9 @@ import msgspec
 
 from reporter.history.content import make_spec, make_status_patch
 from reporter.history.ends import Ends
+from reporter.history.held import PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
 from reporter.history.wanted import NameFunc, WantedCache
-from reporter.history.writes import PlanMemory
 from reporter.kinds.health_events import (
     HealthEvent,
     HealthEventMetadata,
@@ -90,7 +90,11 @@ class ReplayedStore:
         for create in plan.creates:
             spec = make_spec(create.episode, create.node, context)
             annotations = episode_annotations(create.episode.record)
-            self.held[create.name] = _stored(create.name, _as_read(spec), annotations)
+            self.held[create.name] = _stored(
+                create.name,
+                msgspec.json.decode(msgspec.json.encode(spec), type=HealthEventSpec),
+                annotations,
+            )
         for patch in plan.patches:
             name = patch.found.metadata.name
             status: Any = make_status_patch(patch, context)["status"]
@@ -116,7 +120,3 @@ def _stored(
         spec=spec,
         status={"phase": "Active", "occurrences": 1, **status},
     )
-
-
-def _as_read(spec: HealthEventSpec) -> HealthEventSpec:
-    return msgspec.json.decode(msgspec.json.encode(spec), type=HealthEventSpec)

@@ -30,6 +30,7 @@ from reporter.model.observations import (
     WatchState,
 )
 from reporter.model.silences import SilenceFile
+from reporter.model.status_document import Blocking, Contributing
 from reporter.probes.probe import ProbeRequest
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold
@@ -40,8 +41,7 @@ from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.samples import SampleStore
 from reporter.store.store import Store
-from reporter.stories.catalogues import SHIPPED, AnnouncedCodes, StoryCatalogues
-from reporter.stories.flags import story_settings
+from reporter.stories.catalogues import SHIPPED, AnnouncedCodes, StoryCatalogues, story_settings
 from reporter.stories.format import (
     LONG_AGO,
     START,
@@ -54,8 +54,74 @@ from reporter.stories.healthy_stack import HEALTHY_STACK, stack_before
 from reporter.stories.metrics_pages import MetricsPages
 from reporter.stories.objects import StoryObjects, healthy_pods
 from reporter.stories.process import ReplayedProcess
-from reporter.stories.statuses import status_lines
 from reporter.stories.store_replay import ReplayedStore
+
+
+# --------------------------------------------------------------------
+# The status of each subject in one line, as a story pins it.
+
+
+def status_lines(view: StatusView) -> Mapping[str, str]:
+    """
+    Return the lines by subject: ``cluster``, each namespace, its ``…/harness`` and InferenceSets.
+    """
+    return dict(_lines(view))
+
+
+def _lines(view: StatusView) -> Iterator[tuple[str, str]]:
+    cluster = view.cluster()
+    counts = cluster.counts.inference_sets
+    by_state = counts.by_state().items() if counts is not None else ()
+    numbers = ", ".join(f"{number} {state}" for state, number in by_state if number)
+    layers = "".join(f"; {each.layer} not listed" for each in cluster.unlisted_layers)
+    yield "cluster", _status_line(cluster) + layers
+    yield "counts", numbers
+    for component in cluster.components:
+        words = [str(component.state)]
+        if component.replicas is not None:
+            counted = component.replicas
+            words.append(f"{counted.ready}/{counted.desired}, {counted.updated} updated")
+        yield f"Deployment {component.namespace}/{component.name}", " ".join(words)
+    for namespace in view.namespaces():
+        more = "".join(f"; {_also(each)}" for each in namespace.contributing)
+        yield namespace.name, _status_line(namespace) + more
+        if namespace.harness is not None:
+            yield f"{namespace.name}/harness", _status_line(namespace.harness)
+        for each in namespace.inference_sets:
+            yield f"{namespace.name}/{each.name}", _status_line(each)
+            yield f"{namespace.name}/{each.name} not judged", ", ".join(each.not_judged)
+
+
+def _status_line(status: Any) -> str:
+    words = [str(status.state)]
+    if status.last_known is not None:
+        words.append(f"(was {status.last_known})")
+    if getattr(status, "paused", False):
+        words.append("paused")
+    available = getattr(status, "available", None)
+    words += (
+        [{True: "available", False: "unavailable"}[available]] if available is not None else []
+    )
+    replicas = getattr(status, "replicas", None)
+    if replicas is not None:
+        updated = f", {replicas.updated} updated" if replicas.updated is not None else ""
+        words.append(f"{replicas.ready}/{replicas.desired}{updated}")
+    line = " ".join(words)
+    return f"{line}: {_describe(status.blocking)}" if status.blocking is not None else line
+
+
+def _describe(blocking: Blocking) -> str:
+    words = [blocking.reason, blocking.code, str(blocking.actionability)]
+    words += ["held"] if blocking.held else []
+    words += ["stalled"] if blocking.stalled else []
+    words += [str(blocking.pattern)] if blocking.pattern else []
+    words += [f"via {', '.join(blocking.via)}"] if blocking.pointer else []
+    return " ".join(word for word in words if word)
+
+
+def _also(each: Contributing) -> str:
+    pointer = "pointer " if each.pointer else ""
+    return f"also {pointer}{each.reason} {each.code} of {each.subjects}"
 
 
 # --------------------------------------------------------------------
@@ -181,7 +247,9 @@ class StoryReplay(ReplayedProcess):
         """Run the first pass, on the stack that was there before the process."""
         given = self.story.get("given", {})
         stack = apply_merge_patch(before, given.get("change", {}))
-        self._change({**stack, **_healthy_pods_of(stack)}, now=LONG_AGO)
+        healthy = healthy_pods(stack.items()).items()
+        pods = {text: apply_merge_patch(words, stack.get(text, {})) for text, words in healthy}
+        self._change({**stack, **pods}, now=LONG_AGO)
         self._apply({**given, "change": {}})
         self._changed = True
         self._discover()
@@ -244,9 +312,10 @@ class StoryReplay(ReplayedProcess):
         """
         episodes = self.announcement_state.episodes.items()
         return RollUpInput(
-            self.evaluation,
-            self.store.snapshot(),
-            looked_at=self.evaluation.subjects,
+            evaluation=self.evaluation,
+            snapshot=self.store.snapshot(),
+            changed=self.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=self.evaluation.subjects,
             dirty=self.store.take_dirty(),
             now=self.now,
             episodes={key: each.event.episode_start for key, each in episodes},
@@ -386,11 +455,6 @@ def _health_events(replay: StoryReplay, flags: Mapping[str, str]) -> ReplayedSto
 
 def _seconds(flag: str) -> timedelta:
     return timedelta(seconds=float(flag))
-
-
-def _healthy_pods_of(stack: Mapping[str, Any]) -> Mapping[str, Any]:
-    pods = healthy_pods(stack.items())
-    return {text: apply_merge_patch(words, stack.get(text, {})) for text, words in pods.items()}
 
 
 def _line(record: EventRecord) -> str:

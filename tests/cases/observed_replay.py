@@ -47,7 +47,7 @@ class RollUpObserver:
         self._whole = fold(distrusted(self._whole), given, rules)
         new = subjects - self._incremental.evaluation.subjects
         dirty = expand_placeholders(given.dirty, subjects)
-        self._incremental = fold(self._incremental, replace(given, looked_at=dirty | new), rules)
+        self._incremental = fold(self._incremental, replace(given, evaluated=dirty | new), rules)
         yield from fold_differences(self._whole, self._incremental)
         yield from broken_laws(self._whole, replay)
         if self._whole.cluster is None:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from reporter.model.enums import Layer
 from reporter.model.states import State
 from reporter.model.subjects import FindingKey, Subject
 from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
-from reporter.rollup.totals import recount
 from reporter.stories.story_replay import StoryReplay
+from tests.support.rollups import added_up
 
 
 def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
@@ -24,22 +26,11 @@ def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
 
 def _shown(rollup: RollUp) -> Mapping[str, Any]:
     """Return everything but the revisions, which depend on what was folded when."""
-    shown: dict[str, Any] = {
-        "cluster": rollup.cluster,
-        "counts": (rollup.set_counts, rollup.namespace_counts),
-        "deadlines": (rollup.deadlines, rollup.next_deadline),
-    }
+    shown: dict[str, Any] = {"cluster": rollup.cluster}
     for name, each in rollup.namespaces.items():
-        record = (each.standing, each.harness, each.totals, each.groups, each.package)
-        shown[f"namespace {name}"] = record
+        shown[f"namespace {name}"] = replace(each, sets={}, counted={}, revision=0)
         for set_name, of_set in each.sets.items():
-            shown[f"InferenceSet {name}/{set_name}"] = (
-                of_set.standing,
-                of_set.available,
-                of_set.not_judged,
-                of_set.facts.replicas,
-                of_set.facts.observed_generation,
-            )
+            shown[f"InferenceSet {name}/{set_name}"] = of_set
     return shown
 
 
@@ -51,8 +42,8 @@ def broken_laws(rollup: RollUp, replay: StoryReplay) -> Iterator[str]:
         if not entries[key.reason].orthogonal
     ]
     for name, namespace in rollup.namespaces.items():
-        if namespace.totals != recount(namespace.sets.values()):
-            yield f"{name}: {namespace.totals} are not those of a recount"
+        if namespace.totals != added_up(namespace.sets.values()):
+            yield f"{name}: {namespace.totals} are not those of its InferenceSets"
         for standing in _standings(namespace):
             yield from _broken_standing(name, standing, rollup)
         for set_name, each in namespace.sets.items():
@@ -80,12 +71,12 @@ def _broken_set(
     subject: Subject, record: SetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
 ) -> Iterator[str]:
     reasons = {key.reason for key in not_clear if key.subject == subject}
-    if not set(record.not_judged) <= reasons:
-        yield f"{subject}: {record.not_judged} are not judged, and clear"
-    trouble = reasons - set(record.not_judged)
+    if not set(record.facts.not_judged) <= reasons:
+        yield f"{subject}: {record.facts.not_judged} are not judged, and clear"
+    trouble = reasons - set(record.facts.not_judged)
     is_unknown = Layer.MODELDEPLOYMENT in rollup.evaluation.known_subjects.unknown_layers
     state = record.standing.state
-    if state is State.CURRENT and (is_unknown or trouble or record.facts.is_stale):
+    if state is State.CURRENT and (is_unknown or trouble or record.facts.progress.is_stale):
         yield f"{subject}: Current in spite of {sorted(trouble) or 'what is not known'}"
     if state is State.UNKNOWN and record.available is not None:
         yield f"{subject}: Unknown, yet available is {record.available}"
@@ -94,8 +85,8 @@ def _broken_set(
 def _broken_counts(rollup: RollUp) -> Iterator[str]:
     namespaces = rollup.namespaces.values()
     states = Counter(each.standing.state for each in namespaces)
-    if {s: n for s, n in rollup.namespace_counts.items() if n} != states:
-        yield f"the namespaces are {dict(states)}, counted {rollup.namespace_counts}"
+    if {s: n for s, n in rollup.count_namespaces().items() if n} != states:
+        yield f"the namespaces are {dict(states)}, counted {rollup.count_namespaces()}"
     states = Counter(e.standing.state for each in namespaces for e in each.sets.values())
-    if {s: n for s, n in rollup.set_counts.items() if n} != states:
-        yield f"the InferenceSets are {dict(states)}, counted {rollup.set_counts}"
+    if {s: n for s, n in rollup.count_sets().items() if n} != states:
+        yield f"the InferenceSets are {dict(states)}, counted {rollup.count_sets()}"

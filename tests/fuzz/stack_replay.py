@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from devcluster.example.stack import manifests
 from reporter.controller.permissions import crds_to_track
 from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.finished_pass import StateTracker
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.default_kinds import DEFAULT_KINDS
@@ -38,6 +39,7 @@ from tests.fuzz.json_strategies import mutated, of_type, perturbed
 from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 
 
@@ -148,8 +150,9 @@ class StackReplay(Replay):
         self.subjects = ALL_LAYERS
         self.store = a_store(crds=tuple(CRDS))
         self.store.record_discovery(DiscoveryResult(CRDS), "", now=NOON)
-        self.history = StateHistory(lambda: self.now, _always_leader)
-        self.log = StateLog(_always_leader)
+        self.history = StateHistory(lambda: self.now)
+        self.log = StateLog()
+        self.tracker = StateTracker()
         self.metrics = Metrics(DEFAULT_CATALOGUE, list)
         self.pages: list[str] = []
         for kind, manifest in objects():
@@ -168,10 +171,10 @@ class StackReplay(Replay):
                 self.store.mark_undecodable(line.kind, namespace, name)
 
     def run_pass(self):
-        before = self.evaluation
         super().run_pass()
+        finished = finished_pass(self.evaluation, self.tracker)
         for each in (self.history, self.log, self.metrics):
-            each.on_pass(before, self.evaluation, timedelta(milliseconds=1))
+            each.follow(finished)
         shown = render_status(
             self.context,
             self.store.snapshot(),

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from reporter import PROGRAM_NAME
 from reporter.kinds.default_kinds import DEFAULT_KINDS
-from reporter.kube import access_review, api_status, discovery, event_format, events, leases
+from reporter.kube import (
+    access_review,
+    api_status,
+    discovery,
+    event_format,
+    events,
+    leases,
+)
 from reporter.kube import event_format as event_decoding
 from reporter.kube import event_format as event_names
 from reporter.kube.client import ApiResponse
@@ -21,7 +28,7 @@ from reporter.kube.error_mapping import RequestInfo, response_error, watch_event
 from reporter.kube.errors import KubeError
 from reporter.kube.event_format import ForeignEvent, decode_event
 from reporter.kube.event_record import EventRecord
-from reporter.kube.lease_record import LeaseRecord
+from reporter.kube.lease_rules import LeaseRecord
 from reporter.kube.leases import LeaseLock, encode_lease_record
 from reporter.kube.lister import ListStreamDecoder
 from reporter.kube.watch_events import (
@@ -221,7 +228,7 @@ class CannedApi:
         return ApiResponse(200, {}, self._body)
 
 
-@given(json_of(access_review._AccessReview))
+@given(json_of(access_review._Review))
 async def test_a_review_is_a_grant(body):
     right = access_review.Permission("get", "", "pods")
     assert (

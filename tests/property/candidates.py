@@ -12,8 +12,7 @@ from typing import Self
 
 from reporter.kube.elector import Elector
 from reporter.kube.errors import Conflict, NotFound, Unreachable
-from reporter.kube.lease_record import LeaseRecord
-from reporter.kube.lease_rules import LeaseTiming
+from reporter.kube.lease_rules import LeaseRecord, LeaseTiming
 from reporter.kube.leases import Lease
 from tests.support.virtual_clock import VirtualClock, VirtualEventLoop
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.cel.content import field_tree, object_type
+from reporter.cel.declared_kinds import field_tree, object_type
 from reporter.cel.library import (
     Bindings,
     EvaluationError,

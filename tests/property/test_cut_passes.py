@@ -123,7 +123,7 @@ class Run:
             if number == stop_after:
                 break
             progress = EVALUATOR.add(progress, batch, now=self.now)
-        self.evaluation = pipeline._run_to_end(EVALUATOR.finish(self.evaluation, plan, progress))
+        self.evaluation = pipeline.run_to_end(EVALUATOR.finish(self.evaluation, plan, progress))
         return plan.still_waiting(progress, waiting)
 
     def findings(self):

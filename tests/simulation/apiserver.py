@@ -16,7 +16,7 @@ from reporter.kube.event_format import (
     event_name,
 )
 from reporter.kube.event_record import EventRecord, PossibleKeys
-from reporter.kube.lease_record import LeaseRecord
+from reporter.kube.lease_rules import LeaseRecord
 from reporter.kube.leases import Lease
 from tests.simulation.network import SimulatedNetwork
 from tests.support.virtual_clock import VirtualClock

@@ -10,7 +10,8 @@ from random import Random
 
 from reporter.announcing.announcements import Announcements
 from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
-from reporter.announcing.publisher import EventPublisher
+from reporter.announcing.event_plan import EventPlan
+from reporter.announcing.event_writer import EventWriteLog, EventWriter
 from reporter.controller.controller import Controller
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
@@ -20,6 +21,7 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube import lease_rules as rules
 from reporter.kube.elector import Elector
 from reporter.kube.event_record import EventRecord
+from reporter.kube.leader_writer import LeaderWriter
 from reporter.store.store import Store
 from tests.simulation.apiserver import (
     EventStore,
@@ -152,19 +154,19 @@ class Replica:
             self.name,
             on_send=lambda record: environment.on_send(self, record),
         )
-        self.publisher = EventPublisher(
-            announcements,
-            client,
+        earlier, before_term = (
+            EarlierEvents(announcements, client, self.clock, jitter=environment.random.random)
+            for _ in range(2)
+        )
+        writer = LeaderWriter(
+            EventPlan(announcements, before_term, EventWriteLog(lambda _: None)),
+            EventWriter(client, self.elector, count_write=lambda _: None).write,
             self.elector,
             self.clock,
-            count_write=lambda _: None,
             jitter=environment.random.random,
         )
         announcements.await_events(NOT_READ)
-        earlier = EarlierEvents(
-            announcements, client, self.clock, jitter=environment.random.random
-        )
-        roots = self.publisher.run(), self.elector.run(), self.controller.run()
+        roots = writer.run(), self.elector.run(), self.controller.run()
         self.tasks = [loop.create_task(root) for root in (*roots, earlier.remember())]
 
     @property

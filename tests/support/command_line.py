@@ -12,12 +12,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from subprocess import CompletedProcess
 
-from reporter.cli.commands import Command, run_command
+from reporter.cli.commands import run_command
 
+
+Command = Callable[[Sequence[str], Mapping[str, str]], int]
 
 OURS = ("STATUS_REPORTER_", "POD_", "JOB_", "DEPLOYMENT_NAME", "KUBE")
 """The beginnings of the variables that the program reads."""

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.cel.parameters import CelReason, ReasonGroup
+from reporter.cel.compile import CelReason, ReasonGroup
 from reporter.model.enums import Reason
 
 

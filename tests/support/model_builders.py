@@ -31,8 +31,8 @@ from reporter.kinds.objects import AnnotatedMetadata, Condition, Metadata
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.store.store import Store
-from reporter.stories import models
-from reporter.stories.models import (
+from reporter.stories import built_objects
+from reporter.stories.built_objects import (
     build_metadata,
     build_model_pod,
     build_workspace,
@@ -41,8 +41,8 @@ from tests.support.builders import a_deployment, a_pod, a_store, an_observed_con
 from tests.support.catalogue_fixture import HARNESS_LABEL
 
 
-CREATED_BY, INDEX, NODE = models.CREATED_BY, models.INDEX, models.NODE
-SERVING_CONDITIONS = models.SERVING_CONDITIONS
+CREATED_BY, INDEX, NODE = built_objects.CREATED_BY, built_objects.INDEX, built_objects.NODE
+SERVING_CONDITIONS = built_objects.SERVING_CONDITIONS
 TEAM, MODEL, WORKSPACE = "team-a", "qwen", "qwen-7rk2p"
 GATEWAY, ROUTE, POOL = "team-a-gw", "qwen-route", "qwen-inferencepool"
 EPP = f"{POOL}-epp"

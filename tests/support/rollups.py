@@ -1,6 +1,7 @@
 """Roll-ups of the example stack after a change, made by the whole evaluation."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -9,12 +10,12 @@ from msgspec.structs import replace
 from reporter.catalogue.overlay import DEFAULT_PACKS
 from reporter.metrics.page import Metrics
 from reporter.model.enums import Layer
+from reporter.model.states import COUNTED_STATES, State
 from reporter.model.subjects import Subject
 from reporter.rollup.document import StatusView
-from reporter.rollup.records import RollUp
+from reporter.rollup.records import RollUp, SetRecord, Totals
 from reporter.settings import RollUpScope
-from reporter.stories.statuses import status_lines
-from reporter.stories.story_replay import StoryReplay
+from reporter.stories.story_replay import StoryReplay, status_lines
 
 
 BAD_IMAGE = {
@@ -83,3 +84,24 @@ def distrusted(rollup: RollUp) -> RollUp:
         rollup.evaluation.known_subjects, unknown={Subject(Layer.CLUSTER): "nobody knows"}
     )
     return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
+
+
+def added_up(sets: Iterable[SetRecord]) -> Totals:
+    """Return the sums of a namespace, made otherwise than the program makes them: one by one."""
+    expected: dict[str, Any] = {
+        field: 0 for field in Totals.__struct_fields__ if field != "by_state"
+    }
+    by_state = Counter[State]()
+    for each in sets:
+        by_state[each.standing.state] += 1
+        if each.available:
+            expected["available"] += 1
+        elif each.available is None and each.standing.state is not State.TERMINATING:
+            expected["maybe_available"] += 1
+        for number in ("desired", "updated", "ready"):
+            reported = getattr(each.facts.replicas, number, None)
+            if reported is not None:
+                expected[number] += reported
+            elif each.facts.progress.has_replicas:
+                expected[f"{number}_unreported"] += 1
+    return Totals(by_state={state: by_state[state] for state in COUNTED_STATES}, **expected)

@@ -25,14 +25,15 @@ def measure_rollup(
     """Return the seconds after a full pass, and after a pass over *one* subject."""
     rules = RollUpRules(evaluator.catalogue, evaluator.flags)
     whole = RollUpInput(
-        evaluation,
-        snapshot,
-        looked_at=evaluation.subjects,
+        evaluation=evaluation,
+        snapshot=snapshot,
+        changed=evaluation.changed_since(Evaluation()),
+        evaluated=evaluation.subjects,
         dirty=ALL_LAYERS,
         now=dt.datetime.now(dt.UTC),
         episodes={},
     )
-    single = replace(whole, looked_at=frozenset({one}), dirty=frozenset({one}))
+    single = replace(whole, evaluated=frozenset({one}), dirty=frozenset({one}))
     before = fold(RollUp(), whole, rules)
     return {
         "rollup": measure(lambda: fold(before, whole, rules)),

@@ -19,6 +19,7 @@ from reporter.stories.story_replay import StoryReplay
 from tests.support.builders import NOON
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 
 
 Keys: TypeAlias = frozenset[FindingKey]
@@ -76,9 +77,8 @@ class CasePages(StoryReplay):
 
     def run_pass(self) -> "CasePages":
         self._scrape_until(self.now)
-        before = self.evaluation
         super().run_pass()
-        self._metrics.on_pass(before, self.evaluation, timedelta(0))
+        self._metrics.follow(finished_pass(self.evaluation))
         return self
 
     def restart(self, *, back_after: float = 0.0) -> "CasePages":

@@ -1,6 +1,5 @@
 """The alert on InferenceSets that have no series of their own, as too many have trouble."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,10 @@ import pytest
 from e2e.chart.alerts.expected import OURS
 from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics.declarations import SET_LIMIT
 from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.outage import outage
 
 
@@ -27,7 +26,7 @@ FOR = 5
 def _page(inference_sets: int) -> str:
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     metrics.set_leader_function(lambda: True)
-    metrics.on_pass(Evaluation(), outage(inference_sets), timedelta(0))
+    metrics.follow(finished_pass(outage(inference_sets)))
     return metrics.render().decode()
 
 

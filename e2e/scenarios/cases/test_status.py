@@ -15,7 +15,7 @@ from e2e.controlplane import ControlPlane, until
 from e2e.support.address import routable_address
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.reporter_process import ReporterProcess
-from reporter.cli.dump import dump_command
+from reporter.cli.status import dump_command
 from reporter.model.status_document import StatusDocument
 from tests.support.command_line import run_command_line
 from tests.support.ports import free_port

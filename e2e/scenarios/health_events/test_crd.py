@@ -32,7 +32,7 @@ from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.event_format import event_labels
 from reporter.kube.event_record import EventRecord
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.model.status_document import SilencedBy
 from reporter.model.subjects import FindingKey, Subject
@@ -67,12 +67,12 @@ async def api(plane: ControlPlane) -> AsyncIterator[RestClient]:
 
 
 @pytest.fixture
-def sink(api: RestClient) -> HealthEventClient[HealthEvent]:
-    return HealthEventClient(api, replace(HEALTH_EVENTS, namespace=NAMESPACE), HealthEvent)
+def sink(api: RestClient) -> ObjectClient[HealthEvent]:
+    return ObjectClient(api, replace(HEALTH_EVENTS, namespace=NAMESPACE), HealthEvent)
 
 
 async def _create(
-    sink: HealthEventClient[HealthEvent], name: str = "one", spec: HealthEventSpec = SPEC
+    sink: ObjectClient[HealthEvent], name: str = "one", spec: HealthEventSpec = SPEC
 ) -> HealthEvent:
     return await sink.create(name, event_labels(RECORD), spec, version=VERSION)
 
@@ -92,7 +92,7 @@ def _patch(found: HealthEvent, **status: object) -> Json:
 
 
 async def test_new_object_is_active_and_holds_what_was_written(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     created = await _create(sink)
     found = _read(plane)
@@ -102,7 +102,7 @@ async def test_new_object_is_active_and_holds_what_was_written(
 
 
 async def test_spec_never_changes_and_the_status_does(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     found = await _create(sink)
     with pytest.raises(ApiError, match="the spec of an episode never changes") as refused:
@@ -115,7 +115,7 @@ async def test_spec_never_changes_and_the_status_does(
 
 
 async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     entity = Entity(entity_type="x" * MAX_NAME, entity_value="y" * MAX_NAME)
     spec = msgspec.structs.replace(
@@ -198,7 +198,7 @@ def _manifest(spec: Json, name: str = "strict") -> Json:
     ids=lambda each: next(iter(each)),
 )
 async def test_spec_beyond_its_bounds_is_invalid(
-    sink: HealthEventClient[HealthEvent], changes: Json
+    sink: ObjectClient[HealthEvent], changes: Json
 ) -> None:
     with pytest.raises(Invalid):
         await _create(sink, spec=msgspec.structs.replace(SPEC, **changes))
@@ -208,7 +208,7 @@ async def test_spec_beyond_its_bounds_is_invalid(
     "status", [{"phase": "Broken"}, {"resolvedTime": "soon"}, {"also": ["x"] * 33}], ids=str
 )
 async def test_status_that_the_crd_does_not_allow_is_invalid(
-    sink: HealthEventClient[HealthEvent], status: Json
+    sink: ObjectClient[HealthEvent], status: Json
 ) -> None:
     found = await _create(sink)
     with pytest.raises(Invalid):
@@ -218,14 +218,14 @@ async def test_status_that_the_crd_does_not_allow_is_invalid(
 # ------------------------------------------------------------ writes of others
 
 
-async def test_name_that_exists_is_a_conflict(sink: HealthEventClient[HealthEvent]) -> None:
+async def test_name_that_exists_is_a_conflict(sink: ObjectClient[HealthEvent]) -> None:
     await _create(sink)
     with pytest.raises(Conflict):
         await _create(sink)
 
 
 async def test_object_that_changed_meanwhile_is_neither_patched_nor_deleted(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     found = await _create(sink)
     health_events.set_status(plane.client, "one", faultRemediated=True)
@@ -244,7 +244,7 @@ async def test_object_that_changed_meanwhile_is_neither_patched_nor_deleted(
 
 
 async def test_objects_are_selected_by_node_reason_and_phase(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     await _create(sink)
     other = await _create(sink, "two", a_spec("clusterBBRNotReady"))
@@ -263,7 +263,7 @@ async def test_objects_are_selected_by_node_reason_and_phase(
 
 
 async def test_columns_show_reason_subject_node_and_phase(
-    plane: ControlPlane, sink: HealthEventClient[HealthEvent]
+    plane: ControlPlane, sink: ObjectClient[HealthEvent]
 ) -> None:
     await _create(sink)
     table = plane.kubectl("get", "he", "-n", NAMESPACE, "--no-headers").split()

@@ -14,7 +14,7 @@ from reporter.kinds.productionstack import (
 )
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.object_client import ObjectClient
 from reporter.rollup.wanted import make_patch
 from tests.support.status_objects import PATH, STATUSES
 
@@ -44,7 +44,7 @@ def _read(plane: ControlPlane) -> ProductionStackStatus:
 
 async def _patch(api: RestClient, found: ProductionStackStatus, **wanted: object) -> Json:
     patch = make_patch(found, {**WANTED, **wanted}, evaluated_at=None)
-    after = await StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
+    after = await ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
         found, patch, version=VERSION
     )
     return dict(after.status or {})
@@ -54,7 +54,7 @@ async def test_status_is_patched_and_returned_with_its_new_version(
     plane: ControlPlane, api: RestClient, found: ProductionStackStatus
 ) -> None:
     patch = make_patch(found, WANTED, evaluated_at=None)
-    after = await StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
+    after = await ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus).patch(
         found, patch, version=VERSION
     )
     assert after == _read(plane)

@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from devcluster.server import DevCluster
-from reporter.announcing.mirror import EventMirror
+from reporter.announcing.event_writer import EventWriteLog, EventWriter
+from reporter.announcing.mirror import MirrorPlan
 from reporter.catalogue.entries import Catalogue
 from reporter.kube.client import RestClient
 from reporter.kube.events import EventClient
+from reporter.kube.leader_writer import LeaderWriter
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import InvolvedObject
@@ -37,13 +39,16 @@ class MirrorFixture:
         self.results: Counter[str] = Counter()
         self.uids: dict[str, str] = {}
         self.faulty: set[str] = set()
-        self.mirror = EventMirror(
-            fixture.announcements,
-            EventClient(api, "reporter-0"),
+        count = lambda result: self.results.update([result])  # noqa: E731
+        sink = EventClient(api, "reporter-0")
+        self.mirror = MirrorPlan(
+            fixture.announcements, self._involved_for, EventWriteLog(count, is_quiet=True)
+        )
+        self.writer = LeaderWriter(
+            self.mirror,
+            EventWriter(sink, fixture.leadership, count_write=count).write,
             fixture.leadership,
             fixture.clock,
-            involved_for=self._involved_for,
-            count_write=lambda result: self.results.update([result]),
             jitter=lambda: 0.0,
             pause_after_fault=1.0,
         )
@@ -64,7 +69,7 @@ class MirrorFixture:
     @property
     def failures(self) -> list[int]:
         """The failed tries of each mirror that waits."""
-        return [each.failures for each in self.mirror._limits._backoffs.values()]
+        return [each.failures for each in self.writer._limits._backoffs.values()]
 
     @property
     def counts(self) -> list[str]:
@@ -86,5 +91,5 @@ async def mirrored_publisher(
     )
     async with running_publisher(server, api, catalogue=catalogue, subjects=SETS) as main:
         fixture = MirrorFixture(main, api)
-        async with running_beside(fixture.mirror.run(), "mirror"):
+        async with running_beside(fixture.writer.run(), "mirror"):
             yield fixture

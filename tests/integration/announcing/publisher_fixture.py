@@ -10,13 +10,16 @@ import pytest
 
 from devcluster.server import DevCluster
 from reporter.announcing.announcements import Announcements
-from reporter.announcing.publisher import EventPublisher
+from reporter.announcing.earlier_events import EarlierEvents
+from reporter.announcing.event_plan import EventPlan
+from reporter.announcing.event_writer import EventWriteLog, EventWriter
 from reporter.catalogue.entries import ProbeSpec
 from reporter.controller.controller import Controller
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.kube.client import RestClient
 from reporter.kube.events import EventClient
+from reporter.kube.leader_writer import LeaderWriter
 from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
@@ -152,12 +155,18 @@ class PublisherFixture:
         self.controller = Controller(
             self.store, evaluator, self.announcements, self.clock, resync=timedelta(hours=1)
         )
-        self.publisher = EventPublisher(
+        sink = changes.get("sink") or EventClient(api, "reporter-0")
+        count = lambda result: self.results.update([result])  # noqa: E731
+        self.plan = EventPlan(
             self.announcements,
-            changes.get("sink") or EventClient(api, "reporter-0"),
+            EarlierEvents(self.announcements, sink, self.clock, jitter=lambda: 0.0),
+            EventWriteLog(count),
+        )
+        self.writer = LeaderWriter(
+            self.plan,
+            EventWriter(sink, self.leadership, count_write=count).write,
             self.leadership,
             self.clock,
-            count_write=lambda result: self.results.update([result]),
             jitter=lambda: 0.0,
         )
 
@@ -219,7 +228,7 @@ class PublisherFixture:
 
     async def wait_for_events(self, *events: str) -> None:
         """Wait until these are the Events in the cluster and no write is in flight."""
-        in_flight = self.publisher._queue._in_flight
+        in_flight = self.writer._limits._in_flight
         await self.until(lambda: self.event_counts == sorted(events) and not in_flight)
 
     async def wait_for_writes(self, number: int) -> None:
@@ -251,5 +260,5 @@ async def running_publisher(
     """Run the publisher after a first pass; its failure fails the test."""
     fixture = PublisherFixture(server, api, **changes)
     fixture.run_pass()
-    async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:
+    async with running_beside(fixture.writer.run(), "publisher") as fixture.task:
         yield fixture

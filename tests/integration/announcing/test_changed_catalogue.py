@@ -6,12 +6,12 @@ from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from reporter.controller.passes import AdaptedEvaluation
 from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.history.held import Create
 from reporter.history.wanted import WantedCache
-from reporter.history.writer import HealthEventWriter
-from reporter.history.writes import Create
+from reporter.history.writer import HealthEventWriter, PlannedWrite
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kube.client import RestClient
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from tests.integration.announcing.publisher_fixture import (
     BBR,
     ISTIO,
@@ -85,11 +85,11 @@ async def test_a_create_that_was_planned_before_is_not_sent(server: DevCluster, 
         store.events.verdicts.pop(ISTIO)
         change(store.events)
         writer = HealthEventWriter(
-            HealthEventClient(api, store.kind, HealthEvent),
+            ObjectClient(api, store.kind, HealthEvent),
             store.objects,
             store.events.announcements,
             store.kind,
         )
-        result = await writer.write(Create("another-one", node, episode), "v1alpha1")
+        result = await writer.write(PlannedWrite(Create("another-one", node, episode), "v1alpha1"))
         assert result is StoreWriteResult.GONE
         assert store.writes("POST") == 1

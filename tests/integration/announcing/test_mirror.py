@@ -94,7 +94,7 @@ async def test_a_mirror_that_is_refused_is_tried_again_and_delays_nothing(
         assert len(lines(caplog, "cannot create")) == 1
         server.allow(denial)
         fixture.main.advance(2)
-        fixture.mirror._changed.set()
+        fixture.writer._changed.set()
         await fixture.wait_for_mirrors("inferencesetPods model-00 x1")
 
 
@@ -141,7 +141,7 @@ async def test_a_new_episode_replaces_a_repeat_of_the_last_one(
         )
         assert [*fixture.mirror._repeats] == []
         fixture.main.advance(31)
-        fixture.mirror._changed.set()
+        fixture.writer._changed.set()
         await fixture.wait_for_mirrors(*first, "inferencesetPods model-00 x1")
 
 
@@ -205,7 +205,7 @@ async def test_a_mirror_waits_without_spinning_while_the_lease_is_not_valid(
         leadership = fixture.main.leadership
         leadership.firm = lambda: False
         fixture.main.advance(2)
-        fixture.mirror._changed.set()
+        fixture.writer._changed.set()
         checks = leadership.checks
         await fixture.main.wait_idle()
         assert fixture.results.total() == 1

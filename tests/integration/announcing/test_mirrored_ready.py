@@ -54,12 +54,12 @@ async def test_a_ready_waits_while_its_inference_set_is_not_ready(
         fixture.main.set_verdicts(an_active_verdict(HELD))
         for failures in (2, 3):
             fixture.main.advance(failures)
-            fixture.mirror._changed.set()
+            fixture.writer._changed.set()
             await fixture.main.until(lambda: fixture.failures == [failures])  # noqa: B023
         assert fixture.counts == ["inferencesetPods model-00 x1"]
         fixture.main.set_clear(HELD)
         fixture.main.advance(31)
-        fixture.mirror._changed.set()
+        fixture.writer._changed.set()
         await fixture.wait_for_mirrors(
             "inferencesetPods model-00 x1", "inferencesetReady model-00 x1"
         )
@@ -71,7 +71,7 @@ async def test_a_ready_whose_inference_set_is_deleted_is_forgotten(
     async with waiting_ready(server, api) as fixture:
         change_subjects(fixture.main.store, frozenset(SETS), frozenset(SETS[1:]))
         fixture.main.advance(2)
-        fixture.mirror._changed.set()
+        fixture.writer._changed.set()
         await fixture.main.until(lambda: not fixture.mirror._first)
         assert fixture.counts == ["inferencesetPods model-00 x1"]
 

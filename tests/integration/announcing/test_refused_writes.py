@@ -245,9 +245,10 @@ async def test_a_write_that_hangs_delays_no_pass(server: DevCluster, api: RestCl
     async with running_publisher(server, api) as fixture:
         fixture.set_verdicts(an_active_verdict(BBR))
         await fixture.until(lambda: fixture.writes == 1)
-        fixture.announcements.new_evaluation.clear()
+        calls: list[None] = []
+        fixture.announcements.add_follower(lambda: calls.append(None))
         fixture.set_verdicts(an_active_verdict(ISTIO))
-        assert fixture.announcements.new_evaluation.is_set()
+        assert calls
         await fixture.until(lambda: fixture.event_counts == ["clusterIstio x1"])
 
 

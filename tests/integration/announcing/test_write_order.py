@@ -6,7 +6,7 @@ from devcluster.http.faults.rules import (
     status_response,
 )
 from devcluster.server import DevCluster
-from reporter.announcing.write_queue import MAX_CONCURRENT_WRITES
+from reporter.announcing.event_plan import EventPlan
 from reporter.kube.client import RestClient
 from tests.integration.announcing.publisher_fixture import (
     ALL,
@@ -49,7 +49,7 @@ async def test_a_cause_that_could_not_be_written_is_tried_again_before_the_rest(
     server: DevCluster, api: RestClient
 ):
     first = status_response(503, "ServiceUnavailable", "unable")
-    server.faults.add(first, method="POST", path="events", times=MAX_CONCURRENT_WRITES)
+    server.faults.add(first, method="POST", path="events", times=EventPlan.rate.in_flight)
     async with running_publisher(server, api, catalogue=MANY, subjects=MODELS) as fixture:
         fixture.verdicts.update({key: an_active_verdict(key) for key in (*PODS_OF, ISTIO)})
         fixture.run_pass()

@@ -8,8 +8,8 @@ from pathlib import Path
 from select import select
 
 from reporter import PROGRAM_NAME
+from reporter.cli.command import all_commands
 from reporter.cli.completion import RENDERERS
-from reporter.cli.completion_words import command_words
 
 
 TIMEOUT = 60
@@ -45,7 +45,7 @@ zsh completes in a terminal alone, by its builtin compadd: here it writes what i
 
 def script_of(shell: str, folder: Path) -> Path:
     path = folder / f"completion.{shell}"
-    path.write_text(RENDERERS[shell](command_words()))
+    path.write_text(RENDERERS[shell](all_commands()))
     return path
 
 

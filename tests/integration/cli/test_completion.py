@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from reporter.cli.command_specs import COMMAND_SPECS
-from reporter.cli.commands import COMMANDS
-from reporter.cli.completion_words import command_words
+from reporter.cli.command import COMMANDS, all_commands
+from reporter.cli.completion import offered_values, taken_flags
 from tests.integration.cli.shells import ask_bash, ask_fish, ask_zsh, script_of
 from tests.support.command_line import run_command_line
 from tests.support.shells import Shells, find_shells
 
 
-NAMES = set(COMMAND_SPECS)
+NAMES = set(COMMANDS)
 
 
 @pytest.fixture
@@ -22,23 +21,22 @@ def shells() -> Shells:
 
 
 def test_every_command_is_declared_for_help_docs_and_completion():
-    assert COMMANDS.keys() - {"--version"} == NAMES
-    for name, spec in COMMAND_SPECS.items():
-        assert spec.examples, name
-        assert all(words.split()[0] == name for words, _ in spec.examples), name
-        assert spec.usage.replace("[run]", "run").startswith(name), name
+    for name, command in all_commands().items():
+        assert command.examples, name
+        assert all(words.split()[0] == name for words, _ in command.examples), name
+        assert command.usage.replace("[run]", "run").startswith(name), name
 
 
 def test_the_flags_of_a_command_are_those_that_it_takes():
-    words = {each.name: each for each in command_words()}
-    names = {name: {flag.name for flag in each.flags} for name, each in words.items()}
+    flags = {name: taken_flags(each) for name, each in all_commands().items()}
+    names = {name: {flag.name for flag in each} for name, each in flags.items()}
     assert {"output", "as", "request-timeout", "kaito-namespace"} <= names["status"]
     assert "leader-elect" not in names["status"]
     assert "hub-query-url" in names["hub"] - names["run"]
     assert {"output", "emission"} <= names["check-config"]
-    (emission,) = (flag for flag in words["run"].flags if flag.name == "emission")
-    assert emission.values == ("primary", "all")
-    (kubeconfig,) = (flag for flag in words["run"].flags if flag.name == "kubeconfig")
+    (emission,) = (flag for flag in flags["run"] if flag.name == "emission")
+    assert offered_values(emission) == ["primary", "all"]
+    (kubeconfig,) = (flag for flag in flags["run"] if flag.name == "kubeconfig")
     assert kubeconfig.is_file
 
 

@@ -5,17 +5,18 @@ import sys
 
 import pytest
 
-from reporter.cli import completion_kubectl as kubectl
 from reporter.cli.asking_commands import PLUGIN_COMMANDS
-from reporter.cli.completion_words import command_words
+from reporter.cli.command import find_command
+from reporter.cli.completion import render_kubectl
 
 
+OFFERED = {name: find_command(name) for name in PLUGIN_COMMANDS}
 NO_FILES, NO_SPACE_NO_FILES, FILES = ":4", ":6", ":0"
 
 
 def ask(*words: str) -> tuple[list[str], str]:
     """Return the completions without their descriptions, and the directive."""
-    *lines, directive = kubectl.render(command_words(), words).split("\n")
+    *lines, directive = render_kubectl(OFFERED, words).split("\n")
     return [line.partition("\t")[0] for line in lines], directive
 
 
@@ -51,7 +52,7 @@ def test_flags_and_values_are_those_of_the_command(words, expected):
 
 def test_each_command_and_flag_has_a_description():
     for words in ([""], ["--"], ["wait", "--"]):
-        *lines, _ = kubectl.render(command_words(), words).split("\n")
+        *lines, _ = render_kubectl(OFFERED, words).split("\n")
         assert lines
         assert all(line.partition("\t")[2] for line in lines)
 

@@ -1,7 +1,7 @@
 """A controller whose probes return what the test sets, with a clock that the test sets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,7 +10,8 @@ from reporter.announcing.announcements import Announcements
 from reporter.catalogue.entries import HoldDurations
 from reporter.controller.controller import Controller
 from reporter.evaluation.clocks import Delays
-from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
@@ -51,16 +52,17 @@ class SettableClock(Clock):
 @dataclass
 class PassRecorder:
     """
-    Record every pass that an observer receives; *then* is called between it and the pause after
+    Record every pass that a follower receives; *then* is called between it and the pause after
     it.
     """
 
-    seen: list[tuple[Evaluation, Evaluation]] = field(default_factory=list)
+    seen: list[FinishedPass] = field(default_factory=list)
     then: Callable[[], None] = lambda: None
 
-    def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
-        self.seen.append((before, after))
+    def follow(self, finished: FinishedPass) -> Iterable[None]:
+        self.seen.append(finished)
         self.then()
+        return ()
 
     @property
     def number(self) -> int:
@@ -90,7 +92,7 @@ class ControllerFixture:
             self.announcements,
             self.clock,
             resync=changes.get("resync", NEVER),
-            observers=(self.passes,),
+            followers=(self.passes,),
         )
 
     @property

@@ -67,8 +67,8 @@ class SecondLookFixture:
             announcements,
             clock,
             resync=SETTINGS.resync,
+            followers=(self.rollup,),
         )
-        self.controller.add_follower(self.rollup)
         self.second_look = SecondLook(
             api, self.inputs, self.rollup, clock, track_interval=LOOKS_OFTEN
         )

@@ -149,13 +149,13 @@ async def test_a_clock_that_is_set_forward_is_followed_by_a_resync():
 # ------------------------------------------------------------ observers
 
 
-async def test_an_observer_gets_the_evaluations_before_and_after_each_pass():
+async def test_a_follower_gets_each_pass_with_what_changed_since_the_one_before():
     async with running() as run:
         for number in range(3):
             before = run.passes.number
             run.change(number + 10)
             await run.wait_for_passes(before)
-        pairs = run.passes.seen
-        assert all(one[1] is following[0] for one, following in pairwise(pairs))
-        assert run.controller.evaluation is pairs[-1][1]
+        for one, following in pairwise(run.passes.seen):
+            assert following.changed == following.evaluation.changed_since(one.evaluation)
+        assert run.controller.evaluation is run.passes.seen[-1].evaluation
         assert run.controller.pass_times.finished_at is not None

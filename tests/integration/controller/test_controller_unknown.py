@@ -109,5 +109,5 @@ async def test_a_watch_that_comes_back_in_time_changes_nothing():
         before = run.passes.number
         await run.wait_for_passes(before)
         assert {
-            str(reason_states(after).get(BBR)) for _, after in run.passes.seen[before - 1 :]
+            str(reason_states(each.evaluation).get(BBR)) for each in run.passes.seen[before - 1 :]
         } == {"announced"}

@@ -32,7 +32,9 @@ WITHIN = 30.0
 """Seconds that bound a hang."""
 
 SOON, NEVER = timedelta(milliseconds=50), timedelta(hours=1)
-ONCE = ReviewTiming(interval=NEVER, retry_interval=NEVER, forbidden_interval=SOON)
+ONCE = ReviewTiming(
+    interval=NEVER, retry_interval=NEVER, forbidden_interval=SOON, confirmation=SOON
+)
 NEEDED = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
 LIST_PODS = Permission("list", "", "pods")
 CREATE = Permission("create", "", "events", "kube-system")
@@ -87,7 +89,9 @@ async def list_pods(api: RestClient) -> None:
 async def test_all_are_reviewed_once_and_then_none_until_the_interval_ends(
     server: DevCluster, api: RestClient
 ):
-    timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=SOON)
+    timing = ReviewTiming(
+        interval=NEVER, retry_interval=SOON, forbidden_interval=SOON, confirmation=SOON
+    )
     async with reviewing(api, timing) as review:
         await reviewed(review)
         assert reviews(server) == len(NEEDED)
@@ -96,7 +100,9 @@ async def test_all_are_reviewed_once_and_then_none_until_the_interval_ends(
 
 
 async def test_all_are_reviewed_again_after_the_interval(server: DevCluster, api: RestClient):
-    timing = ReviewTiming(interval=SOON, retry_interval=NEVER, forbidden_interval=NEVER)
+    timing = ReviewTiming(
+        interval=SOON, retry_interval=NEVER, forbidden_interval=NEVER, confirmation=SOON
+    )
     async with reviewing(api, timing) as review:
         await reviewed(review)
         server.deny("list", "", "pods")
@@ -114,7 +120,7 @@ async def test_a_forbidden_request_brings_a_review_that_finds_all_that_was_taken
             await list_pods(api)
         await until(lambda: review.states.missing)
         assert review.states.missing == {LIST_PODS, CREATE}
-        assert reviews(server) == 2 * len(NEEDED)
+        assert reviews(server) == 2 * len(NEEDED) + 2, "all, and a confirmation of each denial"
 
 
 async def test_a_forbidden_watch_brings_a_review(server: DevCluster, api: RestClient):
@@ -138,14 +144,33 @@ async def test_requests_that_go_on_being_forbidden_bring_no_further_review(
                 await list_pods(api)
             await until(lambda: review.states.missing)
             await asyncio.sleep(SOON.total_seconds())
-        assert reviews(server) == 2 * len(NEEDED)
+        assert reviews(server) == 2 * len(NEEDED) + 1
+
+
+async def test_a_denial_that_the_next_review_does_not_confirm_is_not_believed(
+    server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
+):
+    """As of an API server that has just started and has not read the roles yet."""
+    async with reviewing(api) as review:
+        await reviewed(review)
+        denial = server.deny("list", "", "pods")
+        with pytest.raises(Refused):
+            await list_pods(api)
+        await until(lambda: reviews(server) == 2 * len(NEEDED))
+        server.allow(denial)
+        await until(lambda: reviews(server) == 2 * len(NEEDED) + 1)
+        await reviewed(review)
+        assert review.states.missing == frozenset()
+    assert not [line for line in lines(caplog) if "missing" in line]
 
 
 async def test_reviews_after_forbidden_requests_are_rate_limited(
     server: DevCluster, api: RestClient
 ):
     """A proxy that forbids what RBAC grants must not make one review for each request."""
-    timing = ReviewTiming(interval=NEVER, retry_interval=NEVER, forbidden_interval=NEVER)
+    timing = ReviewTiming(
+        interval=NEVER, retry_interval=NEVER, forbidden_interval=NEVER, confirmation=SOON
+    )
     forbidden = status_response(403, "Forbidden", "not today")
     server.faults.add(forbidden, path="^/api/v1/pods")
     async with reviewing(api, timing) as review:
@@ -175,7 +200,9 @@ async def test_a_permission_that_is_given_back_is_found_without_another_refusal(
     server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
-    timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
+    timing = ReviewTiming(
+        interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER, confirmation=SOON
+    )
     denial = server.deny("create", "", "events", "kube-system")
     async with reviewing(api, timing) as review:
         await until(lambda: review.states.missing == {CREATE})
@@ -192,7 +219,9 @@ async def test_a_permission_that_is_given_back_is_found_without_another_refusal(
 async def test_reviews_that_fail_leave_what_was_known_and_say_so(
     server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
-    timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
+    timing = ReviewTiming(
+        interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER, confirmation=SOON
+    )
     denial = server.deny("list", "", "pods")
     async with reviewing(api, timing) as review:
         await until(lambda: review.states.missing == {LIST_PODS})
@@ -222,7 +251,9 @@ async def test_missing_permissions_are_one_table_with_the_unknown_reasons(
     caplog.set_level(logging.INFO)
     server.deny("watch", "apps", "deployments")
     server.deny("create", "", "events", "kube-system")
-    timing = ReviewTiming(interval=SOON, retry_interval=SOON, forbidden_interval=SOON)
+    timing = ReviewTiming(
+        interval=SOON, retry_interval=SOON, forbidden_interval=SOON, confirmation=SOON
+    )
     async with reviewing(api, timing) as review:
         await reviewed(review)
         await until(lambda: reviews(server) >= 3 * len(NEEDED))
@@ -258,7 +289,9 @@ async def test_a_server_that_answers_nothing_is_asked_again(
     server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
-    timing = ReviewTiming(interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER)
+    timing = ReviewTiming(
+        interval=NEVER, retry_interval=SOON, forbidden_interval=NEVER, confirmation=SOON
+    )
     server.faults.add(UNABLE, path=REVIEWS, times=2 * len(NEEDED))
     async with reviewing(api, timing) as review:
         await reviewed(review)

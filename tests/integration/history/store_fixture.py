@@ -11,9 +11,8 @@ import msgspec
 
 from devcluster.server import DevCluster
 from reporter.history.node_event_publisher import NodeEpisodeStore, NodeEventWriter
-from reporter.history.planner import HeldObjects, StorePlanner
-from reporter.history.publisher import HealthEventPublisher
-from reporter.history.writer import HealthEventWriter, StoreWriter
+from reporter.history.store_plan import StorePlan
+from reporter.history.writer import EpisodeBackend, HealthEventWriter
 from reporter.kinds.health_events import (
     HEALTH_EVENTS,
     HealthEvent,
@@ -22,10 +21,9 @@ from reporter.kinds.health_events import (
     StoreWriteResult,
 )
 from reporter.kinds.nvsentinel import NodeHealthEvent
-from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
-from reporter.kube.event_format import health_event_name, node_event_name
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.leader_writer import LeaderWriter
+from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import PublisherFixture, running_publisher
@@ -52,51 +50,36 @@ class StoreParts(NamedTuple):
     The parts of a fixture that differ between backends. *watched*: the objects as their watch shows them.
     """
 
-    kind: ResourceKind
     watched: Any
-    held: HeldObjects
-    planner: StorePlanner
-    writer: StoreWriter
+    backend: EpisodeBackend
 
 
-PartsFunc = Callable[[PublisherFixture, RestClient, StoreLimits], StoreParts]
+PartsFunc = Callable[[PublisherFixture, RestClient], StoreParts]
 
 
 def own_parts(
     events: PublisherFixture,
     api: RestClient,
-    limits: StoreLimits,
-    client_type: type[HealthEventClient] = HealthEventClient,
+    client_type: type[ObjectClient] = ObjectClient,
 ) -> StoreParts:
     """Return the parts of ``--store=healthevents``."""
     kind = replace(HEALTH_EVENTS, namespace=NAMESPACE)
     objects = WrittenObjectStore(HealthEvent, lambda _: "v1alpha1")
-    announcements = events.announcements
     client = client_type(api, kind, HealthEvent)
-    writer = HealthEventWriter(client, objects, announcements, kind)
-    planner = StorePlanner(
-        objects, announcements, limits, health_event_name, dropped=lambda: writer.dropped
-    )
-    return StoreParts(kind, objects, objects, planner, writer)
+    return StoreParts(objects, HealthEventWriter(client, objects, events.announcements, kind))
 
 
 def node_parts(
     events: PublisherFixture,
     api: RestClient,
-    limits: StoreLimits,
-    client_type: type[HealthEventClient] = HealthEventClient,
+    client_type: type[ObjectClient] = ObjectClient,
 ) -> StoreParts:
     """Return the parts of ``--store=nvsentinel``."""
     watched = WrittenObjectStore(NodeHealthEvent, lambda _: "v1")
     objects = NodeEpisodeStore(watched)
-    announcements = events.announcements
     client = client_type(api, KIND, NodeHealthEvent)
     return StoreParts(
-        KIND,
-        watched,
-        objects,
-        StorePlanner(objects, announcements, limits, node_event_name, has_course=False),
-        NodeEventWriter(client, objects, announcements, KIND, events.clock.now),
+        watched, NodeEventWriter(client, objects, events.announcements, KIND, events.clock.now)
     )
 
 
@@ -113,20 +96,17 @@ class StoreFixture:
         self.events, self.server, self.clock = events, events.server, events.clock
         self.report = Report()
         self.rejections: list[Mapping[str, StoreLimit]] = []
-        self.kind, self.objects, held, self.planner, writer = parts(
-            events, api, limits or StoreLimits()
-        )
-        self.publisher = HealthEventPublisher(
-            held,
+        self.objects, backend = parts(events, api)
+        self.kind, held = backend.kind, backend.objects
+        self.plan = StorePlan(
+            backend,
             events.announcements,
-            self.planner,
-            writer,
-            events.leadership,
-            self.clock,
-            kind=self.kind,
+            limits or StoreLimits(),
             report=self.report,
             on_rejections=self.rejections.append,
-            jitter=lambda: 0.0,
+        )
+        self.writer = LeaderWriter(
+            self.plan, backend.write, events.leadership, self.clock, jitter=lambda: 0.0
         )
         self.task: asyncio.Task | None = None
         self.listed()
@@ -146,6 +126,10 @@ class StoreFixture:
         await asyncio.sleep(0)
 
     # ------------------------------------------------------------ what is seen
+
+    @property
+    def is_up(self) -> bool:
+        return self.plan.is_up and not self.writer.is_faulty
 
     @property
     def held(self) -> list[dict]:
@@ -185,7 +169,7 @@ async def running_store(
     server.cluster.upsert(space)
     async with running_publisher(server, api, **changes) as events:
         fixture = StoreFixture(events, api, limits, parts)
-        task = fixture.task = asyncio.create_task(fixture.publisher.run())
+        task = fixture.task = asyncio.create_task(fixture.writer.run())
         try:
             yield fixture
             assert not task.done(), "the publisher ended"

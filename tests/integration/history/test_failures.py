@@ -65,7 +65,7 @@ async def test_create_that_fails_is_counted_tried_again_and_delays_no_event(
         fault = server.faults.add(answer, **POSTS)
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_result(result)
-        assert not store.publisher.is_up
+        assert not store.is_up
         store.events.set_verdicts(an_active_verdict(KAITO))
         await store.events.until(
             lambda: "(also: clusterKaito)" in store.events.events[0]["message"]
@@ -74,7 +74,7 @@ async def test_create_that_fails_is_counted_tried_again_and_delays_no_event(
         for _ in range(3):
             await store.advance(61)
         await store.events.until(lambda: len(store.held) == 1, within=30)
-        await store.events.until(lambda: store.publisher.is_up, within=30)
+        await store.events.until(lambda: store.is_up, within=30)
 
 
 async def test_each_cause_is_logged_once_until_all_is_written(
@@ -102,7 +102,7 @@ async def test_write_ends_with_the_lease(server: DevCluster, api: RestClient):
         await store.events.wait_for_events("clusterIstio x1")
         store.events.leadership.until = asyncio.get_running_loop().time() + 1
         await store.until_result("failed")
-        assert not store.publisher.is_up
+        assert not store.is_up
         store.events.run_pass()
         await asyncio.sleep(1)
         assert store.report.results == {"failed": 1}, "it waits for its back-off"
@@ -122,7 +122,7 @@ async def test_patch_of_an_object_that_somebody_changed_is_made_again(
         store.events.set_clear(ISTIO)
         await store.advance(SETTLED)
         await store.until_result("conflict")
-        assert store.publisher.is_up, "a conflict is no failure"
+        assert store.is_up, "a conflict is no failure"
         store.listed()
         await store.advance(2)
         await store.until_phases("clusterIstio Resolved")
@@ -143,10 +143,10 @@ async def test_object_that_was_deleted_unseen_is_made_again(server: DevCluster, 
 async def test_store_is_down_while_its_watch_is_lost(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.objects.set_watch_state(store.kind, WatchLost(NOON, "forbidden"))
-        assert not store.publisher.is_up
+        assert not store.is_up
 
 
-def _no_plan(_: object, *, now: object) -> None:
+def _no_plan(*, now: object) -> None:
     raise RuntimeError("the plan is broken")
 
 
@@ -157,10 +157,10 @@ async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
     monkeypatch: pytest.MonkeyPatch,
 ):
     async with running_store(server, api) as store:
-        monkeypatch.setattr(store.publisher._planner, "plan", _no_plan)
+        monkeypatch.setattr(store.plan, "make", _no_plan)
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_result("failed")
         await store.events.wait_for_events("clusterIstio x1")
         assert len(lines(caplog, "HealthEvents cannot be written")) == 1
-        assert not store.publisher.is_up
+        assert not store.is_up
         caplog.clear()

@@ -11,7 +11,7 @@ from devcluster.server import DevCluster
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from reporter.model.silences import SilenceFile
 from tests.integration.announcing.publisher_fixture import ISTIO, lines
 from tests.integration.history.store_fixture import StoreFixture, own_parts, running_store
@@ -25,7 +25,7 @@ __all__ = ["api", "server"]
 NAMED = "the CRD healthevents.reporter.productionstack.kaito.sh has no field for the silence"
 
 
-class OfAnOlderCrd(HealthEventClient[HealthEvent]):
+class OfAnOlderCrd(ObjectClient[HealthEvent]):
     """
     Drops the field on its way: the API server in memory does not prune what a CRD does not have.
     """
@@ -71,12 +71,12 @@ async def test_the_silence_is_written_once_and_the_crd_to_upgrade_is_named(
     async with silenced_store(server, api) as store:
         for _ in range(3):
             await store.advance(61)
-            plan = store.planner.plan({}, now=store.clock.now())
+            plan = store.plan.make(now=store.clock.now())
             assert plan is not None
             assert plan.patches == ()
         assert (store.report.results["patched"], shown_by(store)) == (1, "")
         assert len(lines(caplog, NAMED)) == 1
-        assert store.publisher.is_up
+        assert store.is_up
 
 
 async def test_another_silence_is_shown_once_the_crd_is_upgraded(

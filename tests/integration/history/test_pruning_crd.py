@@ -9,7 +9,7 @@ from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kube.client import RestClient
-from reporter.kube.health_events import HealthEventClient
+from reporter.kube.object_client import ObjectClient
 from tests.integration.announcing.publisher_fixture import ISTIO, lines
 from tests.integration.history.store_fixture import StoreFixture, node_parts, running_store
 from tests.integration.history.test_node_events import trouble_on
@@ -27,7 +27,7 @@ STRICT_REFUSAL = (
 )
 
 
-class OfAPruningServer(HealthEventClient[NodeHealthEvent]):
+class OfAPruningServer(ObjectClient[NodeHealthEvent]):
     """Drops the strategy on its way, as an API server without field validation does."""
 
     async def create(self, name, labels, spec, **options) -> NodeHealthEvent:
@@ -45,7 +45,7 @@ async def until_refused(store: StoreFixture, creates: int) -> None:
         await store.until_result("invalid", number)
     assert store.writes("POST") == creates
     assert store.held == []
-    assert not store.publisher.is_up
+    assert not store.is_up
 
 
 async def test_object_without_its_strategy_is_deleted_and_no_other_is_created(

@@ -46,7 +46,7 @@ async def test_episode_is_kept_and_resolved(server: DevCluster, api: RestClient)
         await store.until_phases("clusterIstio Resolved")
         await store.until_result("patched")
         assert store.report.results == {"created": 1, "patched": 1}
-        assert store.publisher.is_up
+        assert store.is_up
 
 
 async def test_other_causes_are_patched_into_the_status(server: DevCluster, api: RestClient):
@@ -92,10 +92,10 @@ async def test_nothing_is_written_before_the_objects_are_listed(
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.events.wait_for_events("clusterIstio x1")
         await asyncio.sleep(1)
-        assert (store.writes("POST"), store.publisher.is_up) == (0, False)
+        assert (store.writes("POST"), store.is_up) == (0, False)
         store.listed()
         await store.until_phases("clusterIstio Active")
-        assert store.publisher.is_up
+        assert store.is_up
 
 
 async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster, api: RestClient):
@@ -120,7 +120,7 @@ async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster,
 
 
 def _planned(store: StoreFixture) -> list[str]:
-    plan = store.publisher._planner.plan({}, now=store.clock.now())
+    plan = store.plan.make(now=store.clock.now())
     assert plan is not None
     return [each.name for each in plan.creates]
 

@@ -6,8 +6,7 @@ import pytest
 import pytest_asyncio
 
 from reporter.kube.errors import Conflict, Invalid, NotFound, Unreachable
-from reporter.kube.job_status import JobStatusClient
-from reporter.kube.sidecar_pod import SidecarPodReader
+from reporter.kube.job_client import JobStatusClient, SidecarPodReader
 from reporter.model.job_results import (
     Container,
     JobCondition,

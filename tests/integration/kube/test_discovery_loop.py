@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.kaito import WORKSPACES as KAITO_WORKSPACES
 from reporter.kinds.objects import ApiObject
-from reporter.kube.discovery import discover
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop, discover
 from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.watch_context import WatchContext
 from reporter.model.observations import DiscoveryResult
@@ -247,7 +246,7 @@ async def test_a_failure_is_reported_until_the_next_success(tmp_path, caplog):
     async with running_discovery(tmp_path, handler, SELDOM) as (_, board):
         await until(lambda: board.recorded[-1:] == [DiscoveryResult(SERVED)])
     assert board.recorded[0] == "discover API groups: HTTP 503: starting"
-    recorded = [r.getMessage() for r in caplog.records if r.name == "reporter.kube.discovery_loop"]
+    recorded = [r.getMessage() for r in caplog.records if r.name == "reporter.kube.discovery"]
     assert len(recorded) == 2
 
 

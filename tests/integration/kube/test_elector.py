@@ -18,8 +18,7 @@ from reporter.kube.client import RestClient, connect
 from reporter.kube.elector import Elector
 from reporter.kube.errors import Conflict, NotFound
 from reporter.kube.leadership import Leadership, NoElection
-from reporter.kube.lease_record import LeaseRecord
-from reporter.kube.lease_rules import LeaseTiming
+from reporter.kube.lease_rules import LeaseRecord, LeaseTiming
 from reporter.kube.leases import Lease, LeaseLock
 from reporter.process.clock import Clock
 from tests.support.ports import free_port

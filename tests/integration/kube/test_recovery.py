@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kube.backoff import BackoffParameters
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.errors import Unreachable
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import Recovery, WatchContext

@@ -13,7 +13,7 @@ from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, PODS
 from reporter.kinds.kaito import WORKSPACES as KAITO_WORKSPACES
 from reporter.kinds.objects import ApiObject
-from reporter.kube.discovery_loop import DiscoveryLoop
+from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
 from reporter.model.observations import NotServed, Watching, WatchLost

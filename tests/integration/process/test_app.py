@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import signal
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from devcluster.http.faults.rules import (
 from devcluster.server import DevCluster
 from reporter import app
 from reporter.controller.scrape_config import scraping_reasons
-from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS
 from reporter.kube.client import connect
 from reporter.process.clock import Clock
@@ -181,11 +182,12 @@ async def test_a_bug_in_one_task_stops_the_process_and_releases_the_lease(
     wired = app.Reporter(settings, DEFAULT_CATALOGUE, api, Clock())
 
     class Broken:
-        def on_pass(self, before: Evaluation, after: Evaluation, took: timedelta) -> None:
+        def follow(self, finished: FinishedPass) -> Iterable[None]:
             if wired._leadership.is_leader:
                 raise RuntimeError("a bug")
+            return ()
 
-    wired._controller._observers = (Broken(),)
+    wired._controller._followers = (Broken(),)
     running = asyncio.create_task(wired.run())
     async with asyncio.timeout(WAIT_TIMEOUT):
         while not wired._leadership.is_leader:  # noqa: ASYNC110

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from reporter.kinds.batch import Job
-from reporter.probes.job_annotations import read_settings
+from reporter.probes.jobs import read_settings
 from tests.support.check_examples import SCRIPTS, manifests, read_result, run_script
 from tests.support.ports import free_port
 from tests.support.stubs.chat_server import chat_server

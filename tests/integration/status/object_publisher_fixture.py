@@ -17,14 +17,15 @@ from reporter.kinds.productionstack import (
     ProductionStackStatus,
 )
 from reporter.kube.client import RestClient
-from reporter.kube.status_objects import StatusObjectClient
+from reporter.kube.leader_writer import LeaderWriter
+from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
 from reporter.rollup.answers import AnswerRules
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
 from reporter.rollup.wanted import GENERATION_SETTLE
 from reporter.status.object_looks import RollUpLooks
-from reporter.status.object_publisher import StatusObjectPublisher
+from reporter.status.object_plan import StatusObjectPlan
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
 from tests.support.background import running_beside
@@ -35,7 +36,8 @@ class RollUps:
     """A roll-up that tests replace; *broken* makes it fail."""
 
     def __init__(self, clock: ManualClock) -> None:
-        self._clock, self._changed = clock, asyncio.Event()
+        self._clock = clock
+        self._followers: list[Callable[[], None]] = []
         self.replay, self.broken = stack_without_pages(), False
         self.rollup = RollUp()
 
@@ -44,8 +46,8 @@ class RollUps:
             raise RuntimeError("the roll-up is broken")
         return StatusView(self.rollup, self.replay.rollup_rules, now=self._clock.now())
 
-    async def next_change(self) -> None:
-        await self._changed.wait()
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        self._followers.append(on_change)
 
     def show(self, change: dict | None = None) -> None:
         """Show the roll-up of the stack after a change, as of now."""
@@ -59,8 +61,8 @@ class RollUps:
         self.rollup = replace(
             found, namespaces=namespaces, evaluation=evaluation, revision=revision
         )
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        for each in self._followers:
+            each()
 
 
 class ObjectPublisherFixture:
@@ -74,15 +76,15 @@ class ObjectPublisherFixture:
         self.rollups = RollUps(self.clock)
         rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
         self.looks = RollUpLooks(self.objects, self.rollups, rules)
-        self.publisher = StatusObjectPublisher(
+        self.plan = StatusObjectPlan(
             self.objects,
             self.looks,
-            StatusObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
-            self.leadership,
-            self.clock,
+            ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
             kind=PRODUCTION_STACK_STATUSES,
             count_write=lambda result: self.results.update([result]),
-            jitter=lambda: 0.0,
+        )
+        self.writer = LeaderWriter(
+            self.plan, self.plan.write, self.leadership, self.clock, jitter=lambda: 0.0
         )
         self.task: asyncio.Task | None = None
 
@@ -114,7 +116,7 @@ class ObjectPublisherFixture:
     async def settle_unseen(self) -> None:
         """Let as much time pass where nothing is looked at."""
         await asyncio.sleep(0.5)
-        assert not self.looks._looks._kept
+        assert not self.looks._kept
         await self.advance(GENERATION_SETTLE)
 
     async def advance(self, span: timedelta | float) -> None:
@@ -125,9 +127,13 @@ class ObjectPublisherFixture:
 
     # ------------------------------------------------------------ what is seen
 
+    @property
+    def failing(self) -> int:
+        return self.plan.count_failing(self.writer)
+
     def are_seen(self) -> bool:
         """Return whether a look has seen each object as it is in the store."""
-        kept = self.looks._looks._kept
+        kept = self.looks._kept
         objects = self.objects.objects.items()
         return all(name in kept and kept[name].found is each for name, each in objects)
 
@@ -160,5 +166,5 @@ async def running_object_publisher(
     """Run the publisher of a leader before its first pass; its end fails the test."""
     server.cluster.upsert(CRD)
     fixture = ObjectPublisherFixture(server, api)
-    async with running_beside(fixture.publisher.run(), "publisher") as fixture.task:
+    async with running_beside(fixture.writer.run(), "publisher") as fixture.task:
         yield fixture

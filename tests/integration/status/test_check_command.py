@@ -81,6 +81,31 @@ async def test_junit_has_a_case_for_each_subject(server: DevCluster, tmp_path: P
     assert "kaito-system/kaito-workspace is scaled to zero" in (failure.text or "")
 
 
+async def test_status_has_the_same_cases_and_codes(server: DevCluster, tmp_path: Path):
+    scale_to_zero(server)
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    asked = ("status", f"--kubeconfig={config}", "--from=cluster", "-o", "junit")
+    ended = await ask(*asked, "--exit-code")
+    checked = await check(server, tmp_path, "-o", "junit")
+    assert (ended.code, ended.out) == (checked.code, checked.out) == (4, checked.out)
+    assert (await ask(*asked)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("flag", "why"),
+    [
+        ("--watch", "--watch: does not go with --output=junit"),
+        ("--history", "--history: does not go with --output=junit"),
+        ("-A", "--all-namespaces: does not go with --output=junit"),
+        ("--from=hub", "--output=junit: does not apply to --from=hub"),
+    ],
+)
+async def test_what_has_no_cases_is_refused(flag: str, why: str):
+    ended = await ask("status", "-o", "junit", flag)
+    assert (ended.code, ended.out) == (2, "")
+    assert why in ended.err
+
+
 async def test_several_contexts_are_side_by_side(server: DevCluster, tmp_path: Path):
     async with DevCluster() as other:
         other.load_example_stack()

@@ -151,13 +151,13 @@ async def test_a_write_that_failed_is_counted_and_tried_again_after_a_pause(
         await fixture.until(lambda: fixture.state("other") == "Current")
         await fixture.until(lambda: fixture.results[result] == 1)
         await fixture.advance(0)
-        assert (fixture.results[result], fixture.publisher.failing) == (1, 1)
+        assert (fixture.results[result], fixture.failing) == (1, 1)
         await fixture.advance(2)
         await fixture.until(lambda: fixture.results[result] == 2)
         server.faults.clear(fault)
         await fixture.advance(5)
         await fixture.until(lambda: fixture.state() == "Current")
-        await fixture.until(lambda: fixture.publisher.failing == 0)
+        await fixture.until(lambda: fixture.failing == 0)
 
 
 async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_it(
@@ -172,7 +172,7 @@ async def test_what_somebody_changed_meanwhile_is_written_once_the_watch_shows_i
         await fixture.until(lambda: fixture.results["conflict"] == 1)
         fixture.deliver()
         await fixture.until_written("Current", 1)
-        assert (fixture.results["conflict"], fixture.publisher.failing) == (1, 0)
+        assert (fixture.results["conflict"], fixture.failing) == (1, 0)
 
 
 async def test_each_cause_is_logged_once_until_a_write_succeeds(
@@ -195,9 +195,9 @@ async def test_an_object_that_was_deleted_is_forgotten(server: DevCluster, api: 
         server.cluster.delete(STATUSES, "team-m", "package")
         await fixture.settle()
         await fixture.until(lambda: fixture.results["gone"] == 1)
-        assert fixture.publisher.failing == 1
+        assert fixture.failing == 1
         fixture.deliver()
-        await fixture.until(lambda: fixture.publisher.failing == 0)
+        await fixture.until(lambda: fixture.failing == 0)
 
 
 async def test_a_write_that_hangs_delays_no_other(server: DevCluster, api: RestClient):
@@ -218,7 +218,7 @@ async def test_a_write_ends_with_the_lease(server: DevCluster, api: RestClient):
         fixture.create("package")
         await fixture.settle()
         await fixture.until(lambda: fixture.results["failed"] == 1)
-        assert fixture.publisher.failing == 1
+        assert fixture.failing == 1
 
 
 async def test_nothing_is_written_while_the_crd_is_not_there(server: DevCluster, api: RestClient):
@@ -236,7 +236,7 @@ async def test_a_fault_of_the_program_is_logged_once_and_ends_no_task(
         fixture.rollups.broken = True
         await fixture.until(lambda: fixture.results["failed"] == 1)
         assert len(lines(caplog, "status objects cannot be written")) == 1
-        assert fixture.publisher.failing == 2, "as none of them is written"
+        assert fixture.failing == 2, "as none of them is written"
         fixture.leadership.release()
-        assert fixture.publisher.failing == 0
+        assert fixture.failing == 0
         caplog.clear()

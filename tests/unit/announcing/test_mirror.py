@@ -1,13 +1,10 @@
 """Beside which InferenceSets an Event is written as well, and for how long that is true."""
 
-from msgspec.structs import replace
-
 from reporter.announcing.announcement_state import WriteOutcome
-from reporter.announcing.mirror_plan import is_mirror_true, mirror_subjects, mirrored
+from reporter.announcing.mirror import is_mirror_true, mirror_subjects
 from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType, Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.model.verdicts import InvolvedObject
 from tests.support.builders import (
     HOUR,
     NOON,
@@ -120,9 +117,3 @@ def test_a_ready_is_true_until_there_is_trouble_again():
     assert is_mirror_true(record, SETS[0], replay.context)
     replay.set_verdicts(an_active_verdict(PODS[0]))
     assert not is_mirror_true(record, SETS[0], replay.context)
-
-
-def test_a_mirror_is_the_same_event_about_another_object():
-    record = a_replay().set_verdicts(an_active_verdict(PODS[0])).writes[0]
-    involved = InvolvedObject("kaito.sh/v1beta1", "InferenceSet", "model-00", "uid", "team-a")
-    assert mirrored(record, involved) == replace(record, involved_object=involved)

@@ -1,4 +1,4 @@
-from reporter.announcing.possible_keys import PossibleKeys
+from reporter.announcing.restore import PossibleKeys
 from reporter.kube.event_record import StrippedEvent
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject

@@ -7,7 +7,7 @@ import pytest
 
 from reporter.catalogue.problems import CatalogueError
 from reporter.cel import library
-from reporter.cel.prepare import MAX_REASONS
+from reporter.cel.probe import MAX_REASONS
 from reporter.controller.permissions import (
     crds_to_track,
     kinds_to_watch,

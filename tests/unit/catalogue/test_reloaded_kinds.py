@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from reporter.catalogue.entries import Catalogue
-from reporter.cel.parameters import KeptResults
+from reporter.cel.compile import KeptResults
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.permissions import kinds_to_watch
 from reporter.evaluation.registry import SPECS

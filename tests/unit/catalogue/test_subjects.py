@@ -7,8 +7,8 @@ import pytest
 from reporter.catalogue.declared_subjects import (
     known_kinds,
     read_definitions,
-    subject_sources,
 )
+from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.subject_definitions import NamespaceScope, SubjectDefinitions
@@ -33,7 +33,7 @@ def read(tmp_path: Path, *entries: str) -> tuple[SubjectDefinitions, list[str]]:
     file.write_text("subjects:\n" + "".join(f"  - {each}\n" for each in entries))
     problems: list[Problem] = []
     root = compose(file, problems)
-    rules = read_definitions(subject_sources(root, "mine"), known_kinds({}), problems)
+    rules = read_definitions(entry_sources(root, "subjects", "mine"), known_kinds({}), problems)
     return rules, [str(each).replace(f"{tmp_path}/", "") for each in problems]
 
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from reporter.cel.limits import MAX_CONTENT_BYTES
-from reporter.cel.results import (
+from reporter.cel.evaluation import (
     FRESH_WEIGHT,
     MAX_EVALUATIONS,
     describe_excess,
 )
+from reporter.cel.limits import MAX_CONTENT_BYTES
 from reporter.kinds.objects import ApiObject
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.watch_events import Upsert, decode_items, decode_watch_event

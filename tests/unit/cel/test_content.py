@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from reporter.cel.content import FieldTree, field_tree, object_type
+from reporter.cel.declared_kinds import FieldTree, field_tree, object_type
 
 
 def kept(content, *paths):

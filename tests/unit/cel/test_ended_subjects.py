@@ -10,7 +10,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.rollup.terminating import find_terminating
+from reporter.rollup.touched import find_terminating
 from reporter.settings import FLAG_NAMES
 from reporter.snapshot.subjects import find_subjects
 from tests.support.own_reasons import OwnStore

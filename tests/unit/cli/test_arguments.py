@@ -2,15 +2,15 @@
 
 import pytest
 
-from reporter.cli.arguments import STATUS_FLAGS, WAIT_FLAGS, parse_arguments
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.wait import parse_wait
+from reporter.cli.status import STATUS
+from reporter.cli.wait import WAIT, parse_wait
 from reporter.settings import SettingsError
 from reporter.status.source import EVERYTHING, Target
 
 
 def parsed(*argv):
-    return parse_arguments(argv, STATUS_FLAGS)
+    return STATUS.parse(argv)
 
 
 def refusal(*argv) -> str:
@@ -34,20 +34,20 @@ def refusal(*argv) -> str:
 )
 def test_a_flag_may_be_written_in_every_way_that_kubectl_takes(argv):
     found = parsed("team-a", *argv)
-    assert (found.values["output"], found.names) == ("json", ("team-a",))
+    assert (found.values["output"], found.names) == ("json", ["team-a"])
 
 
 @pytest.mark.parametrize("argv", [["-A"], ["--all-namespaces"], ["--all-namespaces=true"]])
 def test_a_boolean_takes_no_argument(argv):
     found = parsed(*argv, "team-a")
     assert found.is_set("all-namespaces")
-    assert found.names == ("team-a",)
+    assert found.names == ["team-a"]
 
 
 def test_flags_of_run_are_kept_for_the_evaluation():
     found = parsed("--kaito-namespace", "kube-system", "-keda-namespace=", "team-a")
     assert found.run_flags == ("--kaito-namespace=kube-system", "--keda-namespace=")
-    assert found.names == ("team-a",)
+    assert found.names == ["team-a"]
 
 
 def test_a_flag_of_run_is_not_taken_for_a_short_one():
@@ -57,7 +57,7 @@ def test_a_flag_of_run_is_not_taken_for_a_short_one():
 
 
 def test_after_two_dashes_everything_is_a_name():
-    assert parsed("--", "-A").names == ("-A",)
+    assert parsed("--", "-A").names == ["-A"]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,10 @@ def test_after_two_dashes_everything_is_a_name():
         (["--outptu=json"], "--outptu: there is no such flag; did you mean --output?"),
         (["--kaito-namespac=x"], "did you mean --kaito-namespace?"),
         (["--leader-elect=false"], "--leader-elect: is a flag of run only"),
+        (["--hub-interval-seconds=5"], "--hub-interval-seconds: is a flag of hub only"),
+        (["---output=json"], "unexpected argument '---output=json'; flags begin with --"),
+        (["-Aw"], "-Aw: there is no such flag"),
+        (["-A=maybe"], "--all-namespaces=maybe: must be true or false"),
         (["-o"], "--output: needs a value"),
         (["--watch=maybe"], "--watch=maybe: must be true or false"),
     ],
@@ -123,5 +127,5 @@ def test_what_is_no_name_never_becomes_a_path(names, namespace, expected):
 )
 def test_what_cannot_be_waited_for_is_refused(argv, expected):
     with pytest.raises(SettingsError) as refused:
-        parse_wait(parse_arguments(argv, WAIT_FLAGS))
+        parse_wait(WAIT.parse(argv))
     assert expected in str(refused.value)

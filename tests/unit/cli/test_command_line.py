@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from reporter.cli.command_specs import COMMAND_SPECS
+from reporter.cli.command import COMMANDS, find_command
 from reporter.settings import FLAGS
 from tests.support.command_line import run_command_line
 
 
-HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in COMMAND_SPECS)]
+HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in COMMANDS)]
 
 
 @pytest.mark.parametrize("argv", HELPS, ids=" ".join)
@@ -25,19 +25,19 @@ def test_help_lists_every_flag_with_its_default():
         assert f"  --{flag.name}={flag.default}" in lines
 
 
-@pytest.mark.parametrize("name", sorted(COMMAND_SPECS))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_help_of_a_command_has_its_usage_its_examples_and_its_flags_alone(name):
-    spec = COMMAND_SPECS[name]
+    command = find_command(name)
     shown = run_command_line(name, "--help").stdout
     assert shown == run_command_line("help", name).stdout
-    assert spec.usage.partition(" | ")[0] in shown
+    assert command.usage.partition(" | ")[0] in shown
     joined = " ".join(shown.replace("\\\n", "").split())
-    assert all(words in joined and what in shown for words, what in spec.examples)
+    assert all(words in joined and what in shown for words, what in command.examples)
     lines = {line.strip().partition("=")[0] for line in shown.splitlines()}
-    assert all(f"--{flag.name}" in shown for flag in spec.flags)
+    assert all(f"--{flag.name}" in shown for flag in command.flags)
     if name in {"run", "hub", "check-config"}:
         listed = {flag.name for flag in FLAGS if f"--{flag.name}" in lines}
-        assert listed == set(spec.settings)
+        assert listed == set(command.settings)
 
 
 @pytest.mark.parametrize(

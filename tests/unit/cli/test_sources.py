@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reporter.cli.arguments import parse_moment
+from reporter.cli.command import AT
 from reporter.cli.sources import describe_files, evaluation_flags
 from reporter.settings import SettingsError, load_settings
 from reporter.status.pods_source import ReporterPod
@@ -59,10 +59,10 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
     "text", ["2026-01-31T12:00:00Z", "2026-01-31T12:00:00+00:00", "2026-01-31T13:00:00+01:00"]
 )
 def test_a_time_has_a_zone(text):
-    assert parse_moment(text) == datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+    assert AT.read(text) == datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["noon", "2026-01-31", "2026-01-31T12:00:00", "-1"])
 def test_a_time_without_a_zone_is_refused(text):
     with pytest.raises(SettingsError, match="must be a time such as 2026-01-31T12:00:00Z"):
-        parse_moment(text)
+        AT.read(text)

@@ -7,7 +7,7 @@ from textwrap import indent
 import yaml
 
 from reporter.cli.asking import BY_OUTCOME, BY_STATE, to_json, to_yaml
-from reporter.cli.dump import dump_command
+from reporter.cli.status import dump_command
 from reporter.cli.status_output import describe_gaps
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.enums import Layer

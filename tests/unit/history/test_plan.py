@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from reporter.history.held import PlanMemory
 from reporter.history.plan import PlanInput, make_plan
 from reporter.history.wanted import WantedObjects
-from reporter.history.writes import PlanMemory
 from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject

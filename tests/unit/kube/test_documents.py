@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.dump_documents import DumpDocument, UnreadableFile, read_documents
+from reporter.kube.dump import DumpDocument, UnreadableFile, read_documents
 from reporter.settings.errors import ConfigurationError
 
 

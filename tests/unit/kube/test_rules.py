@@ -4,10 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from reporter.kube.lease_record import LeaseRecord
 from reporter.kube.lease_rules import (
     LeaseAbsence,
     LeaseAction,
+    LeaseRecord,
     LeaseTiming,
     ObservedRecord,
     is_lease_absent,

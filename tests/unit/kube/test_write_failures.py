@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.kinds.health_events import StoreWriteResult
-from reporter.kube.write_failures import WriteFailure
+from reporter.kube.errors import WriteFailure
 from reporter.model.object_status import WriteObjectResult
 
 

@@ -6,10 +6,10 @@ from prometheus_client.openmetrics.parser import (
 )
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.evaluation.evaluation import Evaluation
 from reporter.hub.metrics import HubMetrics
 from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.rollups import model_outage, show_rollup
 
 
@@ -26,7 +26,7 @@ PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 def a_page() -> Metrics:
     metrics, outage = Metrics(DEFAULT_CATALOGUE, list), model_outage()
     show_rollup(metrics, outage.rollup)
-    metrics.on_pass(Evaluation(), outage.evaluation, outage.now - outage.now)
+    metrics.follow(finished_pass(outage.evaluation))
     metrics.count_api_request("list", 200)
     return metrics
 

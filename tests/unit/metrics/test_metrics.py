@@ -22,6 +22,7 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 from tests.support.rollups import model_outage, show_rollup
 from tests.support.silences import a_silence, silenced
@@ -41,7 +42,7 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 def after(play: Replay, metrics: Metrics) -> MetricsPage:
-    metrics.on_pass(Evaluation(), play.evaluation, MILLISECOND)
+    metrics.follow(finished_pass(play.evaluation, took=MILLISECOND))
     return MetricsPage(metrics)
 
 
@@ -143,7 +144,7 @@ def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference
 def test_passes_are_timed_and_the_last_has_its_timestamp():
     metrics = Metrics(SOME, list)
     for number in (1, 3, 700):
-        metrics.on_pass(Evaluation(), Evaluation(), number * MILLISECOND)
+        metrics.follow(finished_pass(Evaluation(), took=number * MILLISECOND))
     page = MetricsPage(metrics)
     assert page.value("pass_duration_seconds_count") == 3
     assert page.value("pass_duration_seconds_sum") == pytest.approx(0.704)

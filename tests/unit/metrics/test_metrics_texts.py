@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics.page import Metrics
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.rollups import show_rollup, stack_after
 from tests.unit.metrics.metrics_page import PREFIX, MetricsPage
 
@@ -38,7 +38,7 @@ def test_texts_of_components_and_reasons_of_silences_are_not_on_the_page():
     assert [each.why for each in replay.evaluation.silences.all] == [WHY]
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     show_rollup(metrics, replay.rollup)
-    metrics.on_pass(Evaluation(), replay.evaluation, timedelta(0))
+    metrics.follow(finished_pass(replay.evaluation))
     page = MetricsPage(metrics)
     assert page.high("silenced") == {("inferencesetModelPodsNotReady", "team-m")}
     assert [each for each in (TEXT, WHY, "7rk2p", "ErrImagePull") if each in page.text] == []

@@ -1,14 +1,14 @@
 """The series of the status on the metrics page."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics.page import Metrics
 from reporter.settings import RollUpScope
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
 from tests.support.rollups import model_outage, show_rollup, stack_after
 from tests.unit.metrics.metrics_page import MetricsPage
 
@@ -129,7 +129,7 @@ def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
     for watch in ({}, {"inferencesets": "lost"}):
         metrics = Metrics(DEFAULT_CATALOGUE, list)
         replay = stack_after({"InferenceSet team-m/qwen": None}, watch=watch, until="5m")
-        metrics.on_pass(Evaluation(), replay.evaluation, timedelta())
+        metrics.follow(finished_pass(replay.evaluation))
         page = MetricsPage(metrics)
         numbers[bool(watch)] = {
             sample.labels["state"]: sample.value

@@ -1,12 +1,11 @@
 """One log line for each change of state, none for a pass."""
 
 import logging
-from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.finished_pass import StateTracker
 from reporter.metrics.state_log import SUMMARIZE_CHANGE_ABOVE, StateLog
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -18,6 +17,7 @@ from tests.support.builders import (
     an_active_verdict,
     an_entry,
 )
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 
 
@@ -29,7 +29,6 @@ CATALOGUE = a_catalogue(
     an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
     rows=(a_suppression("clusterKaito", "inferencesetPods"),),
 )
-TOOK = timedelta(milliseconds=1)
 
 
 class LogCapture:
@@ -38,16 +37,16 @@ class LogCapture:
     def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
         self.replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, SET}))
         self.leading = True
-        self.log = StateLog(lambda: self.leading)
-        self._caplog, self._before = caplog, Evaluation()
+        self.log, self._tracker = StateLog(), StateTracker()
+        self._caplog = caplog
         caplog.set_level(logging.DEBUG)
 
     @property
     def lines(self) -> list[str]:
         """Return the lines logged for what happened since the last call."""
         self._caplog.clear()
-        self.log.on_pass(self._before, self.replay.evaluation, TOOK)
-        self._before = self.replay.evaluation
+        evaluation, tracker = self.replay.evaluation, self._tracker
+        self.log.follow(finished_pass(evaluation, tracker, leading=self.leading))
         return [record.getMessage() for record in self._caplog.records]
 
     @property
@@ -181,13 +180,13 @@ def test_a_note_for_the_operator_is_logged_once(log_capture):
 def test_the_same_change_of_many_subjects_is_one_line(caplog):
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(9)]
     replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
-    log = StateLog(lambda: True)
+    log, tracker = StateLog(), StateTracker()
     replay.set_unknown(*(a_key("inferencesetPods", each) for each in sets)).advance(6)
-    log.on_pass(Evaluation(), replay.evaluation, TOOK)
+    log.follow(finished_pass(replay.evaluation, tracker))
     replay.set_clear(*(a_key("inferencesetPods", each) for each in sets)).set_verdicts(
         an_active_verdict(a_key("inferencesetPods", sets[3]))
     )
-    log.on_pass(Evaluation(), replay.evaluation, TOOK)
+    log.follow(finished_pass(replay.evaluation, tracker))
     one, other = [r.getMessage() for r in caplog.records if r.levelno > logging.INFO]
     where = "modeldeployment/team-a"
     assert one == f"{where}/qwen-0 inferencesetPods and 8 more: unknown, was clear: forbidden"
@@ -203,9 +202,9 @@ def test_the_same_change_of_very_many_subjects_is_one_line_whatever_the_causes(
 ):
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"qwen-{n}") for n in range(number)]
     replay = Replay(CATALOGUE, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
-    log = StateLog(lambda: True)
+    log, tracker = StateLog(), StateTracker()
     keys = [a_key("inferencesetPods", each) for each in sets]
     replay.set_verdicts(*(an_active_verdict(key, a_trouble(key.subject.name)) for key in keys))
-    log.on_pass(Evaluation(), replay.evaluation, TOOK)
+    log.follow(finished_pass(replay.evaluation, tracker))
     assert len(caplog.records) == lines
     assert ("and 50 more: announced" in caplog.records[0].getMessage()) is (lines == 1)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics.collector import StateCollector
 from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
@@ -23,6 +22,7 @@ from tests.support.builders import (
     an_active_verdict,
     an_entry,
 )
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 
 
@@ -55,7 +55,7 @@ class Page:
             self.metrics._states = StateCollector(SOME, limit=limit)
 
     def scrape(self, play: Replay) -> "Page":
-        self.metrics.on_pass(Evaluation(), play.evaluation, MILLISECOND)
+        self.metrics.follow(finished_pass(play.evaluation, took=MILLISECOND))
         self.text = self.metrics.render().decode()
         return self
 

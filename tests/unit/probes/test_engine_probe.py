@@ -9,9 +9,7 @@ from reporter.evaluation.registry import PROBES
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import Reason
 from reporter.model.verdicts import Clear, Unknown
-from reporter.probes.engine_check import WELL, EngineParameters
-from reporter.probes.engine_probe import EngineProbe
-from reporter.resources.engine_rules import STALLED, StallRules, evaluate_stall
+from reporter.probes.engine_probe import WELL, EngineParameters, EngineProbe, request_gauges
 from reporter.resources.inference_sets import find_model_pods
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
@@ -23,16 +21,12 @@ STALLED_REASON = Reason("inferencesetEngineStalled")
 IDLE = a_page(running=0, waiting=0, steps=9)
 
 
-def rules(columns, _, max_gap):
-    return StallRules(columns, window=60, min_pages=1, late=max_gap)
-
-
 DECLARED = EngineProbe(
     name="some-engines",
     parameters_type=EngineParameters,
-    codes=(STALLED,),
-    rules=rules,
-    evaluate_engine=evaluate_stall,
+    codes=("Some",),
+    reads=request_gauges,
+    rule=lambda *_: None,
     describe=lambda code, _: code,
 )
 
@@ -43,23 +37,23 @@ def test_a_check_is_made_once_for_all_subjects():
 
 
 @pytest.mark.parametrize("flag", ["scrape-interval-seconds", "weight-download-metric-port"])
-def test_another_value_of_a_flag_makes_another_check(flag):
-    check = DECLARED.check_of(EngineParameters(), DEFAULT_FLAGS)
-    other = DECLARED.check_of(EngineParameters(), {**DEFAULT_FLAGS, flag: "77"})
-    assert (other.rules, other.history_name) != (check.rules, check.history_name)
+def test_another_value_of_a_flag_makes_another_scrape(flag):
+    scrape = DECLARED.build_scrape(EngineParameters(), DEFAULT_FLAGS)
+    other = DECLARED.build_scrape(EngineParameters(), {**DEFAULT_FLAGS, flag: "77"})
+    assert (other.keep, other.port, other.history) != (scrape.keep, scrape.port, scrape.history)
 
 
 def test_another_probe_with_the_same_parameters_has_a_check_of_its_own():
     other = EngineProbe(
         name="other-engines",
         parameters_type=EngineParameters,
-        codes=(STALLED,),
-        rules=rules,
-        evaluate_engine=lambda *_: None,
+        codes=("Other",),
+        reads=request_gauges,
+        rule=lambda *_: None,
         describe=lambda code, _: code,
     )
     check = other.check_of(EngineParameters(), DEFAULT_FLAGS)
-    assert check.evaluate is other.evaluate_engine
+    assert check.rule is other.rule
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from reporter.kinds.batch import JOBS
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear, Unknown
-from reporter.probes.job_limits import (
+from reporter.probes.jobs import (
     MAX_NAMES,
     MAX_NAMES_OF_NAMESPACE,
     names_by_namespace,

@@ -6,7 +6,7 @@ import pytest
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.model.verdicts import Trouble
-from reporter.probes.job_results import evaluate_check
+from reporter.probes.jobs import evaluate_check
 from reporter.resources.check_result import Inconclusive
 from tests.support.builders import HOUR, MINUTE, NOON, a_condition
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

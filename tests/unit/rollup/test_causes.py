@@ -42,20 +42,21 @@ class Watched:
         self.rules, self.rollup = RollUpRules(catalogue, {}), RollUp()
         self.fold()
 
-    def given(self, *looked_at: Subject) -> RollUpInput:
+    def given(self, *evaluated: Subject) -> RollUpInput:
         """Return the last pass, as one over these subjects; over all without any."""
         replay = self.replay
         return RollUpInput(
-            replay.evaluation,
-            replay.store.snapshot(),
-            looked_at=frozenset(looked_at) or replay.subjects,
-            dirty=frozenset(looked_at),
+            evaluation=replay.evaluation,
+            snapshot=replay.store.snapshot(),
+            changed=replay.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=frozenset(evaluated) or replay.subjects,
+            dirty=frozenset(evaluated),
             now=replay.now,
             episodes={},
         )
 
-    def fold(self, *looked_at: Subject) -> StatusView:
-        self.rollup = fold(self.rollup, self.given(*looked_at), self.rules)
+    def fold(self, *evaluated: Subject) -> StatusView:
+        self.rollup = fold(self.rollup, self.given(*evaluated), self.rules)
         return StatusView(self.rollup, self.rules, now=self.replay.now)
 
     def standing(self, before: Standing | None, found: SubjectFindings, facts: Facts) -> Standing:

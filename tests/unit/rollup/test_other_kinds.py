@@ -70,7 +70,13 @@ class Watched:
         snapshot, dirty = self.store.snapshot(), self.store.take_dirty() | ALL_LAYERS
         self.evaluation = self.evaluator.evaluate(self.evaluation, snapshot, dirty, now=self.now)
         given = RollUpInput(
-            self.evaluation, snapshot, self.evaluation.subjects, dirty, self.now, {}
+            evaluation=self.evaluation,
+            snapshot=snapshot,
+            changed=self.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=self.evaluation.subjects,
+            dirty=dirty,
+            now=self.now,
+            episodes={},
         )
         self.rollup = fold(self.rollup, given, RollUpRules(self.catalogue, {}))
         return self

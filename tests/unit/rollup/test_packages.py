@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
 from reporter.model.status_document import Package
 from reporter.rollup.fold import fold
-from reporter.rollup.packages import packages_of
 from reporter.rollup.records import RollUp
-from reporter.status.packages import PackageIndex
+from reporter.status.packages import PackageIndex, packages_of
 from tests.support.rollups import FULLY_REPORTED
 from tests.support.status_objects import a_status_object, stack_without_pages
 from tests.unit.store.test_written_objects import a_store
@@ -71,7 +70,7 @@ def test_labels_of_the_namespace_count_before_its_chart(labels, package):
 def test_the_package_of_an_object_counts_first_and_changes_without_another_look():
     replay = stack_without_pages(given=FULLY_REPORTED)
     before = replay.rollup
-    quiet = replace(replay.rollup_input(), looked_at=frozenset(), dirty=frozenset())
+    quiet = replace(replay.rollup_input(), evaluated=frozenset(), dirty=frozenset())
     after = fold(before, replace(quiet, packages={"team-m": SHOP}), replay.rollup_rules)
     assert before.namespaces["team-m"].package == CHART
     assert after.namespaces["team-m"].package == SHOP

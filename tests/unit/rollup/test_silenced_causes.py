@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer
 from reporter.model.silences import Silence, SilenceState
 from reporter.model.states import Actionability, SinceFrom, State
-from reporter.rollup.records import Blocker, Standing
+from reporter.rollup.records import Blocker, SetRecord, Standing
 from reporter.rollup.rules import RollUpRules
-from reporter.rollup.totals import GroupsDraft, first_blocker, rank_causes
+from reporter.rollup.totals import first_blocker, group_blockers, rank_causes
 from tests.support.builders import HOUR, NOON, a_key
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.rollups import line_of, stack_after, status_document, view_of
@@ -32,11 +32,12 @@ SILENCED = replace(PODS, silence=SILENCE)
 
 
 def blocked_by(**blockers: Blocker):
-    draft = GroupsDraft({}, RULES)
-    for name, blocker in blockers.items():
-        standing = Standing(state=State.FAILED, since=NOON, blocker=blocker)
-        draft.replace(name, None, standing)
-    return draft.finish()
+    current = Standing(state=State.CURRENT, since=NOON)
+    failed = replace(current, state=State.FAILED)
+    sets = {
+        name: SetRecord(standing=replace(failed, blocker=each)) for name, each in blockers.items()
+    }
+    return group_blockers(current, sets, RULES)
 
 
 @pytest.mark.parametrize(("silenced", "other"), [("qwen", "zeta"), ("zeta", "qwen")])

@@ -80,9 +80,10 @@ class Watched:
     def blocker(self):
         replay = self.replay
         given = RollUpInput(
-            replay.evaluation,
-            replay.store.snapshot(),
-            looked_at=replay.evaluation.subjects,
+            evaluation=replay.evaluation,
+            snapshot=replay.store.snapshot(),
+            changed=replay.evaluation.changed_since(self.rollup.evaluation),
+            evaluated=replay.evaluation.subjects,
             dirty=frozenset(),
             now=replay.now,
             episodes={},
@@ -145,16 +146,17 @@ def test_time_alone_is_enough_to_escalate():
     watched = Watched()
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED))
     assert not watched.blocker().stalled
-    due = watched.rollup.next_deadline
+    due = watched.rollup.cluster.standing.blocker.deadline
     given = RollUpInput(
-        watched.replay.evaluation,
-        watched.replay.store.snapshot(),
-        looked_at=frozenset(),
+        evaluation=watched.replay.evaluation,
+        snapshot=watched.replay.store.snapshot(),
+        changed=frozenset(),
+        evaluated=frozenset(),
         dirty=frozenset(),
         now=due,
         episodes={},
     )
     after = fold(watched.rollup, given, watched.rules)
     assert after.cluster.standing.blocker.stalled
-    assert after.next_deadline is None
+    assert after.cluster.standing.blocker.deadline is None
     assert after.revision == watched.rollup.revision + 1

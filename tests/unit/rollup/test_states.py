@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from reporter.model.observations import WatchLost
 from reporter.model.states import State
 from reporter.model.status_document import Counts
-from reporter.rollup.fold import SETS_PER_BATCH, fold, fold_steps
+from reporter.rollup.fold import fold, fold_steps
+from reporter.rollup.namespaces import SETS_PER_BATCH
 from reporter.rollup.records import RollUp
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, line_of, stack_after, view_of
 
@@ -197,9 +198,10 @@ def test_a_new_subject_that_the_pass_has_not_reached_is_unknown():
     unreached = fold(
         stack_after().rollup,
         type(given)(
-            given.evaluation,
-            given.snapshot,
-            looked_at=frozenset(),
+            evaluation=given.evaluation,
+            snapshot=given.snapshot,
+            changed=frozenset(),
+            evaluated=frozenset(),
             dirty=given.evaluation.subjects,
             now=given.now,
             episodes={},

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.snapshot.cow_map import CowMap
+from reporter.snapshot.cow_map import BoundedMap, CowMap
 
 
 CHANGES = st.lists(st.tuples(st.integers(0, 600), st.none() | st.integers()), max_size=60)
@@ -57,3 +57,27 @@ def test_a_value_of_a_view_is_computed_once_and_anew_after_a_write():
     assert (before.derive(count), sharded.freeze().derive(count)) == (1, 2)
     assert len(calls) == 2
     assert sharded.freeze().derive(len) == 2, "another function is another value"
+
+
+def test_a_missing_key_is_taken_out_without_a_new_view():
+    sharded: CowMap = CowMap()
+    sharded["x"] = 1
+    view = sharded.freeze()
+    sharded.pop("y")
+    assert sharded.freeze() is view
+
+
+@given(changes=CHANGES)
+def test_a_bounded_map_forgets_the_keys_that_came_first(changes):
+    plain: dict = {}
+    bounded: CowMap = BoundedMap(5)
+    for key, value in changes:
+        if value is None:
+            assert bounded.pop(key) == plain.pop(key, None)
+        else:
+            bounded[key] = plain[key] = value
+            if len(plain) > 5:
+                del plain[next(iter(plain))]
+        frozen = bounded.freeze()
+        assert {each: frozen.get(each) for each in bounded.keys()} == plain  # noqa: SIM118
+        assert len(bounded) == len(frozen) == len(plain)

@@ -14,7 +14,7 @@ from reporter.kinds.objects import Metadata
 from reporter.model.enums import Layer
 from reporter.model.observations import NotSynced, Watching
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.rollup.terminating import find_terminating
+from reporter.rollup.touched import find_terminating
 from reporter.snapshot.subjects import (
     Subjects,
     expand_placeholders,

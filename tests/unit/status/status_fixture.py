@@ -1,8 +1,8 @@
 """A replay with the status page about it."""
 
 import json
-from datetime import timedelta
 
+from reporter.evaluation.finished_pass import StateTracker
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.status.whole_status import StateHistory, render_status
@@ -13,6 +13,7 @@ from tests.support.builders import (
     a_suppression,
     an_entry,
 )
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 
 
@@ -34,11 +35,16 @@ class StatusPage:
     def __init__(self, subjects=frozenset({CLUSTER_SUBJECT, SET})) -> None:
         self.replay = Replay(CATALOGUE, subjects=subjects)
         self.leading = True
-        self.history = StateHistory(lambda: self.replay.now, lambda: self.leading)
+        self.history = StateHistory(lambda: self.replay.now)
+        self._tracker = StateTracker()
         self.store = a_store(crds=("gateways.gateway.networking.k8s.io",))
 
+    def finish_pass(self):
+        evaluation, leading = self.replay.evaluation, self.leading
+        self.history.follow(finished_pass(evaluation, self._tracker, leading=leading))
+
     def page(self):
-        self.history.on_pass(self.replay.evaluation, self.replay.evaluation, timedelta(0))
+        self.finish_pass()
         chunks = render_status(
             self.replay.context,
             self.store.snapshot(),

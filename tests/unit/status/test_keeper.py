@@ -6,8 +6,8 @@ import pytest
 
 from reporter.announcing.announcements import Announcements
 from reporter.controller.keeper import RollUpKeeper
-from reporter.controller.passes import FinishedPass
 from reporter.evaluation.evaluation import EvaluationSettings
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.states import State
 from reporter.process.clock import Clock
 from reporter.rollup.rules import RollUpRules
@@ -30,12 +30,12 @@ class Kept:
     def follow(self) -> None:
         replay = self.replay
         finished = FinishedPass(
-            replay.evaluation,
-            replay.evaluation,
-            replay.store.snapshot(),
-            replay.subjects,
-            frozenset(),
-            replay.now,
+            evaluation=replay.evaluation,
+            snapshot=replay.store.snapshot(),
+            changed=replay.evaluation.changed_since(self.keeper.rollup.evaluation),
+            evaluated=replay.subjects,
+            dirty=frozenset(),
+            now=replay.now,
         )
         for _ in self.keeper.follow(finished):
             pass

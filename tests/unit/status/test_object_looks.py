@@ -16,7 +16,7 @@ from reporter.model.subjects import Subject
 from reporter.rollup.answers import AnswerRules
 from reporter.rollup.document import StatusView
 from reporter.rollup.wanted import GENERATION_SETTLE, Json
-from reporter.status.object_looks import ObjectLooks
+from reporter.status.object_looks import RollUpLooks
 from reporter.store.written_objects import WrittenObjectStore
 from tests.support.builders import NOON
 from tests.support.status_objects import a_status_object, stack_without_pages
@@ -34,8 +34,11 @@ class Looking:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
-        self.looks = ObjectLooks(self.objects, rules)
+        self.looks = RollUpLooks(self.objects, self, rules)
         self.look(after=-GENERATION_SETTLE)
+
+    def view(self) -> StatusView:
+        return StatusView(self.replay.rollup, self.replay.rollup_rules, now=NOON)
 
     def look(self, after=GENERATION_SETTLE * 0, rollup=None):
         rollup = rollup or self.replay.rollup
@@ -46,8 +49,7 @@ class Looking:
         """Return for each object that is due now whether only its time is to be renewed."""
         self.found = found
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
-        view = StatusView(self.replay.rollup, self.replay.rollup_rules, now=NOON)
-        pending, _ = await self.looks.find_pending(view, now=NOON)
+        pending, _ = await self.looks.find_pending(now=NOON)
         return [each.is_renewal for each in pending if each.due_at <= NOON]
 
 

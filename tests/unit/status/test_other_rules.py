@@ -9,8 +9,8 @@ from reporter.announcing.announcements import Announcements
 from reporter.announcing.catalogue_change import keep_episodes
 from reporter.catalogue.entries import Catalogue, HoldDurations
 from reporter.controller.keeper import RollUpKeeper
-from reporter.controller.passes import FinishedPass
 from reporter.evaluation.catalogue_change import change_catalogue
+from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.enums import Owner, Reason
 from reporter.process.clock import Clock
 from reporter.rollup.rules import RollUpRules
@@ -47,11 +47,15 @@ class Reloaded:
 
     def follow(self, keeper: RollUpKeeper) -> None:
         replay = self.replay
-        before = replay.evaluation
         ReplayedProcess.run_pass(replay)
-        after = replay.evaluation
-        dirty = replay.store.take_dirty()
-        finished = FinishedPass(before, after, replay.snapshot, after.subjects, dirty, replay.now)
+        finished = FinishedPass(
+            evaluation=replay.evaluation,
+            snapshot=replay.snapshot,
+            changed=replay.evaluation.changed_since(keeper.rollup.evaluation),
+            evaluated=replay.evaluation.subjects,
+            dirty=replay.store.take_dirty(),
+            now=replay.now,
+        )
         for _ in keeper.follow(finished):
             pass
 
@@ -101,9 +105,10 @@ def test_every_subject_is_rolled_up_by_the_new_rules(reloaded, reason, change):
     reloaded.change(change(reloaded.replay.catalogue, reason))
     anew = reloaded.made_anew()
     assert status_document(reloaded.keeper.view()) == status_document(anew.view())
-    groups = {name: each.groups for name, each in reloaded.keeper.rollup.namespaces.items()}
-    assert groups == {name: each.groups for name, each in anew.rollup.namespaces.items()}
-    assert reloaded.keeper.rollup.deadlines == anew.rollup.deadlines
+    found, expected = reloaded.keeper.rollup.namespaces, anew.rollup.namespaces
+    assert {name: (each.groups, each.next_deadline) for name, each in found.items()} == {
+        name: (each.groups, each.next_deadline) for name, each in expected.items()
+    }
 
 
 def test_a_state_that_stays_has_lasted_since_it_began(reloaded):

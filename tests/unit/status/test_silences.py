@@ -1,9 +1,7 @@
 """Silences where users look: /status, the log, the metrics, and the status of a subject."""
 
 import logging
-from datetime import timedelta
 
-from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.silence_texts import SilenceLog
 from reporter.metrics.page import Metrics
 from reporter.metrics.silences import MAX_SERIES
@@ -11,6 +9,7 @@ from reporter.model.enums import Layer
 from reporter.model.silences import SilenceFile
 from reporter.model.subjects import Subject
 from tests.support.builders import HOUR, MINUTE, NOON, a_key, an_active_verdict
+from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 from tests.support.silences import a_silence, silenced
 from tests.unit.metrics.metrics_page import MetricsPage
@@ -21,12 +20,11 @@ LATER = NOON + HOUR
 SILENCE = a_silence("clusterBBR", until=LATER, by="bob", why="maintenance")
 OTHER = Subject(Layer.MODELDEPLOYMENT, "team-a", "llama")
 PODS_OF_OTHER = a_key("inferencesetPods", OTHER)
-TOOK = timedelta(milliseconds=1)
 
 
 def shown(replay: Replay) -> MetricsPage:
     metrics = Metrics(CATALOGUE, list)
-    metrics.on_pass(Evaluation(), replay.evaluation, TOOK)
+    metrics.follow(finished_pass(replay.evaluation))
     return MetricsPage(metrics)
 
 
@@ -74,7 +72,7 @@ def test_the_log_has_one_line_for_each_state_of_a_silence(caplog):
 
     def lines() -> list[tuple[str, str]]:
         caplog.clear()
-        log.on_pass(Evaluation(), replay.evaluation, TOOK)
+        log.follow(finished_pass(replay.evaluation))
         return [(record.levelname, record.getMessage()) for record in caplog.records]
 
     silenced(replay, SILENCE)

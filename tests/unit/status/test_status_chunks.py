@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import timedelta
 
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -56,9 +55,8 @@ def test_a_page_is_rendered_in_chunks_and_shows_one_moment_whatever_happens_mean
     pods = [a_key("inferencesetPods", each) for each in sets]
 
     def set_all(verdict) -> None:
-        before = status_page.replay.evaluation
         status_page.replay.set_verdicts(*map(verdict, pods))
-        status_page.history.on_pass(before, status_page.replay.evaluation, timedelta(0))
+        status_page.finish_pass()
 
     def chunks():
         since, process = status_page.history.freeze(), {"leading": True}

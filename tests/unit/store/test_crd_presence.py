@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.model.observations import CRDPresence, DiscoveryResult
-from reporter.store.crd_presence import mark_discovery_failed, update_presence
+from reporter.store.watch_states import mark_discovery_failed, update_presence
 from tests.support.builders import NOON, SECOND
 
 

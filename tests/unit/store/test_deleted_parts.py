@@ -6,7 +6,7 @@ from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.gateway_api import HTTP_ROUTES, INFERENCE_POOLS
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.resources.routes import find_deleted_parts
-from reporter.store.deleted_parts import MAX_PARTS
+from reporter.store.history import MAX_PARTS
 from tests.support.model_builders import (
     SUBJECT,
     a_model,

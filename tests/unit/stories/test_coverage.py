@@ -4,8 +4,7 @@ from pathlib import Path
 
 from reporter.evaluation.registry import SPECS
 from reporter.stories.catalogues import SHIPPED
-from reporter.stories.coverage import find_coverage
-from reporter.stories.runner import StoryResult
+from reporter.stories.runner import StoryResult, find_coverage
 from tests.support.written_stories import run
 
 

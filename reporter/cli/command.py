@@ -1,0 +1,185 @@
+"""The declaration of a command, the list of all, and the flags that several have."""
+
+import gc
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib import import_module
+
+from msgspec import Struct
+
+from reporter.settings import FLAGS, Arguments, Flag, FlagGroup, SettingsError, parse_arguments
+from reporter.settings.parsers import (
+    choice_parser,
+    parse_any_duration,
+    parse_boolean,
+    parse_optional_moment,
+)
+
+
+NONE: frozenset[str] = frozenset()
+WIDTH = 80
+"""The columns of ``--help``."""
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """
+    A command: the function that runs it, and what ``--help``, docs/commands.md and shells know of it.
+
+    *usage* and *examples* begin after the program's name; an example has a line on what it does.
+    *about* stands before the examples. *notes* stand after the flags; without them the flags of
+    Settings are listed. *flags*: its own. *settings*: names of the flags of Settings that it takes.
+    *values*: what its argument may be, if that is a closed set. *takes_names*: it takes arguments that
+    are no flags. *hint*: what to do instead of giving another flag of Settings. *on_refusal* is told of a command line that is refused, before the user is.
+    """
+
+    run: Callable[[Arguments, Mapping[str, str]], int]
+    summary: str
+    usage: str
+    further_usage: Sequence[str] = ()
+    about: str = ""
+    examples: Sequence[tuple[str, str]]
+    flags: Sequence[Flag] = ()
+    settings: Collection[str] = NONE
+    notes: str = ""
+    values: Sequence[str] = ()
+    takes_names: bool = True
+    hint: str = ""
+    on_refusal: Callable[[Sequence[str], SettingsError], None] | None = None
+
+    def parse(self, argv: Sequence[str]) -> Arguments:
+        """Raises SettingsError."""
+        if argv and not (self.flags or self.settings or self.takes_names):
+            raise SettingsError("", f"unexpected argument {argv[0]!r}; {self.usage} takes none")
+        return parse_arguments(
+            argv, self.flags, self.settings, takes_names=self.takes_names, hint=self.hint
+        )
+
+
+# --------------------------------------------------------------------
+# All commands.
+
+
+COMMANDS: Mapping[str, str] = {
+    "run": "processes",
+    "hub": "processes",
+    "status": "status",
+    "wait": "wait",
+    "explain": "explain",
+    "check": "status",
+    "silence": "silence",
+    "job-status": "job_status",
+    "check-config": "check_config",
+    "lint": "lint",
+    "test": "story_tests",
+    "docs": "docs",
+    "completion": "completion",
+    "version": "processes",
+}
+"""The module of each command, in the order of ``--help``. It is imported when it is needed."""
+
+
+def find_command(name: str) -> Command:
+    """Import the command of a name in COMMANDS: what only it needs takes a second and tens of MiB."""
+    with uncollected_imports():
+        module = import_module(f"reporter.cli.{COMMANDS[name]}")
+    command: Command = getattr(module, name.upper().replace("-", "_"))
+    return command
+
+
+def all_commands() -> Mapping[str, Command]:
+    return {name: find_command(name) for name in COMMANDS}
+
+
+@contextmanager
+def uncollected_imports() -> Iterator[None]:
+    """
+    Import without the garbage collector, and exempt what is imported from its later runs.
+
+    Modules stay, but it would walk those that are there some 300 times while the others are imported.
+    """
+    gc.disable()
+    before = len(sys.modules)
+    try:
+        yield
+    finally:
+        gc.enable()
+        if len(sys.modules) > before:
+            gc.freeze()
+
+
+# --------------------------------------------------------------------
+# The flags of Settings that commands take.
+
+
+def _flags_of(*groups: FlagGroup) -> frozenset[str]:
+    return frozenset(flag.name for flag in FLAGS if flag.group in groups)
+
+
+EVALUATION_GROUPS = (FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS)
+EVALUATION_FLAGS = _flags_of(*EVALUATION_GROUPS, FlagGroup.CLUSTER)
+"""The flags of ``run`` that shape an evaluation, or lead to the cluster."""
+
+HUB_FLAGS = _flags_of(
+    FlagGroup.HUB, FlagGroup.ELECTION, FlagGroup.SERVING, FlagGroup.CLUSTER, FlagGroup.LOGGING
+) - {"catalogue-overlay", "packs", "rollup-metrics"}
+RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup.HUB)
+
+
+# --------------------------------------------------------------------
+# The flags that several commands have.
+
+
+def switch(name: str, help_: str, short: str = "") -> Flag:
+    """Declare a boolean flag of a command."""
+    return Flag(name, help_, default="false", parse=parse_boolean, short=short)
+
+
+def output(kind: type[StrEnum]) -> Flag:
+    """Declare the flag for the format; its default is the first member."""
+    parse = choice_parser(kind)
+    return Flag("output", "The format.", short="o", default=parse.choices[0], parse=parse)
+
+
+FROM = Flag(
+    "from",
+    "Where the status comes from. reporter: a pod of the reporter, through the API server. URL: its"
+    " status address, as after kubectl port-forward. cluster: this program reads the cluster and"
+    " evaluates it. file:PATH: a dump, as a folder, a file, or - for standard input. auto: the"
+    " reporter, else the cluster. hub, or hub:URL: the clusters of a hub (status alone).",
+    "auto|reporter|cluster|file:PATH|URL|hub",
+    default="auto",
+)
+NAMESPACE = Flag("namespace", "The namespace, so that only SET is named.", "NS", short="n")
+CONTEXT = Flag("context", "The context of the kubeconfig; empty: its current one.", "NAME")
+AS = Flag("as", "Act as this user, as kubectl does; needs the permission to impersonate.", "USER")
+REQUEST_TIMEOUT = Flag(
+    "request-timeout",
+    "Give up a request after this time, such as 30s, 2m or 30 (seconds); 0: each has a limit of"
+    " its own.",
+    "TIME",
+    default="0",
+    parse=parse_any_duration,
+)
+REPORTER_NAMESPACE = Flag(
+    "reporter-namespace",
+    "The namespace of the reporter's pods; empty: they are looked for in all.",
+    "NS",
+)
+ACCESS = (REPORTER_NAMESPACE, CONTEXT, AS, REQUEST_TIMEOUT)
+"""The flags that name the cluster, and the user to reach it as."""
+
+AT = Flag(
+    "at",
+    "The moment to evaluate a dump at; empty: the newest time in it.",
+    "TIME",
+    parse=parse_optional_moment,
+)
+
+RUN_FLAGS_NOTE = """\
+Flags of run that shape the evaluation, such as --kaito-namespace or
+--catalogue-overlay, apply to --from=cluster and file:PATH. --kubeconfig applies
+to all but file:PATH; with a URL it gives the token, if one is asked for.
+run --help lists these flags, and environment variables set them too. If the
+cluster has a reporter, its flags apply unless they are given here."""
