@@ -184,9 +184,7 @@ def bounding(kept: type[ApiObject]) -> Callable[[ApiObject], ApiObject]:
         f"{kept.__name__}WithoutContent",
         [("left_out", str, "")],
         bases=(kept,),
-        frozen=True,
         kw_only=True,
-        gc=False,
     )
     named = [each.name for each in msgspec.structs.fields(Metadata)]
 

@@ -31,7 +31,8 @@ class Command(Struct, frozen=True, kw_only=True):
     *about* stands before the examples. *notes* stand after the flags; without them the flags of
     Settings are listed. *flags*: its own. *settings*: names of the flags of Settings that it takes.
     *values*: what its argument may be, if that is a closed set. *takes_names*: it takes arguments that
-    are no flags. *hint*: what to do instead of giving another flag of Settings. *on_refusal* is told of a command line that is refused, before the user is.
+    are no flags. *hint*: what to do instead of giving another flag of Settings. *on_refusal* is told
+    of a command line that is refused, before the user is.
     """
 
     run: Callable[[Arguments, Mapping[str, str]], int]

@@ -78,13 +78,12 @@ def _read_regular(handle: int, path: str) -> bytes:
             raise UnreadableError(f"result file is empty: path={path}")
         _check_size(found.st_size, path)
     elif not stat.S_ISDIR(found.st_mode):
-        # Of a directory the read below fails with the error that the text then has.
+        # A directory fails below with the error that the text then has.
         raise UnreadableError(f"result file is not a regular file: path={path}")
-    raw = bytearray()
-    while len(raw) <= MAX_FILE_BYTES and (part := os.read(handle, MAX_FILE_BYTES + 1 - len(raw))):
-        raw += part
+    with os.fdopen(handle, "rb", closefd=False) as file:
+        raw = file.read(MAX_FILE_BYTES + 1)
     _check_size(len(raw), path)
-    return bytes(raw)
+    return raw
 
 
 def _check_size(size: int, path: str) -> None:

@@ -28,9 +28,10 @@ from reporter.kube.tls import verifying_context
 from reporter.settings.errors import ConfigurationError
 
 
-CLOSE_TIMEOUT_SECONDS = 1.0
+CLOSE_TIMEOUT_SECONDS = 5.0
 """
-Far more than the few turns of the event loop in which a transport notices that its socket ended.
+Far more than the few turns of the event loop in which a transport notices that its socket ended, also
+on a machine that gives the process no turn for a second.
 """
 
 POLL_SECONDS = 0.001

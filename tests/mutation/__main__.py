@@ -2,7 +2,9 @@
 Change a sample of expressions of the program one by one, and name those that no fast test notices.
 
 Each capability gives the same number of mutants, chosen by the seed. Some survivors change nothing that
-can be observed; each of the others is a hole in the tests.
+can be observed; each of the others is a hole in the tests. One run records which test executes which
+line (:mod:`tests.mutation.recording` says what it misses); a mutant is put to these tests, those that
+none of them kills are put to all tests together.
 """
 
 import argparse
@@ -17,6 +19,9 @@ from pathlib import Path
 from tests.mutation.mutants import Mutant, find_mutants
 from tests.mutation.trial import ROOT, Outcome, Trial
 
+
+OUTCOMES = "outcomes.jsonl"
+"""The file of the results to which each outcome is added as soon as it is known."""
 
 CAPABILITIES: Mapping[str, Sequence[str]] = {
     "evaluation": ["evaluation"],
@@ -35,24 +40,46 @@ CAPABILITIES: Mapping[str, Sequence[str]] = {
 def main() -> int:
     arguments = _arguments()
     mutants = _killed_in(arguments.again) if arguments.again else _sample(arguments)
-    outcomes = []
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        trial = Trial(Path(folder), workers=arguments.workers, rest=not arguments.core)
-        for outcome in trial.try_all(mutants):
-            outcomes.append({**asdict(outcome.mutant), "killed_by": outcome.killed_by})
-            print(_line(outcome), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(outcomes, indent=1) + "\n")
-    killed = sum(bool(each["killed_by"]) for each in outcomes)
-    print(f"{killed} of {len(mutants)} mutants were killed")
-    return int(bool(arguments.again) and killed < len(mutants))
+    with tempfile.TemporaryDirectory(prefix="mutation-") as copies:
+        results = arguments.results or Path(copies)
+        results.mkdir(parents=True, exist_ok=True)
+        known = _outcomes_in(results / OUTCOMES)
+        trial = Trial(Path(copies), results, workers=arguments.workers, rest=not arguments.core)
+        new = {each: killer for each, killer in mutants.items() if each not in known}
+        for outcome in trial.ask_lines(new):
+            known[outcome.mutant] = outcome
+            _tell(outcome, results / OUTCOMES)
+        left = [each for each in mutants if not known[each].is_final]
+        for outcome in trial.ask_all(left):
+            known[outcome.mutant] = outcome
+            _tell(outcome, results / OUTCOMES)
+    outcomes = [known[each] for each in mutants]
+    killed = [each for each in outcomes if each.killed_by]
+    alone = sum(not each.asked_all for each in killed)
+    print(
+        f"{len(killed)} of {len(mutants)} mutants were killed, {alone} of them by their lines' tests"
+    )
+    return int(bool(arguments.again) and len(killed) < len(mutants))
 
 
-def _line(outcome: Outcome) -> str:
-    mutant = outcome.mutant
-    change = " ".join(f"{mutant.before} -> {mutant.after}".split())[:120]
-    verdict = f"killed by {outcome.killed_by}" if outcome.killed_by else "SURVIVED"
-    return f"{mutant.file}:{mutant.line}: {change}: {verdict}"
+def _tell(outcome: Outcome, file: Path) -> None:
+    with file.open("a") as lines:
+        lines.write(json.dumps(asdict(outcome)) + "\n")
+    if outcome.is_final:
+        mutant = outcome.mutant
+        change = " ".join(f"{mutant.before} -> {mutant.after}".split())[:120]
+        verdict = f"killed by {outcome.killed_by}" if outcome.killed_by else "SURVIVED"
+        print(f"{mutant.file}:{mutant.line}: {change}: {verdict}", flush=True)
+
+
+def _outcomes_in(file: Path) -> dict[Mutant, Outcome]:
+    """Return the last outcome of each mutant."""
+    found = {}
+    for line in file.read_text().splitlines() if file.exists() else ():
+        each = json.loads(line)
+        mutant = Mutant(**each.pop("mutant"))
+        found[mutant] = Outcome(mutant, **each)
+    return found
 
 
 def _sample(arguments: argparse.Namespace) -> dict[Mutant, str]:
@@ -74,15 +101,13 @@ def _killed_in(file: Path) -> dict[Mutant, str]:
     Name those whose expression is gone.
     """
     found: dict[Mutant, str] = {}
-    for each in json.loads(file.read_text()):
-        killed_by = each.pop("killed_by")
-        before = Mutant(**each)
+    for before, outcome in _outcomes_in(file).items():
         path = ROOT / before.file
         now = [m for m in _mutants_of(path) if m.name == before.name] if path.exists() else []
         if not now:
             print(f"no longer there: {before.name}")
-        elif killed_by:
-            found[min(now, key=before.distance)] = killed_by
+        elif outcome.killed_by:
+            found[min(now, key=before.distance)] = outcome.killed_by
     return found
 
 
@@ -106,11 +131,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--core", action="store_true", help="ask only the core: cases, unit tests and laws"
     )
-    parser.add_argument("--json", type=Path, help="where the outcomes are written")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        help="folder for the recording and the outcomes: an interrupted call goes on, on the same sources",
+    )
     parser.add_argument(
         "--again",
         type=Path,
-        help="a file that --json wrote: try what was killed then, and fail if one survives now",
+        help="outcomes.jsonl of another folder: try what was killed then, and fail if one survives now",
     )
     return parser.parse_args()
 

@@ -102,7 +102,7 @@ def test_zsh_completes_commands_flags_and_values(shells: Shells, tmp_path: Path)
 
     assert ask("") == NAMES
     assert any(each.startswith("--output") for each in ask("status --outp"))
-    assert ask("status --output=j") == {"json"}
+    assert ask("status --output=j") == {"json", "junit"}
     assert ask("wait --for=") == {"ready", "available", "gone"}
     assert ask("--emission=p") == {"primary"}
     assert ask("completion ") == {"bash", "zsh", "fish"}

@@ -114,6 +114,18 @@ async def test_an_answer_on_which_the_hub_fails_is_none(caplog):
     assert "the answer to the query clusters cannot be read" in caplog.text
 
 
+async def test_a_query_that_fails_in_the_same_way_is_logged_once(caplog):
+    async with asking() as (asker, engine, _, clock):
+        engine.replies["blocking_info"] = body(success([], warnings=["partial"]))
+        for _ in range(3):
+            await asker.ask()
+            clock.shift += 3600
+        engine.replies["blocking_info"] = body({"status": "error", "errorType": "e", "error": ""})
+        await asker.ask()
+    logged = [each for each in caplog.messages if "has no complete answer" in each]
+    assert len(logged) == 2
+
+
 async def test_too_many_clusters_are_refused():
     async with asking("--hub-max-clusters=1") as (poller, _, results, _):
         assert (await poller.ask()).clusters is None

@@ -2,7 +2,7 @@
 
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT
-from tests.support.builders import a_catalogue, a_key, an_active_verdict, an_entry
+from tests.support.builders import a_catalogue, a_key, a_trouble, an_active_verdict, an_entry
 from tests.support.replay import Replay
 from tests.support.replay_builders import MODELS, sets
 
@@ -47,3 +47,13 @@ def test_a_restored_group_of_an_item_does_not_wait_for_another_item():
     assert replay.announcement_state.episodes == {}
     replay.set_verdicts(*items(subjects[:1], "smoke"))
     assert replay.new_writes == [f"{CHECK.reason} x1"] * 2
+
+
+def test_a_group_shows_one_trouble_of_one_member():
+    subjects = sets(11)
+    replay = check_replay(*subjects)
+    both = a_trouble("first"), a_trouble("second")
+    keys = [each.key for each in items(subjects, "smoke")]
+    replay.set_verdicts(*(an_active_verdict(each, *both) for each in keys))
+    message = str(replay.writes[-1].message)
+    assert ("first" in message, "second" in message) == (True, False)

@@ -49,6 +49,16 @@ def test_a_dropped_write_is_not_repeated_and_owes_no_ready():
     assert replay.advance(60).set_clear(BBR).advance(60).new_writes == ["clusterBBR x1"]
 
 
+def test_a_ready_is_owed_for_the_second_of_the_event_that_was_written():
+    replay = cluster_replay()
+    replay.now += timedelta(milliseconds=250)
+    replay.set_verdicts(an_active_verdict(BBR))
+    (written,) = replay.writes
+    owed = replay.announcement_state.ready_owed[BBR.subject]
+    assert owed.announced_at == written.last_timestamp.replace(microsecond=0)
+    assert written.last_timestamp - owed.announced_at == timedelta(milliseconds=250)
+
+
 def test_trouble_that_is_announced_while_a_ready_is_on_its_way_gets_another_ready():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_clear(BBR).advance(29)
     replay.announcing = False

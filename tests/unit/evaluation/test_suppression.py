@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from reporter.catalogue.entries import Scope
 from reporter.evaluation.clocks import ZERO
 from reporter.evaluation.evaluation import EvaluationSettings
-from reporter.evaluation.suppression import next_suppression_deadline
+from reporter.evaluation.suppression import next_suppression_deadline, suppressible_reasons
 from reporter.model.enums import Emission, Layer, SuppressionMode, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Cause, ObjectRef
@@ -232,6 +232,20 @@ def test_a_missing_crd_whose_row_is_switched_off_suppresses_nothing():
     replay = Replay(catalogue, subjects=frozenset({CLUSTER_SUBJECT, SET}))
     replay.set_verdicts(out(missing, "crd-0"), an_active_verdict(PODS))
     assert sorted(replay.new_writes) == ["clusterCRD x1", "inferencesetPods x1"]
+
+
+def test_an_upstream_may_suppress_the_targets_of_rows_and_what_needs_a_crd():
+    base = a_catalogue(
+        *(an_entry(each, 10) for each in ("clusterA", "clusterB", "clusterC", "clusterD")),
+        rows=(a_suppression("clusterA", "clusterB"),),
+    )
+    of_crds = {"clusterC": frozenset({"crd-0"}), "clusterD": frozenset[str]()}
+    catalogue = replace(base, missing_crd_reason="clusterA", required_crds_by_reason=of_crds)
+    switched_off = replace(catalogue, is_missing_crd_enabled=False)
+    on = EvaluationSettings().suppression
+    assert suppressible_reasons(catalogue, on) == {"clusterB", "clusterC"}
+    assert suppressible_reasons(switched_off, on) == {"clusterB"}
+    assert suppressible_reasons(catalogue, SuppressionMode.OFF) == frozenset()
 
 
 # ---------------------------------------------------------------- Nodes

@@ -75,6 +75,13 @@ def test_episode_lasts_until_its_end_or_until_now():
     assert (runs.lasted_seconds, runs.resolution, runs.ended) == (2 * 3600, "", None)
 
 
+@pytest.mark.parametrize(("held", "times"), [(7, 7), (None, 1)], ids=["said", "not yet said"])
+def test_episode_was_there_once_at_least(held, times):
+    found = a_health_event("a", a_spec(generated_timestamp=NOON - HOUR), occurrences=held)
+    (episode,) = select_episodes([found], since=DAY, now=NOON)
+    assert episode.occurrences == times
+
+
 def test_clock_that_was_ahead_makes_no_negative_duration():
     (found,) = select_episodes([an_episode("x", began=NOON + HOUR)], since=DAY, now=NOON)
     assert found.lasted_seconds == 0

@@ -217,6 +217,14 @@ def test_a_transport_failure_records_whether_the_request_may_have_arrived(cause,
 
 
 @pytest.mark.parametrize(
+    ("cause", "text"),
+    [(TimeoutError(), "timed out"), (aiohttp.ConnectionTimeoutError(), "connecting timed out")],
+)
+def test_a_timeout_tells_whether_there_was_a_connection(cause, text):
+    assert transport_error(CREATE, cause).message == text
+
+
+@pytest.mark.parametrize(
     ("raw", "expected"),
     [
         (a_status(410, "Expired", "too old"), Expired),

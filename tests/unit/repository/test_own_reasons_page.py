@@ -70,3 +70,4 @@ def test_every_parameter_field_state_and_limit_is_named():
         MAX_REASONS,
     ):
         assert re.search(rf"\b{limit}\b", PAGE), limit
+    assert f"| {limits.MAX_CONTENT_BYTES / 1024:g} KiB, " in PAGE
