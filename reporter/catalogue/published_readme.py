@@ -10,8 +10,17 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
-from reporter.catalogue import format
 from reporter.catalogue.drafts import build_holds
+from reporter.catalogue.format import (
+    Hold,
+    KindEntry,
+    OverlayFile,
+    Override,
+    ReasonEntry,
+    SubjectEntry,
+    Suppresses,
+    format_duration,
+)
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_reasons import read_entries, render_table
 from reporter.catalogue.yaml_reader import (
@@ -37,8 +46,8 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
         for type_ in (
-            *(format.ReasonEntry, format.Hold, format.Suppresses),
-            *(format.SubjectEntry, format.KindEntry, format.OverlayFile, format.Override),
+            *(ReasonEntry, Hold, Suppresses),
+            *(SubjectEntry, KindEntry, OverlayFile, Override),
         )
     }
     head = ("reason", "rank", "owner", "probe", "holds¹", "message")
@@ -49,11 +58,9 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     return {**fields, **layers, "suppressions": _suppression_table(entries)}
 
 
-def _reason_row(entry: format.ReasonEntry) -> Sequence[str]:
+def _reason_row(entry: ReasonEntry) -> Sequence[str]:
     held = build_holds(entry.hold, with_grace=entry.grace)
-    holds = (
-        format.format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting)
-    )
+    holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     orthogonal = "orthogonal" if entry.orthogonal else ""
     off = "" if entry.enabled else ", off by default"
     evaluated = entry.probe is not UNSET
@@ -67,7 +74,7 @@ def _reason_row(entry: format.ReasonEntry) -> Sequence[str]:
     )
 
 
-def _suppression_table(entries: Iterable[format.ReasonEntry]) -> str:
+def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
     rows = (
         (
             f"`{entry.reason}`",

@@ -14,7 +14,22 @@ from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.kaito import WORKSPACES
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL, ApiObject, Condition
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.stories import built_objects, format
+from reporter.stories.built_objects import (
+    as_content,
+    build_deployment,
+    build_namespace,
+    build_pod,
+    story_model_pod,
+    story_workspace,
+    whole_content,
+)
+from reporter.stories.format import (
+    START,
+    StoryError,
+    apply_merge_patch,
+    expand_numbered,
+    parse_duration,
+)
 
 
 # --------------------------------------------------------------------
@@ -48,11 +63,9 @@ class ObjectAddress:
         named = [each for each in declared if each.alias.partition("/")[2] == kind]
         found = named or [each for each in known if each.kind == kind and not _has_name(each)]
         if not found:
-            raise format.StoryError(f"{text}: known kinds are {', '.join(k.kind for k in known)}")
+            raise StoryError(f"{text}: known kinds are {', '.join(k.kind for k in known)}")
         if not name:
-            raise format.StoryError(
-                f"{text}: is no object such as `Deployment kaito-system/router`"
-            )
+            raise StoryError(f"{text}: is no object such as `Deployment kaito-system/router`")
         return cls(found[0], namespace, name).at((*OWN_KINDS, *declared))[0]
 
     def at(self, kinds: Iterable[ResourceKind]) -> "list[ObjectAddress]":
@@ -118,7 +131,7 @@ class StoryObjects:
         """
         Apply the changes, and yield each object as each watch of it has it now; None if it has none.
         """
-        for text, words in format.expand_numbered(changes):
+        for text, words in expand_numbered(changes):
             address = ObjectAddress.parse(text, self.declared, is_own=text in self.own)
             watches = [address] if self.watched is None else address.at(self.watched)
             if words is None:
@@ -126,11 +139,11 @@ class StoryObjects:
                 yield from ((each, None) for each in watches)
                 continue
             self.created_at.setdefault(address, now)
-            self.words[address] = format.apply_merge_patch(self.words.get(address, {}), words)
+            self.words[address] = apply_merge_patch(self.words.get(address, {}), words)
             try:
                 seen = self._seen(address, watches, now=now)
-            except (format.StoryError, msgspec.ValidationError) as err:
-                raise format.StoryError(f"{text}: {err}") from err
+            except (StoryError, msgspec.ValidationError) as err:
+                raise StoryError(f"{text}: {err}") from err
             yield from zip(watches, seen, strict=True)
 
     def _forget(self, address: ObjectAddress) -> None:
@@ -151,16 +164,14 @@ class StoryObjects:
             return []
         words = dict(self.words[address])
         age = words.pop("age", None)
-        born = self.created_at[address] if age is None else now - format.parse_duration(age)
+        born = self.created_at[address] if age is None else now - parse_duration(age)
         built = self._built(address, words, born=born, now=now)
         if built is None:
             named = {"name": address.name, "namespace": address.namespace}
-            content = built_objects.whole_content(named, words, born=born, now=now)
+            content = whole_content(named, words, born=born, now=now)
             return [self._read(each.kind, content) for each in watches]
         return [
-            self._read(each.kind, built_objects.as_content(built))
-            if each.kind.is_declared
-            else built
+            self._read(each.kind, as_content(built)) if each.kind.is_declared else built
             for each in watches
         ]
 
@@ -186,7 +197,7 @@ class StoryObjects:
             if address.kind is WORKSPACES:
                 return self._workspace(address, words, born=born, now=now)
         if address.kind is NAMESPACES and not words:
-            return built_objects.build_namespace(address.name)
+            return build_namespace(address.name)
         return None
 
     def _pod(
@@ -221,9 +232,9 @@ class StoryObjects:
     ) -> ApiObject:
         before = self.conditions.get(address, ())
         if "upgrade" in words:
-            words["upgrade"] = (format.START + format.parse_duration(words["upgrade"])).isoformat()
+            words["upgrade"] = (START + parse_duration(words["upgrade"])).isoformat()
         meta = {"namespace": address.namespace, "created_at": born}
-        made = built_objects.story_workspace(address.name, words, before, now=now, **meta)
+        made = story_workspace(address.name, words, before, now=now, **meta)
         self.conditions[address] = made.status.conditions or ()
         return made
 
@@ -246,7 +257,7 @@ def _deployment(
     if words.pop("deleting", False):
         words["deleted"] = now
     words.setdefault("replicas", 1)
-    return built_objects.build_deployment(
+    return build_deployment(
         address.name, address.namespace, created_at=born, conditions=conditions, **words
     )
 
@@ -277,8 +288,8 @@ def _pod(
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}
-        return built_objects.story_model_pod(address.name, made, namespace=address.namespace)
-    return built_objects.build_pod(
+        return story_model_pod(address.name, made, namespace=address.namespace)
+    return build_pod(
         address.name,
         address.namespace,
         workload=_workload(address),

@@ -12,21 +12,26 @@ import msgspec
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_schema import DIALECT
-from reporter.stories import format
+from reporter.stories.format import (
+    DeploymentNotation,
+    PodNotation,
+    Story,
+    WorkspaceNotation,
+)
 
 
 SCHEMA_FILE = "story.schema.json"
 NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
-    "Deployment": format.DeploymentNotation,
-    "Pod": format.PodNotation,
-    "Workspace": format.WorkspaceNotation,
+    "Deployment": DeploymentNotation,
+    "Pod": PodNotation,
+    "Workspace": WorkspaceNotation,
 }
 """The words of each kind that has some. Others are described by the fields of the API."""
 
 
 def render_story_schema() -> str:
     """Return the text of the schema's file."""
-    types = (format.Story, *NOTATIONS.values())
+    types = (Story, *NOTATIONS.values())
     (story, *kinds), definitions = msgspec.json.schema_components(
         types, ref_template="#/$defs/{name}"
     )
