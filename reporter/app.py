@@ -36,16 +36,11 @@ from reporter.kinds.health_events import HealthEvent, StoreLimits
 from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube import lifecycle
 from reporter.kube.client import RestClient
 from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
 from reporter.kube.leader_writer import Key, LeaderWriter, Result, Write, WritePlan
-from reporter.kube.lifecycle import (
-    NamedTask,
-    make_leadership,
-    run_connected,
-    serve_until_stopped,
-)
 from reporter.kube.object_client import ObjectClient
 from reporter.metrics.collectors import WatchReport
 from reporter.metrics.page import Metrics
@@ -87,7 +82,7 @@ def run(settings: Settings, catalogue: Catalogue, load: LoadFunc) -> int:
         lag.on_lag = reporter.metrics.observe_loop_lag
         await reporter.run()
 
-    return run_connected(settings, connected)
+    return lifecycle.run_connected(settings, connected)
 
 
 class Reporter:
@@ -126,7 +121,7 @@ class Reporter:
     def _wire_leadership(self) -> None:
         settings, clock = self._settings, self._clock
         self._ownership = LeaseOwnership(self._api, settings, self._store.snapshot)
-        self._leadership = make_leadership(
+        self._leadership = lifecycle.make_leadership(
             settings, self._ownership.lock, identity=self._identity, clock=clock
         )
         self.metrics.set_leader_function(self._is_leader)
@@ -337,7 +332,7 @@ class Reporter:
         stop = asyncio.Event()
         on_stop_signal(stop.set)
         log_start(self._settings, self._catalogue)
-        await serve_until_stopped(
+        await lifecycle.serve_until_stopped(
             self._server,
             self._leadership,
             stop=stop,
@@ -345,11 +340,11 @@ class Reporter:
             others=self._other_tasks(),
         )
 
-    def _writing_tasks(self) -> Iterator[NamedTask]:
+    def _writing_tasks(self) -> Iterator[lifecycle.NamedTask]:
         for name, writer in self._writers.items():
             yield name, writer.run()
 
-    def _other_tasks(self) -> Iterator[NamedTask]:
+    def _other_tasks(self) -> Iterator[lifecycle.NamedTask]:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
         yield "earlier Events", self._earlier_events.remember()

@@ -10,17 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from reporter.announcing import restore
 from reporter.announcing.announcement_state import AnnouncementState, WriteOutcome, apply_outcome
 from reporter.announcing.catalogue_change import keep_episodes
 from reporter.announcing.episodes import apply_evaluation, next_episode_deadline
-from reporter.announcing.restore import (
-    PossibleKeys,
-    of_living_subjects,
-    remember_findings,
-    restore_episodes,
-    stored_episodes,
-    with_stored,
-)
 from reporter.announcing.schedule import CachedWrite, PublishContext
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.catalogue_change import stays_evaluated
@@ -176,9 +169,9 @@ class Announcements:
             snapshot,
         )
 
-    def possible_keys(self) -> PossibleKeys:
+    def possible_keys(self) -> restore.PossibleKeys:
         """Return the keys that an Event read back may be about if it does not say so."""
-        return PossibleKeys(self._catalogue, self._evaluation.subjects)
+        return restore.PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
         if not self._is_announced_at_all(record.key):
@@ -235,16 +228,16 @@ class Announcements:
     def _continue(
         self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
     ) -> tuple[AnnouncementState, Remembered]:
-        told = with_stored(records, stored_episodes(self.stored() or (), now=now))
-        state = restore_episodes(
+        told = restore.with_stored(records, restore.stored_episodes(self.stored() or (), now=now))
+        state = restore.restore_episodes(
             AnnouncementState(),
-            of_living_subjects(told, snapshot.born_at),
+            restore.of_living_subjects(told, snapshot.born_at),
             self._catalogue,
             self._settings,
             now=now,
             since=min(self._evaluating_since or now, now),
         )
-        return state, remember_findings(
+        return state, restore.remember_findings(
             state, self._evaluation, self._catalogue, self._settings, now=now
         )
 

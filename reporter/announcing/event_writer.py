@@ -6,15 +6,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from reporter.kube.errors import (
-    Conflict,
-    Invalid,
-    KubeError,
-    NotFound,
-    Refused,
-    Throttled,
-    Unreachable,
-)
+from reporter.kube import errors
 from reporter.kube.event_record import EventRecord, PossibleKeys, WriteResult
 from reporter.kube.leader_writer import Attempt
 from reporter.kube.leadership import Leadership
@@ -60,7 +52,7 @@ class EventWriter:
         if record.count > 1:
             try:
                 await self._sink.patch(record)
-            except NotFound:
+            except errors.NotFound:
                 self._count_write(WriteResult.EXPIRED)
                 self._ensure_leading()
                 # Exporters skip an Event that is new but has an old firstTimestamp.
@@ -70,7 +62,7 @@ class EventWriter:
                 return record
         try:
             await self._sink.create(record)
-        except Conflict:
+        except errors.Conflict:
             return await self._patch_existing(record)
         self._count_write(WriteResult.CREATED)
         return record
@@ -81,7 +73,7 @@ class EventWriter:
         """
         existing = await self._sink.read(record)
         if existing is None:
-            raise Unreachable(
+            raise errors.Unreachable(
                 f"create Event of {record.key}",
                 message="the server says that it exists, and that it does not",
             )
@@ -99,7 +91,9 @@ class EventWriter:
 
     def _ensure_leading(self) -> None:
         if not self._leadership.holds_lease():
-            raise Unreachable("write an Event", message="the lease was lost during the write")
+            raise errors.Unreachable(
+                "write an Event", message="the lease was lost during the write"
+            )
 
 
 class EventWriteLog:
@@ -123,29 +117,29 @@ class EventWriteLog:
             text = "%s: its Event is written, after %d failed tries"
             logger.info(text, attempt.key, attempt.failures)
 
-    def failed(self, attempt: Attempt[Any, EventRecord], err: KubeError) -> None:
+    def failed(self, attempt: Attempt[Any, EventRecord], err: errors.KubeError) -> None:
         # Only the first of several failures in a row is a warning.
         is_warning = not (self._is_quiet or attempt.failures)
         level = logging.WARNING if is_warning else logging.DEBUG
         match err:
-            case Invalid():
+            case errors.Invalid():
                 self._count_write(WriteResult.DROPPED)
                 text = "an Event is invalid, which is a bug of this program; dropped: %s"
                 logger.error(text, err)
-            case Refused():
+            case errors.Refused():
                 self._count_write(WriteResult.REFUSED)
                 self._log_refusal(attempt.write, err)
-            case Throttled():
+            case errors.Throttled():
                 self._count_write(WriteResult.THROTTLED)
                 logger.debug("%s", err)
-            case Unreachable(may_have_applied=True):
+            case errors.Unreachable(may_have_applied=True):
                 self._count_write(WriteResult.UNCERTAIN)
                 logger.log(level, "%s; it is sent again under the same name", err)
             case _:
                 self._count_write(WriteResult.FAILED)
                 logger.log(level, "%s; it is tried again", err)
 
-    def _log_refusal(self, record: EventRecord, err: Refused) -> None:
+    def _log_refusal(self, record: EventRecord, err: errors.Refused) -> None:
         cause = err.missing_permission or f"HTTP {err.status}"
         refusal = (*_write_kind(record), cause)
         if refusal not in self._refused:

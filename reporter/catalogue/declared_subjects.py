@@ -20,17 +20,10 @@ from reporter.catalogue.subject_definitions import (
 )
 from reporter.catalogue.yaml_nodes import Fields
 from reporter.catalogue.yaml_reader import read
+from reporter.kinds import resource_kind
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.objects import ApiObject, no_index_keys
-from reporter.kinds.resource_kind import (
-    CORE_SCOPES,
-    ResourceKind,
-    SelectorError,
-    describe_other_scope,
-    parse_fields,
-    parse_labels,
-)
 from reporter.model.enums import Layer
 
 
@@ -49,7 +42,9 @@ class PlacedDefinition(NamedTuple):
 
 
 def read_definitions(
-    sources: Iterable[EntrySource], kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    sources: Iterable[EntrySource],
+    kinds: Mapping[str, resource_kind.ResourceKind],
+    problems: list[Problem],
 ) -> SubjectDefinitions:
     """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
     placed = [
@@ -64,7 +59,7 @@ def read_definitions(
 
 
 def _read_definition(
-    source: EntrySource, kinds: Mapping[str, ResourceKind], problems: list[Problem]
+    source: EntrySource, kinds: Mapping[str, resource_kind.ResourceKind], problems: list[Problem]
 ) -> PlacedDefinition | None:
     # The file was read as a whole before, which reported what is wrong with its form.
     entry = read(source.node, SubjectEntry, [])
@@ -97,7 +92,7 @@ def _read_definition(
     return PlacedDefinition(rule, source.node)
 
 
-def known_kinds(declared: Mapping[str, DeclaredKind]) -> Mapping[str, ResourceKind]:
+def known_kinds(declared: Mapping[str, DeclaredKind]) -> Mapping[str, resource_kind.ResourceKind]:
     """
     Return the kinds that may make subjects, by name; a declared one stands before a built-in one.
 
@@ -108,8 +103,8 @@ def known_kinds(declared: Mapping[str, DeclaredKind]) -> Mapping[str, ResourceKi
 
 
 @cache  # so that the rules of a catalogue that is loaded again are equal
-def _unwatched(declared: DeclaredKind) -> ResourceKind:
-    return ResourceKind(
+def _unwatched(declared: DeclaredKind) -> resource_kind.ResourceKind:
+    return resource_kind.ResourceKind(
         resource=declared.resource,
         group=declared.group,
         versions=(),
@@ -144,7 +139,7 @@ def bind_kinds(definitions: SubjectDefinitions, drafts: Drafts) -> SubjectDefini
     return make_definitions(bound)
 
 
-def _identity(kind: ResourceKind) -> tuple[object, ...]:
+def _identity(kind: resource_kind.ResourceKind) -> tuple[object, ...]:
     selectors = (kind.namespace, kind.label_selector, kind.field_selector)
     return (kind.is_declared, kind.kind, kind.group_resource, *selectors)
 
@@ -245,18 +240,18 @@ def _problems(kind: DeclaredKind, node: Fields, places: Mapping[str, Place]) -> 
     if kind.group_resource == SECRETS:
         text = "Secrets are never read; read what the objects that use them say about them"
         yield Problem(node.where("resource"), f"kinds: {text}")
-    namespaced = CORE_SCOPES.get(kind.resource) if not kind.group else None
+    namespaced = resource_kind.CORE_SCOPES.get(kind.resource) if not kind.group else None
     if namespaced not in (None, kind.namespaced):
-        text = describe_other_scope(kind.kind, namespaced=not kind.namespaced)
+        text = resource_kind.describe_other_scope(kind.kind, namespaced=not kind.namespaced)
         yield Problem(node.where("namespaced"), f"kinds: {text}")
     elif kind.namespace and not kind.namespaced:
         text = f"{kind.kind} has no namespaces, so there is none to read; remove `namespace`"
         yield Problem(node.where("namespace"), f"kinds: {text}")
     for key, selector, parse in (
-        ("label-selector", kind.label_selector, parse_labels),
-        ("field-selector", kind.field_selector, parse_fields),
+        ("label-selector", kind.label_selector, resource_kind.parse_labels),
+        ("field-selector", kind.field_selector, resource_kind.parse_fields),
     ):
         try:
             parse(selector)
-        except SelectorError as err:
+        except resource_kind.SelectorError as err:
             yield Problem(node.where(key), f"kinds: `{key}` is no selector: {err}")

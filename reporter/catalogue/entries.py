@@ -15,15 +15,7 @@ from reporter.catalogue.subject_definitions import (
 )
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.enums import (
-    DetailSource,
-    EventType,
-    Layer,
-    Owner,
-    Reason,
-    ScrapeScope,
-    TroubleKind,
-)
+from reporter.model import enums
 from reporter.model.verdicts import EMPTY_MAP, Trouble
 from reporter.scrape.scrapes import ScrapeFunc
 
@@ -40,8 +32,8 @@ class GivenEntry(NamedTuple):
     *subjects*: what makes its subjects; None for the cluster.
     """
 
-    reason: Reason
-    layer: Layer
+    reason: enums.Reason
+    layer: enums.Layer
     parameters: Any
     place: Callable[[str], str]
     is_enabled: bool = True
@@ -92,16 +84,16 @@ class HoldDurations(Struct, frozen=True):
     starting: timedelta | None = None
     with_grace: bool = True
 
-    def for_kind(self, kind: TroubleKind, *, grace: timedelta) -> timedelta:
+    def for_kind(self, kind: enums.TroubleKind, *, grace: timedelta) -> timedelta:
         duration = {
-            TroubleKind.DECLARED: self.declared,
-            TroubleKind.FAILED: self.failed,
-            TroubleKind.LOST: self.lost,
-            TroubleKind.STARTING: self.starting,
+            enums.TroubleKind.DECLARED: self.declared,
+            enums.TroubleKind.FAILED: self.failed,
+            enums.TroubleKind.LOST: self.lost,
+            enums.TroubleKind.STARTING: self.starting,
         }[kind]
         if duration is None:
             return grace
-        if kind is TroubleKind.STARTING and self.with_grace:
+        if kind is enums.TroubleKind.STARTING and self.with_grace:
             return max(duration, grace) if grace else grace
         return duration
 
@@ -138,8 +130,8 @@ class Suppression(Struct, frozen=True):
     an overlay wants both announced.
     """
 
-    source: Reason
-    target: Reason
+    source: enums.Reason
+    target: enums.Reason
     scope: Scope
     why: str
     enabled: bool = True
@@ -179,8 +171,10 @@ class ProbeSpec(Struct, frozen=True):
     why_idle: Callable[[Any, Mapping[str, str]], str] = lambda _, __: ""
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
-    kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
-    source: DetailSource | None = None
+    kinds_by_source: Mapping[enums.DetailSource, tuple[ResourceKind, ...]] = field(
+        default_factory=dict
+    )
+    source: enums.DetailSource | None = None
     prepare: PrepareFunc | None = None
     kinds_of: Callable[[Any], tuple[tuple[ResourceKind, ...], tuple[ResourceKind, ...]]] | None = (
         None
@@ -208,7 +202,7 @@ class ProbeSpec(Struct, frozen=True):
             return ""
         return f"add {self.source} to --{SOURCES_FLAG}"
 
-    def is_called(self, sources: Collection[DetailSource]) -> bool:
+    def is_called(self, sources: Collection[enums.DetailSource]) -> bool:
         """Return whether the probe is called with these sources switched on."""
         return self.source is None or self.source in sources
 
@@ -216,8 +210,8 @@ class ProbeSpec(Struct, frozen=True):
         """
         Return what to set if the probe needs pages that are not read, because of ``--scrape``.
         """
-        scope = ScrapeScope(flags.get(SCRAPE_FLAG, ScrapeScope.ALL))
-        if scope is ScrapeScope.ALL or self.scrape is None:
+        scope = enums.ScrapeScope(flags.get(SCRAPE_FLAG, enums.ScrapeScope.ALL))
+        if scope is enums.ScrapeScope.ALL or self.scrape is None:
             return ""
         scrape = self.scrape(parameters, flags)
         if scrape is None or scrape.pods.is_within(scope):
@@ -236,7 +230,7 @@ class ProbeSpec(Struct, frozen=True):
         return tuple(kind for kinds in self.kinds_by_source.values() for kind in kinds)
 
     def watched_kinds(
-        self, sources: Collection[DetailSource] = frozenset()
+        self, sources: Collection[enums.DetailSource] = frozenset()
     ) -> tuple[ResourceKind, ...]:
         """Return the kinds that the probe reads with these sources switched on."""
         if not self.is_called(sources):
@@ -264,10 +258,10 @@ class CatalogueEntry(Struct, frozen=True):
     *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     """
 
-    reason: Reason
-    layer: Layer
-    type: EventType
-    owner: Owner
+    reason: enums.Reason
+    layer: enums.Layer
+    type: enums.EventType
+    owner: enums.Owner
     message_template: str
     rank: int | None = None
     orthogonal: bool = False
@@ -286,7 +280,7 @@ class CatalogueEntry(Struct, frozen=True):
     @property
     def is_ready_reason(self) -> bool:
         """True for the Normal reason that announces the recovery of a subject."""
-        return self.type is EventType.NORMAL
+        return self.type is enums.EventType.NORMAL
 
     @property
     def is_evaluated(self) -> bool:
@@ -304,21 +298,21 @@ class Catalogue(Struct, frozen=True):
     wants both announced.
     """
 
-    entries: Mapping[Reason, CatalogueEntry]
+    entries: Mapping[enums.Reason, CatalogueEntry]
     suppressions: tuple[Suppression, ...] = ()
-    missing_crd_reason: Reason | None = None
-    required_crds_by_reason: Mapping[Reason, frozenset[str]] = field(default_factory=dict)
+    missing_crd_reason: enums.Reason | None = None
+    required_crds_by_reason: Mapping[enums.Reason, frozenset[str]] = field(default_factory=dict)
     subject_definitions: SubjectDefinitions = NO_SUBJECTS
     is_missing_crd_enabled: bool = True
 
-    def required_crds(self, reason: Reason) -> frozenset[str]:
+    def required_crds(self, reason: enums.Reason) -> frozenset[str]:
         return self.required_crds_by_reason.get(reason, frozenset())
 
-    def __getitem__(self, reason: Reason) -> CatalogueEntry:
+    def __getitem__(self, reason: enums.Reason) -> CatalogueEntry:
         return self.entries[reason]
 
     def evaluated_entries(
-        self, layer: Layer, subject_kind: str = ""
+        self, layer: enums.Layer, subject_kind: str = ""
     ) -> tuple[CatalogueEntry, ...]:
         """Return the evaluated reasons about a kind of subject, by rank, orthogonal ones last."""
         evaluated = (
@@ -328,7 +322,7 @@ class Catalogue(Struct, frozen=True):
         )
         return tuple(sorted(evaluated, key=lambda e: (e.rank is None, e.rank or 0, e.reason)))
 
-    def ready_entry(self, layer: Layer, subject_kind: str = "") -> CatalogueEntry:
+    def ready_entry(self, layer: enums.Layer, subject_kind: str = "") -> CatalogueEntry:
         return next(
             e
             for e in self.entries.values()
@@ -336,7 +330,7 @@ class Catalogue(Struct, frozen=True):
         )
 
     @property
-    def enabled_reasons(self) -> tuple[Reason, ...]:
+    def enabled_reasons(self) -> tuple[enums.Reason, ...]:
         """The reasons that can be announced; a Ready needs an evaluated reason in its layer."""
         return tuple(
             e.reason
@@ -348,7 +342,7 @@ class Catalogue(Struct, frozen=True):
         )
 
     @property
-    def disabled_reasons(self) -> tuple[Reason, ...]:
+    def disabled_reasons(self) -> tuple[enums.Reason, ...]:
         """
         The reasons that an overlay switched off, and the Ready of a layer without another reason.
         """

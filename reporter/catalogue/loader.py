@@ -3,13 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from reporter.catalogue import declared_subjects
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.declared_subjects import (
-    bind_kinds,
-    known_kinds,
-    read_definitions,
-    read_kinds,
-)
 from reporter.catalogue.drafts import (
     EntrySource,
     GivenCatalogue,
@@ -51,9 +46,11 @@ def load_catalogue(
     given = read_folder(folder, problems, packs)
     for each in further if overlay is None else (overlay, *further):
         given = apply_overlay(given, each, problems)
-    kinds = read_kinds(given.kinds, problems)
+    kinds = declared_subjects.read_kinds(given.kinds, problems)
     found: list[Problem] = []
-    subjects = read_definitions(given.subjects, known_kinds(kinds), found)
+    subjects = declared_subjects.read_definitions(
+        given.subjects, declared_subjects.known_kinds(kinds), found
+    )
     complete = not found and len(subjects.all) == len(given.subjects)
     known = KnownNames(specs, flags, subjects, knows_all_subjects=complete)
     problems += found
@@ -63,7 +60,7 @@ def load_catalogue(
         problems += check(drafts, known)
     if problems:
         raise CatalogueError(problems)
-    return build_catalogue(drafts, bind_kinds(subjects, drafts))
+    return build_catalogue(drafts, declared_subjects.bind_kinds(subjects, drafts))
 
 
 def read_folder(

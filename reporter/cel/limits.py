@@ -11,16 +11,7 @@ from typing import Any
 
 import msgspec
 
-from reporter.cel.syntax import (
-    Call,
-    Constant,
-    Construct,
-    Loop,
-    Name,
-    Select,
-    Tree,
-    walk,
-)
+from reporter.cel import syntax
 from reporter.kinds.objects import ApiObject, Metadata
 
 
@@ -65,9 +56,9 @@ OBJECT = "object"
 MULTIPLIERS = frozenset({"join", "replace"})
 
 
-def why_too_costly(tree: Tree) -> str:
+def why_too_costly(tree: syntax.Tree) -> str:
     """Return why an expression may cost too much; empty if it may not."""
-    nodes = sum(map(_nodes, walk(tree)))
+    nodes = sum(map(_nodes, syntax.walk(tree)))
     if nodes > MAX_NODES:
         return f"has {nodes} parts, of at most {MAX_NODES}; divide it into several reasons"
     if _growth(tree, {}) > MAX_GROWTH:
@@ -78,28 +69,28 @@ def why_too_costly(tree: Tree) -> str:
     return ""
 
 
-def _nodes(tree: Tree) -> int:
-    return PATTERN_NODES if isinstance(tree, Call) and tree.function == "matches" else 1
+def _nodes(tree: syntax.Tree) -> int:
+    return PATTERN_NODES if isinstance(tree, syntax.Call) and tree.function == "matches" else 1
 
 
-def _growth(tree: Tree, scope: Mapping[str, int]) -> int:
+def _growth(tree: syntax.Tree, scope: Mapping[str, int]) -> int:
     """Return how many times the size of what is read the result may have."""
     match tree:
-        case Constant():
+        case syntax.Constant():
             return 1
-        case Name(name=name):
+        case syntax.Name(name=name):
             return scope.get(name, 1)
-        case Select(operand=operand):
+        case syntax.Select(operand=operand):
             return max(_growth(operand, scope), 1)
-        case Construct(parts=parts):
+        case syntax.Construct(parts=parts):
             return sum(_growth(each, scope) for each in parts)
-        case Loop():
+        case syntax.Loop():
             return _loop_growth(tree, scope)
-        case Call():
+        case syntax.Call():
             return _call_growth(tree, scope)
 
 
-def _call_growth(tree: Call, scope: Mapping[str, int]) -> int:
+def _call_growth(tree: syntax.Call, scope: Mapping[str, int]) -> int:
     parts = [_growth(each, scope) for each in tree.operands]
     largest = max(parts, default=1)
     if largest > MAX_GROWTH:
@@ -120,14 +111,14 @@ def _call_growth(tree: Call, scope: Mapping[str, int]) -> int:
             return sum(parts)
 
 
-def _longest(tree: Tree, scope: Mapping[str, int]) -> int:
+def _longest(tree: syntax.Tree, scope: Mapping[str, int]) -> int:
     """Return the length of a constant, or more than is allowed for what is only known later."""
-    if isinstance(tree, Constant):
+    if isinstance(tree, syntax.Constant):
         return len(tree.text or "")
     return MAX_GROWTH + 1
 
 
-def _loop_growth(loop: Loop, scope: Mapping[str, int]) -> int:
+def _loop_growth(loop: syntax.Loop, scope: Mapping[str, int]) -> int:
     over = _growth(loop.over, scope)
     # Loops within each other have no more rounds together than one alone may have.
     repeated = {n: g if g >= REPEATED else REPEATED * g for n, g in scope.items()}

@@ -8,15 +8,7 @@ What is not understood counts as a look at all of the value.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from reporter.cel.syntax import (
-    Call,
-    Constant,
-    Construct,
-    Loop,
-    Name,
-    Select,
-    Tree,
-)
+from reporter.cel import syntax
 
 
 EACH = ""
@@ -72,7 +64,7 @@ _PRESENCE = frozenset({"size", "hasValue"})
 _COMPARING = frozenset({"_==_", "_!=_"})
 
 
-def find_reads(tree: Tree) -> Reads:
+def find_reads(tree: syntax.Tree) -> Reads:
     """
     Return what an expression reads. Raise NotConstantError for a lookup of a kind that is computed.
     """
@@ -94,19 +86,19 @@ class _Finder:
     def _look_at_presence(self, paths: Iterable[Path]) -> None:
         self.fields.update(Read(path, is_whole=False) for path in paths)
 
-    def follow(self, tree: Tree, scope: Scope) -> _Value:
+    def follow(self, tree: syntax.Tree, scope: Scope) -> _Value:
         match tree:
-            case Constant():
+            case syntax.Constant():
                 return NOTHING
-            case Name(name=name):
+            case syntax.Name(name=name):
                 return self._name(name, scope)
-            case Select(operand=operand, field=field, is_test=is_test):
+            case syntax.Select(operand=operand, field=field, is_test=is_test):
                 return self._select(self.follow(operand, scope), field, is_test=is_test)
-            case Call():
+            case syntax.Call():
                 return self._call(tree, scope)
-            case Construct():
+            case syntax.Construct():
                 return self._collection(tree, scope)
-            case Loop():
+            case syntax.Loop():
                 return self._loop(tree, scope)
 
     def _name(self, name: str, scope: Scope) -> _Value:
@@ -122,7 +114,7 @@ class _Finder:
             return NOTHING
         return _Value(paths)
 
-    def _call(self, call: Call, scope: Scope) -> _Value:
+    def _call(self, call: syntax.Call, scope: Scope) -> _Value:
         if call.function == LOOKUP:
             return self._lookup(call, scope)
         values = [self.follow(each, scope) for each in call.operands]
@@ -144,21 +136,21 @@ class _Finder:
         self.look_at(*values)
         return NOTHING
 
-    def _lookup(self, call: Call, scope: Scope) -> _Value:
+    def _lookup(self, call: syntax.Call, scope: Scope) -> _Value:
         kind, *others = call.arguments
         self.look_at(*(self.follow(each, scope) for each in others))
-        if not isinstance(kind, Constant) or kind.text is None:
+        if not isinstance(kind, syntax.Constant) or kind.text is None:
             raise NotConstantError
         self.kinds.add(kind.text)
         return _Value(frozenset({(kind.text,)}))
 
-    def _index(self, value: _Value, index: Tree, index_value: _Value) -> _Value:
-        if isinstance(index, Constant) and index.text and _is_field_name(index.text):
+    def _index(self, value: _Value, index: syntax.Tree, index_value: _Value) -> _Value:
+        if isinstance(index, syntax.Constant) and index.text and _is_field_name(index.text):
             return self._select(value, index.text, is_test=False)
         self.look_at(index_value)
         return _Value(_each(value))
 
-    def _collection(self, collection: Construct, scope: Scope) -> _Value:
+    def _collection(self, collection: syntax.Construct, scope: Scope) -> _Value:
         parts = [self.follow(each, scope) for each in collection.parts]
         if not collection.is_list:
             self.look_at(*parts)
@@ -167,7 +159,7 @@ class _Finder:
         self.look_at(*(_Value(items=each.items) for each in parts))
         return _Value(items=items)
 
-    def _loop(self, loop: Loop, scope: Scope) -> _Value:
+    def _loop(self, loop: syntax.Loop, scope: Scope) -> _Value:
         over = self.follow(loop.over, scope)
         each = _Value(_each(over))
         self._look_at_presence(each.paths)
@@ -196,5 +188,5 @@ def _is_field_name(text: str) -> bool:
     return text.isprintable() and not {'"', "\\"} & {*text}
 
 
-def _is_null(tree: Tree) -> bool:
-    return isinstance(tree, Constant) and tree.is_null
+def _is_null(tree: syntax.Tree) -> bool:
+    return isinstance(tree, syntax.Constant) and tree.is_null

@@ -8,16 +8,8 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.published_reasons import read_entries
+from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
-from reporter.cli.command import (
-    ACCESS,
-    AT,
-    EVALUATION_FLAGS,
-    FROM,
-    NAMESPACE,
-    RUN_FLAGS_NOTE,
-    Command,
-)
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import SourceOpener
@@ -119,7 +111,7 @@ def _lines(
     yield f"{PROGRAM_NAME} explain {blocking.reason} has what to do."
 
 
-EXPLAIN = Command(
+EXPLAIN = command.Command(
     run=_run,
     summary="Explain a reason, or what blocks a subject.",
     usage="explain REASON | NS[/SET] | cluster [FLAGS]",
@@ -132,10 +124,10 @@ follows.""",
         ("explain clusterBBRNotReady", "what it means, and what to do"),
         ("explain -n team-a qwen", "why it is not Current"),
     ),
-    flags=(NAMESPACE, FROM, AT, *ACCESS),
-    settings=EVALUATION_FLAGS,
+    flags=(command.NAMESPACE, command.FROM, command.AT, *command.ACCESS),
+    settings=command.EVALUATION_FLAGS,
     notes=f"""\
-{RUN_FLAGS_NOTE}
+{command.RUN_FLAGS_NOTE}
 
 Exit codes: 0 explained, 1 no answer or no such subject, 2 something given is
 refused or there is no such reason.""",

@@ -11,13 +11,7 @@ from reporter.kube.client import RestClient
 from reporter.model.fleet_status import FleetDocument
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, SettingsError
-from reporter.status.fleet_table import (
-    AGE_COLUMNS,
-    describe_fleet_gaps,
-    fleet_head,
-    fleet_rows,
-    render_cluster,
-)
+from reporter.status import fleet_table
 from reporter.status.hub_source import FleetAnswer, HubSource
 from reporter.status.pods_source import HUB, HUB_SELECTOR, PodFetcher
 from reporter.status.source import CannotAsk
@@ -107,8 +101,8 @@ class _Printer:
         self._terminal, self._form, self._cluster = terminal, form, cluster
         self._wide = form is Format.WIDE
         table = ChangingTable(
-            fleet_head(wide=self._wide),
-            ages=AGE_COLUMNS,
+            fleet_table.fleet_head(wide=self._wide),
+            ages=fleet_table.AGE_COLUMNS,
             colour=terminal.colour,
             with_head=with_head,
         )
@@ -119,7 +113,7 @@ class _Printer:
         if document is None:
             self._changes.print_missing(answer.missing)
             return
-        for note in describe_fleet_gaps(document):
+        for note in fleet_table.describe_fleet_gaps(document):
             self._terminal.note(note)
         if self._form in {Format.TABLE, Format.WIDE} and not self._cluster:
             self._print_table(document)
@@ -127,7 +121,10 @@ class _Printer:
             self._changes.print_text("\n".join(self._lines(document, answer.raw)), answer.raw)
 
     def _print_table(self, document: FleetDocument) -> None:
-        rows, is_first = [*fleet_rows(document, wide=self._wide)], self._changes.is_first
+        rows, is_first = (
+            [*fleet_table.fleet_rows(document, wide=self._wide)],
+            self._changes.is_first,
+        )
         self._changes.print_rows(rows)
         if is_first and not rows:
             self._terminal.note("the hub answers for no cluster")
@@ -142,4 +139,4 @@ class _Printer:
                 yield from (each.name for each in document.clusters)
             case _:
                 for each in document.clusters:
-                    yield from render_cluster(each, colour=self._terminal.colour)
+                    yield from fleet_table.render_cluster(each, colour=self._terminal.colour)

@@ -11,13 +11,8 @@ from reporter.cli.sources import SourceOpener
 from reporter.history.history import PastEpisode, group_episodes, select_episodes
 from reporter.model.enums import Layer
 from reporter.settings import Arguments, SettingsError
+from reporter.status import history_table
 from reporter.status.history_source import read_health_events
-from reporter.status.history_table import (
-    COLUMNS,
-    WIDE_COLUMNS,
-    episode_rows,
-    history_rows,
-)
 from reporter.status.source import Target
 from reporter.status.table import TextTable
 
@@ -78,11 +73,13 @@ class HistoryReading:
             case _ if not episodes:
                 return
             case Format.WIDE:
-                wide = episode_rows(episodes, now=now)
-                yield from TextTable(WIDE_COLUMNS).render(wide, with_head=self._with_head)
+                wide = history_table.episode_rows(episodes, now=now)
+                yield from TextTable(history_table.WIDE_COLUMNS).render(
+                    wide, with_head=self._with_head
+                )
             case _:
-                rows = history_rows(group_episodes(episodes), now=now)
-                yield from TextTable(COLUMNS).render(rows, with_head=self._with_head)
+                rows = history_table.history_rows(group_episodes(episodes), now=now)
+                yield from TextTable(history_table.COLUMNS).render(rows, with_head=self._with_head)
 
 
 def parse_since(arguments: Arguments) -> timedelta:

@@ -7,16 +7,8 @@ from typing import Any
 
 import yaml
 
+from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
-from reporter.cli.command import (
-    AS,
-    CONTEXT,
-    EVALUATION_FLAGS,
-    NAMESPACE,
-    REQUEST_TIMEOUT,
-    Command,
-    switch,
-)
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import ClusterAccess
@@ -192,7 +184,7 @@ def _why_refused(labels: Mapping[str, str], present: Mapping[str, str], *, repla
     return ""
 
 
-SILENCE = Command(
+SILENCE = command.Command(
     run=_run,
     summary="Hold back the findings of a reason until a time.",
     usage="silence SUBJECT REASON[,REASON] [FLAGS]",
@@ -223,15 +215,15 @@ docs/silences.md.""",
         ),
         Flag("why", "Why; shown with the silence.", "TEXT"),
         Flag("by", "Who silences; empty: the name of the user of this machine.", "NAME"),
-        switch("apply", "Annotate the namespace or InferenceSet, instead of printing."),
-        switch("replace", "With --apply: replace the silence that the object has."),
-        switch("file", "Print an entry of the file of silences instead of annotations."),
-        NAMESPACE,
-        CONTEXT,
-        AS,
-        REQUEST_TIMEOUT,
+        command.switch("apply", "Annotate the namespace or InferenceSet, instead of printing."),
+        command.switch("replace", "With --apply: replace the silence that the object has."),
+        command.switch("file", "Print an entry of the file of silences instead of annotations."),
+        command.NAMESPACE,
+        command.CONTEXT,
+        command.AS,
+        command.REQUEST_TIMEOUT,
     ),
-    settings=EVALUATION_FLAGS,
+    settings=command.EVALUATION_FLAGS,
     notes="""\
 --kubeconfig names the kubeconfig, as for run.
 

@@ -20,15 +20,8 @@ from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_settings
+from reporter.status import pods_source
 from reporter.status.one_shot import ClusterSource, DumpSource
-from reporter.status.pods_source import (
-    REPORTER,
-    SELECTOR,
-    Asked,
-    PodFetcher,
-    ReporterPod,
-    find_reporter_pods,
-)
 from reporter.status.reporter_source import ReporterSource
 from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
@@ -81,7 +74,7 @@ def _kubeconfig(settings: Settings) -> str | None:
 SILENCE_FILE = "silence-file"
 
 
-def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:
+def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     """
     Return the flags of a reporter that decide what is evaluated, and for how long.
 
@@ -93,7 +86,7 @@ def evaluation_flags(pod: ReporterPod) -> tuple[str, ...]:
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
-def describe_files(pod: ReporterPod, settings: Settings) -> Iterator[str]:
+def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator[str]:
     """Yield which files of a reporter are not read here, for want of a flag of the user."""
     if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
@@ -103,7 +96,7 @@ def describe_files(pod: ReporterPod, settings: Settings) -> Iterator[str]:
         yield "the reporter has packs of one's own; give them with --packs"
 
 
-def _has_own_packs(pod: ReporterPod) -> bool:
+def _has_own_packs(pod: pods_source.ReporterPod) -> bool:
     """True if a reporter reads packs from folders, which are not here."""
     return "/" in pod.flags.get("packs", "")
 
@@ -118,8 +111,8 @@ READS_ALONE = (
 Flags that end what a command that only looks never does, whatever flags of a reporter it is given.
 """
 
-NO_PODS = f"no pod has the label {SELECTOR}"
-NONE_READY = f"no pod with the label {SELECTOR} is ready"
+NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
+NONE_READY = f"no pod with the label {pods_source.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
 WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
@@ -130,8 +123,8 @@ class PodsNotFound(CannotAsk):
 
 
 async def find_pods_of_one(
-    api: RestClient, arguments: Arguments, asked: Asked
-) -> tuple[ReporterPod, ...]:
+    api: RestClient, arguments: Arguments, asked: pods_source.Asked
+) -> tuple[pods_source.ReporterPod, ...]:
     """
     Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
 
@@ -139,7 +132,7 @@ async def find_pods_of_one(
     """
     namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
     try:
-        pods = await find_reporter_pods(api, namespace, asked.selector)
+        pods = await pods_source.find_reporter_pods(api, namespace, asked.selector)
     except Refused as err:
         why = f"the pods of the {asked.program} cannot be found: {err.why}"
         raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
@@ -159,7 +152,7 @@ async def find_pods_of_one(
 class FoundPods(NamedTuple):
     """The pods of one reporter; without any, why."""
 
-    pods: tuple[ReporterPod, ...]
+    pods: tuple[pods_source.ReporterPod, ...]
     why: str = ""
 
 
@@ -255,7 +248,7 @@ class SourceOpener:
         why = NONE_READY if found.pods else found.why
         for pod in pods:
             source = ReporterSource(
-                PodFetcher(api, pod), answer_timeout=self._access.request_timeout
+                pods_source.PodFetcher(api, pod), answer_timeout=self._access.request_timeout
             )
             try:
                 await source.ask(self._target)
@@ -267,7 +260,7 @@ class SourceOpener:
 
     async def _find_pods(self, api: RestClient) -> FoundPods:
         try:
-            pods = await find_pods_of_one(api, self._arguments, REPORTER)
+            pods = await find_pods_of_one(api, self._arguments, pods_source.REPORTER)
         except PodsNotFound as err:
             return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
@@ -283,7 +276,9 @@ class SourceOpener:
             )
         return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
 
-    def _load_with_flags_of(self, pod: ReporterPod | None) -> tuple[Settings, Catalogue]:
+    def _load_with_flags_of(
+        self, pod: pods_source.ReporterPod | None
+    ) -> tuple[Settings, Catalogue]:
         flags = evaluation_flags(pod) if pod is not None else ()
         if not flags:
             return self._load(())

@@ -11,14 +11,7 @@ from msgspec import Struct
 
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.cli.authoring import (
-    EXIT_DIFFERENT,
-    EXIT_PASSED,
-    EXIT_REFUSED,
-    HINT,
-    OVERLAY,
-    PACKS,
-)
+from reporter.cli import authoring
 from reporter.cli.command import WIDTH, Command, output, switch
 from reporter.controller.coverage import find_idle_reasons
 from reporter.controller.permissions import kinds_to_watch
@@ -221,7 +214,7 @@ def _note_lines(settings: Settings) -> Iterator[str]:
 def _run_test(arguments: Arguments, _: Mapping[str, str]) -> int:
     if arguments.is_set("schema"):
         print(render_story_schema(), end="")
-        return EXIT_PASSED
+        return authoring.EXIT_PASSED
     form = arguments.value("output")
     if not arguments.names:
         raise SettingsError("", "name the files or folders of stories")
@@ -230,8 +223,8 @@ def _run_test(arguments: Arguments, _: Mapping[str, str]) -> int:
     results = _run(arguments.names, catalogues, with_coverage=arguments.is_set("coverage"))
     print(render_results(results, form))
     if results.problems:
-        return EXIT_REFUSED
-    return EXIT_DIFFERENT if results.failed else EXIT_PASSED
+        return authoring.EXIT_REFUSED
+    return authoring.EXIT_DIFFERENT if results.failed else authoring.EXIT_PASSED
 
 
 def _run(
@@ -288,15 +281,15 @@ and nothing else.""",
     ),
     flags=(
         output(ResultFormat),
-        OVERLAY,
-        PACKS,
+        authoring.OVERLAY,
+        authoring.PACKS,
         switch(
             "coverage",
             "Name the reasons of the catalogue, and the codes, that no story announces.",
         ),
         switch("schema", "Print the JSON Schema of a story's file, and end."),
     ),
-    hint=HINT,
+    hint=authoring.HINT,
     notes="""\
 Exit codes: 0 all stories pass, 1 one announces something else, 2 a file, the
 overlay or the command line is refused.""",

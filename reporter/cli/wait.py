@@ -3,16 +3,8 @@
 from collections.abc import Mapping
 from contextlib import suppress
 
+from reporter.cli import command
 from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
-from reporter.cli.command import (
-    ACCESS,
-    EVALUATION_FLAGS,
-    FROM,
-    NAMESPACE,
-    RUN_FLAGS_NOTE,
-    Command,
-    switch,
-)
 from reporter.cli.source_arguments import FILE, parse_target
 from reporter.cli.sources import LateSource, SourceOpener
 from reporter.process.clock import monotonic_seconds
@@ -100,7 +92,7 @@ def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
     return f"{text}; {waited.error}" if waited.error else text
 
 
-WAIT = Command(
+WAIT = command.Command(
     run=_run,
     summary="Wait until a namespace, an InferenceSet or the control plane is as wanted.",
     usage="wait NS[/SET] | cluster [FLAGS]",
@@ -128,14 +120,14 @@ program watches the cluster itself, which needs list and watch of each kind.""",
             default="10m",
             parse=parse_any_duration,
         ),
-        switch("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
-        NAMESPACE,
-        FROM,
-        *ACCESS,
+        command.switch("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
+        command.NAMESPACE,
+        command.FROM,
+        *command.ACCESS,
     ),
-    settings=EVALUATION_FLAGS,
+    settings=command.EVALUATION_FLAGS,
     notes=f"""\
-{RUN_FLAGS_NOTE}
+{command.RUN_FLAGS_NOTE}
 
 Exit codes: 0 as wanted, 1 no answer, 2 something given is refused, 3 the time
 is over. With --fail-fast: 4 Failed, 6 Terminating.""",

@@ -15,16 +15,10 @@ from reporter.resources.inference_sets import (
     pods_of_workspace,
     without_leftover_pods,
 )
-from reporter.rollup.records import (
-    ClusterRecord,
-    CountedObjects,
-    NamespaceRecord,
-    RollUp,
-    Standing,
-)
+from reporter.rollup import records
 
 
-def find_blocking_objects(rollup: RollUp) -> Iterator[ObjectRef]:
+def find_blocking_objects(rollup: records.RollUp) -> Iterator[ObjectRef]:
     """Yield the object that blocks each subject which is InProgress, or Failed and transient."""
     if rollup.cluster is not None:
         yield from _of_cluster(rollup.cluster)
@@ -32,7 +26,7 @@ def find_blocking_objects(rollup: RollUp) -> Iterator[ObjectRef]:
         yield from _of_namespace(name, record)
 
 
-def _is_waited_for(standing: Standing) -> bool:
+def _is_waited_for(standing: records.Standing) -> bool:
     if standing.state is State.IN_PROGRESS:
         return True
     blocker = standing.blocker
@@ -43,7 +37,7 @@ def _is_waited_for(standing: Standing) -> bool:
     )
 
 
-def _of_cluster(record: ClusterRecord) -> Iterator[ObjectRef]:
+def _of_cluster(record: records.ClusterRecord) -> Iterator[ObjectRef]:
     standing = record.standing
     if not _is_waited_for(standing) or standing.blocker is None:
         return
@@ -55,7 +49,7 @@ def _of_cluster(record: ClusterRecord) -> Iterator[ObjectRef]:
             yield DEPLOYMENTS.ref(each.namespace, each.name)
 
 
-def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
+def _of_namespace(name: str, record: records.NamespaceRecord) -> Iterator[ObjectRef]:
     # The groups hold those subjects alone that something blocks; "" is the harness.
     for group in record.groups.values():
         for member, blocker in group.items():
@@ -73,7 +67,7 @@ def _of_namespace(name: str, record: NamespaceRecord) -> Iterator[ObjectRef]:
 
 
 def _of_set(
-    namespace: str, name: str, counted: CountedObjects, cause: ObjectRef | None
+    namespace: str, name: str, counted: records.CountedObjects, cause: ObjectRef | None
 ) -> ObjectRef:
     """
     Return what an InferenceSet waits for: of a replica its first pod that is not Ready.

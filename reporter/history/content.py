@@ -11,20 +11,7 @@ from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
 from reporter.history.held import Json, Patch
 from reporter.history.wanted import WantedEpisode, episode_number
-from reporter.kinds.health_events import (
-    MAX_CAUSES,
-    MAX_OBJECT,
-    MAX_REASON,
-    MAX_REASONS,
-    MAX_REMEDY,
-    MAX_TEXT,
-    Entity,
-    HealthEvent,
-    HealthEventSpec,
-    ProcessingStrategy,
-    RecommendedAction,
-    subject_text,
-)
+from reporter.kinds import health_events
 from reporter.kinds.productionstack import MAX_NAME
 from reporter.model.enums import Layer
 from reporter.model.sanitize import truncate_bytes
@@ -37,7 +24,9 @@ CEL_PROBE = "cel"
 """The probe that calls each object that is not as wanted out, without knowing what it is for."""
 
 
-def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> HealthEventSpec:
+def make_spec(
+    episode: WantedEpisode, node: str, context: PublishContext
+) -> health_events.HealthEventSpec:
     """Return the spec of a new object: the episode as its Event announces it now."""
     key, record = episode.key, episode.record
     entry, subject = context.catalogue[key.reason], key.subject
@@ -45,26 +34,30 @@ def make_spec(episode: WantedEpisode, node: str, context: PublishContext) -> Hea
     reported = [each for each in message_input.troubles if each.trouble.node == node]
     troubles = [each.trouble for each in reported]
     remedy = fill_remedy(message_input, reported[0]) if reported else ""
-    return HealthEventSpec(
+    return health_events.HealthEventSpec(
         agent=PROGRAM_NAME,
         component_class=subject.layer,
-        check_name=key.reason[:MAX_REASON],
+        check_name=key.reason[: health_events.MAX_REASON],
         is_fatal=_is_fatal(entry, troubles),
         is_healthy=False,
-        message=truncate_bytes(record.message, MAX_TEXT),
-        error_code=tuple(sorted({each.cause.code[:MAX_REASON] for each in troubles})[:MAX_CAUSES]),
+        message=truncate_bytes(record.message, health_events.MAX_TEXT),
+        error_code=tuple(
+            sorted({each.cause.code[: health_events.MAX_REASON] for each in troubles})[
+                : health_events.MAX_CAUSES
+            ]
+        ),
         entities_impacted=(*_subject_entities(subject), *_cause_entities(troubles)),
-        recommended_action=RecommendedAction.NONE,
-        processing_strategy=ProcessingStrategy.STORE_ONLY,
+        recommended_action=health_events.RecommendedAction.NONE,
+        processing_strategy=health_events.ProcessingStrategy.STORE_ONLY,
         generated_timestamp=record.episode_start,
         node_name=node[:MAX_NAME],
         layer=subject.layer,
-        subject=subject_text(subject),
+        subject=health_events.subject_text(subject),
         item=key.item[:MAX_NAME],
         episode=episode_number(record),
         owner=entry.owner,
         actionability=Actionability.of_owner(entry.owner),
-        remedy=truncate_bytes(remedy, MAX_REMEDY),
+        remedy=truncate_bytes(remedy, health_events.MAX_REMEDY),
         content_digest=record.content_digest,
     )
 
@@ -86,7 +79,9 @@ def make_status_patch(patch: Patch, context: PublishContext) -> Json:
     return {"metadata": {"resourceVersion": found.metadata.resource_version}, "status": status}
 
 
-def _content(found: HealthEvent, episode: WantedEpisode, context: PublishContext) -> Json:
+def _content(
+    found: health_events.HealthEvent, episode: WantedEpisode, context: PublishContext
+) -> Json:
     """
     Return what the Event announces now. The reasons in its suffixes are known while it is up to date.
     """
@@ -94,11 +89,11 @@ def _content(found: HealthEvent, episode: WantedEpisode, context: PublishContext
     is_current = message_input.content_digest == record.content_digest
     also = message_input.other_reasons if is_current else ()
     suppressing = message_input.suppressed_reasons if is_current else ()
-    message = truncate_bytes(record.message, MAX_TEXT)
+    message = truncate_bytes(record.message, health_events.MAX_TEXT)
     return {
         "message": None if message == found.spec.message else message,
-        "also": list(also[:MAX_REASONS]) or None,
-        "suppressing": list(suppressing[:MAX_REASONS]) or None,
+        "also": list(also[: health_events.MAX_REASONS]) or None,
+        "suppressing": list(suppressing[: health_events.MAX_REASONS]) or None,
         "contentDigest": record.content_digest or None,
     }
 
@@ -113,20 +108,22 @@ def _message_input(key: FindingKey, context: PublishContext) -> MessageInput:
     ).message_input(key)
 
 
-def _subject_entities(subject: Subject) -> Iterator[Entity]:
+def _subject_entities(subject: Subject) -> Iterator[health_events.Entity]:
     if subject.layer is not Layer.CLUSTER:
-        yield Entity(entity_type="Namespace", entity_value=subject.namespace)
+        yield health_events.Entity(entity_type="Namespace", entity_value=subject.namespace)
     if subject.object_name:
         value = f"{subject.namespace}/{subject.object_name}"
-        yield Entity(entity_type=subject.kind or "InferenceSet", entity_value=value)
+        yield health_events.Entity(entity_type=subject.kind or "InferenceSet", entity_value=value)
 
 
-def _cause_entities(troubles: Iterable[Trouble]) -> tuple[Entity, ...]:
-    refs = sorted({each.cause.object for each in troubles})[:MAX_CAUSES]
+def _cause_entities(troubles: Iterable[Trouble]) -> tuple[health_events.Entity, ...]:
+    refs = sorted({each.cause.object for each in troubles})[: health_events.MAX_CAUSES]
     return tuple(
-        Entity(
+        health_events.Entity(
             entity_type=ref.resource[:MAX_NAME],
-            entity_value="/".join(filter(None, (ref.namespace, ref.name)))[:MAX_OBJECT],
+            entity_value="/".join(filter(None, (ref.namespace, ref.name)))[
+                : health_events.MAX_OBJECT
+            ],
         )
         for ref in refs
     )

@@ -11,17 +11,12 @@ from typing import TypeAlias
 
 from reporter.announcing.schedule import PublishContext
 from reporter.history.wanted import episode_number
-from reporter.kinds.health_events import (
-    HealthEvent,
-    HealthEventSpec,
-    Resolution,
-    subject_of,
-)
+from reporter.kinds import health_events
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 
 
-EndFunc: TypeAlias = Callable[[HealthEvent], Resolution | None]
+EndFunc: TypeAlias = Callable[[health_events.HealthEvent], health_events.Resolution | None]
 """Returns how the episode of an object has ended; None while that is not known."""
 
 
@@ -31,16 +26,16 @@ class Ends:
     def __init__(self, context: PublishContext) -> None:
         self._context = context
 
-    def __call__(self, found: HealthEvent) -> Resolution | None:
+    def __call__(self, found: health_events.HealthEvent) -> health_events.Resolution | None:
         spec = found.spec
-        key = FindingKey(subject_of(spec), Reason(spec.check_name), spec.item)
+        key = FindingKey(health_events.subject_of(spec), Reason(spec.check_name), spec.item)
         running = self._context.announcement_state.episodes.get(key)
         if running is not None and episode_number(running.event) != spec.episode:
-            return Resolution.SUPERSEDED
+            return health_events.Resolution.SUPERSEDED
         if not self._is_evaluated(key.reason):
-            return Resolution.GONE
+            return health_events.Resolution.GONE
         if running is not None:
-            return Resolution.CLEARED  # of this node: the episode goes on elsewhere
+            return health_events.Resolution.CLEARED  # of this node: the episode goes on elsewhere
         return self._end_of(key, spec)
 
     def _is_evaluated(self, reason: Reason) -> bool:
@@ -48,7 +43,9 @@ class Ends:
         entry = catalogue.entries.get(reason)
         return entry is not None and entry.is_evaluated and reason not in settings.unchecked
 
-    def _end_of(self, key: FindingKey, spec: HealthEventSpec) -> Resolution | None:
+    def _end_of(
+        self, key: FindingKey, spec: health_events.HealthEventSpec
+    ) -> health_events.Resolution | None:
         evaluation = self._context.evaluation
         known, gate = evaluation.known_subjects, evaluation.gate
         is_group = key.subject.layer is Layer.MODELDEPLOYMENT and key.subject.is_unnamed
@@ -58,14 +55,14 @@ class Ends:
         whole = Subject(Layer.MODELHARNESS, key.subject.namespace)
         subject = whole if is_plain_group else key.subject
         if not (known.may_include(subject) or subject in self._groups_of_kinds):
-            return Resolution.GONE
+            return health_events.Resolution.GONE
         if known.is_unseen(subject) or key.reason not in gate.evaluated_reasons:
             return None
         if is_group:
             is_open = (key.reason, key.subject.namespace) in self._open_in_namespaces
         else:
             is_open = key in gate.finding_states or key in gate.unknown_states
-        return None if is_open else Resolution.CLEARED
+        return None if is_open else health_events.Resolution.CLEARED
 
     @cached_property
     def _groups_of_kinds(self) -> frozenset[Subject]:

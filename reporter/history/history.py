@@ -7,12 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.kinds.health_events import (
-    HealthEvent,
-    Phase,
-    Resolution,
-    subject_of,
-)
+from reporter.kinds import health_events
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.times import parse_zoned_time
@@ -27,7 +22,7 @@ class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     layer: Layer
     subject: str
     node: str = ""
-    phase: Phase
+    phase: health_events.Phase
     resolution: str = ""
     began: datetime
     ended: datetime | None = None
@@ -53,7 +48,7 @@ class PastReason(Struct, frozen=True):
 
 
 def select_episodes(
-    objects: Iterable[HealthEvent],
+    objects: Iterable[health_events.HealthEvent],
     *,
     since: timedelta,
     now: datetime,
@@ -68,7 +63,7 @@ def select_episodes(
     """
     found = []
     for each in objects:
-        subject = subject_of(each.spec)
+        subject = health_events.subject_of(each.spec)
         episode = _episode(each, now=now)
         is_asked_for = (
             layer in {None, subject.layer}
@@ -95,9 +90,9 @@ def group_episodes(episodes: Iterable[PastEpisode]) -> list[PastReason]:
     return [PastReason(tuple(each)) for each in groups.values()]
 
 
-def _episode(found: HealthEvent, *, now: datetime) -> PastEpisode:
+def _episode(found: health_events.HealthEvent, *, now: datetime) -> PastEpisode:
     spec, status = found.spec, found.status or {}
-    is_over = found.phase is Phase.RESOLVED
+    is_over = found.phase is health_events.Phase.RESOLVED
     ended = (parse_zoned_time(status.get("resolvedTime")) or now) if is_over else None
     lasted = (ended or now) - spec.generated_timestamp
     return PastEpisode(
@@ -121,4 +116,4 @@ def _episode(found: HealthEvent, *, now: datetime) -> PastEpisode:
 
 def _resolution(status: dict[str, Any]) -> str:
     found = status.get("resolution")
-    return found if found in set(Resolution) else ""
+    return found if found in set(health_events.Resolution) else ""

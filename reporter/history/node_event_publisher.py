@@ -5,14 +5,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from reporter.announcing.announcements import Announcements
+from reporter.history import node_events
 from reporter.history.content import make_spec
 from reporter.history.held import Create, Json, Patch
-from reporter.history.node_events import (
-    NodeEpisodes,
-    find_recovery,
-    make_fault,
-    pair_objects,
-)
 from reporter.history.writer import PlannedWrite, is_about_lost_reason
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.nvsentinel import (
@@ -22,13 +17,8 @@ from reporter.kinds.nvsentinel import (
 )
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube import event_format
 from reporter.kube.errors import Conflict, Invalid, NotFound
-from reporter.kube.event_format import (
-    episode_annotations,
-    event_labels,
-    node_event_name,
-    recovery_name,
-)
 from reporter.kube.object_client import NO_ANNOTATIONS, STRICT, ObjectClient
 from reporter.model.observations import WatchState
 from reporter.store.written_objects import WrittenObjectStore
@@ -51,7 +41,7 @@ class NodeEpisodeStore:
 
     def __init__(self, events: WrittenObjectStore[NodeHealthEvent]) -> None:
         self.events = events
-        self._paired: tuple[int, NodeEpisodes] = (-1, pair_objects(()))
+        self._paired: tuple[int, node_events.NodeEpisodes] = (-1, node_events.pair_objects(()))
 
     @property
     def watch_state(self) -> WatchState:
@@ -84,9 +74,9 @@ class NodeEpisodeStore:
         return episode.objects if episode is not None else ()
 
     @property
-    def _episodes(self) -> NodeEpisodes:
+    def _episodes(self) -> node_events.NodeEpisodes:
         if self._paired[0] != self.events.revision:
-            pairs = pair_objects(self.events.objects.values())
+            pairs = node_events.pair_objects(self.events.objects.values())
             self._paired = (self.events.revision, pairs)
         return self._paired[1]
 
@@ -95,7 +85,7 @@ class NodeEventWriter:
     """Creates faults and recoveries, and deletes both. *now*: returns the time of a recovery."""
 
     has_course = False
-    name_of = staticmethod(node_event_name)
+    name_of = staticmethod(event_format.node_event_name)
     dropped: Mapping[str, Json] = {}
 
     def __init__(
@@ -117,10 +107,10 @@ class NodeEventWriter:
         match write:
             case Create():
                 context, record = self._announcements.publish_context(), write.episode.record
-                fault = make_fault(make_spec(write.episode, write.node, context))
+                fault = node_events.make_fault(make_spec(write.episode, write.node, context))
                 return await self._create(
-                    *(write.name, event_labels(record), fault, version),
-                    annotations=episode_annotations(record),
+                    *(write.name, event_format.event_labels(record), fault, version),
+                    annotations=event_format.episode_annotations(record),
                 )
             case Patch():
                 return await self._end(write, version)
@@ -131,11 +121,13 @@ class NodeEventWriter:
         """Create the recovery, or delete the objects of what goes on."""
         found, held = patch.found, self.objects.objects.values()
         context = self._announcements.publish_context()
-        recovery = find_recovery(patch, held, context, now=self._now())
+        recovery = node_events.find_recovery(patch, held, context, now=self._now())
         if recovery is None:
             return await self._delete(found, version)
         labels = found.metadata.labels or {}
-        return await self._create(recovery_name(found.metadata.name), labels, recovery, version)
+        return await self._create(
+            event_format.recovery_name(found.metadata.name), labels, recovery, version
+        )
 
     async def _create(
         self,

@@ -7,15 +7,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
+from reporter.hub import query_results
 from reporter.hub.queries import SERIES_LIMIT, of_round
 from reporter.hub.query_client import QueryClient, QueryFailed, Vector, decode
-from reporter.hub.query_results import (
-    Answers,
-    ClustersAnswer,
-    gather_clusters,
-    gather_revisions,
-    gather_trouble,
-)
 from reporter.kube.backoff import Backoff, BackoffParameters
 from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
 from reporter.process.clock import Clock
@@ -72,24 +66,26 @@ class Poller:
         """The last result of each query, in the order of a round."""
         return tuple(self._entries[name] for name in QueryName if name in self._entries)
 
-    async def ask(self) -> Answers:
+    async def ask(self) -> query_results.Answers:
         """Ask a round. Without an answer about clusters the other queries are not asked."""
         clusters = await self._try(QueryName.CLUSTERS, self._gather_clusters)
         if clusters is None:
-            return Answers()
+            return query_results.Answers()
         at = clusters.time
         trouble = await self._try(
-            QueryName.TROUBLE, lambda found: gather_trouble(found.series, self._label), at=at
+            QueryName.TROUBLE,
+            lambda found: query_results.gather_trouble(found.series, self._label),
+            at=at,
         )
         revisions = await self._try(
             QueryName.REVISIONS,
-            lambda found: gather_revisions(found.series, self._label),
+            lambda found: query_results.gather_revisions(found.series, self._label),
             at=at,
         )
-        return Answers(clusters, trouble, revisions)
+        return query_results.Answers(clusters, trouble, revisions)
 
-    def _gather_clusters(self, found: Vector) -> ClustersAnswer:
-        answer = gather_clusters(found.series, self._label, found.time)
+    def _gather_clusters(self, found: Vector) -> query_results.ClustersAnswer:
+        answer = query_results.gather_clusters(found.series, self._label, found.time)
         if len(answer.reports) > self._max_clusters:
             why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
             raise QueryFailed(QueryResult.TOO_MANY, why)

@@ -21,17 +21,12 @@ from reporter.hub.poller import Poller
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.records import FleetRules
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS, ProductionStackCluster
+from reporter.kube import lifecycle
 from reporter.kube.access_review import Permission
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.leases import LeaseLock
-from reporter.kube.lifecycle import (
-    NamedTask,
-    make_leadership,
-    run_connected,
-    serve_until_stopped,
-)
 from reporter.kube.object_client import ObjectClient
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
@@ -68,7 +63,7 @@ def run_hub(settings: Settings) -> int:
         finally:
             await engine.close()
 
-    return run_connected(settings, connected)
+    return lifecycle.run_connected(settings, connected)
 
 
 def needed_permissions(settings: Settings) -> Mapping[Permission, Collection[str]]:
@@ -117,7 +112,9 @@ class Hub:
         api.on_request(self.metrics.count_api_request)
         self.metrics.set_permissions_function(self._permissions.report)
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
-        self._leadership = make_leadership(settings, lock, identity=self._identity, clock=clock)
+        self._leadership = lifecycle.make_leadership(
+            settings, lock, identity=self._identity, clock=clock
+        )
         self._fleet = FleetCache(
             Poller(engine, settings, clock, count_result=self.metrics.count_result),
             self._objects if self._is_listed else None,
@@ -207,7 +204,7 @@ class Hub:
         )
         for note in settings.notes:
             logger.warning("%s", note)
-        await serve_until_stopped(
+        await lifecycle.serve_until_stopped(
             self._server,
             self._leadership,
             stop=stop,
@@ -215,12 +212,12 @@ class Hub:
             others=self._other_tasks(),
         )
 
-    def _writers(self) -> Iterator[NamedTask]:
+    def _writers(self) -> Iterator[lifecycle.NamedTask]:
         yield "rounds", self._fleet.run()
         if self._is_listed:
             yield "publisher", self._writer.run()
 
-    def _other_tasks(self) -> Iterator[NamedTask]:
+    def _other_tasks(self) -> Iterator[lifecycle.NamedTask]:
         if self._is_listed:
             yield "discovery", self._discovery.run()
             yield f"reflector {self._kind.group_resource}", self._reflector.run()

@@ -4,13 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from reporter.job.result import (
-    FileObservation,
-    InvalidResult,
-    NoFile,
-    ResultFormatError,
-    parse_result,
-)
+from reporter.job import result
 
 
 MAX_FILE_BYTES = 2**20
@@ -26,22 +20,22 @@ class UnreadableError(Exception):
     """Raised if there is something at the path, but no file that can be read."""
 
 
-def read_result(path: str) -> FileObservation:
+def read_result(path: str) -> result.FileObservation:
     """Return the result at *path*. Only a path at which there is nothing counts as no file."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
-        return NoFile()
+        return result.NoFile()
     except OSError as err:
         why = f"failed to stat result file path={path}: stat {path}: {_text(err)}"
-        return InvalidResult(why)
+        return result.InvalidResult(why)
     identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
     try:
-        return parse_result(_read(path))
+        return result.parse_result(_read(path))
     except FileNotFoundError:
-        return NoFile()
-    except (UnreadableError, ResultFormatError) as err:
-        return InvalidResult(str(err), identity)
+        return result.NoFile()
+    except (UnreadableError, result.ResultFormatError) as err:
+        return result.InvalidResult(str(err), identity)
 
 
 def _read(path: str) -> bytes:

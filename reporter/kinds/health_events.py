@@ -12,12 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from reporter import PROGRAM_NAME
-from reporter.kinds.objects import (
-    VersionedMetadata,
-    WrittenObject,
-    affects_nothing,
-    no_index_keys,
-)
+from reporter.kinds import objects
 from reporter.kinds.productionstack import MAX_NAME
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Owner
@@ -209,13 +204,13 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
     last_remediation_timestamp: Annotated[Time | None, OF_OTHERS] = None
 
 
-class HealthEventMetadata(VersionedMetadata, frozen=True):
+class HealthEventMetadata(objects.VersionedMetadata, frozen=True):
     """Metadata of an object whose annotations another process continues its episode from."""
 
     annotations: dict[str, str] | None = None
 
 
-class HealthEvent(WrittenObject, frozen=True):
+class HealthEvent(objects.WrittenObject, frozen=True):
     """*status*: as it is in the cluster, with what other controllers have written."""
 
     metadata: HealthEventMetadata
@@ -260,8 +255,8 @@ HEALTH_EVENTS = ResourceKind(
     versions=("v1alpha1",),
     kind="HealthEvent",
     type=HealthEvent,
-    index_keys=no_index_keys,
-    affects=affects_nothing,
+    index_keys=objects.no_index_keys,
+    affects=objects.affects_nothing,
     label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
     tracks_deletions=False,
 )

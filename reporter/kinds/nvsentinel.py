@@ -11,19 +11,13 @@ from msgspec import Meta, field
 from msgspec.structs import fields
 
 from reporter import PROGRAM_NAME
+from reporter.kinds import objects
 from reporter.kinds.health_events import (
     MANAGED_BY_LABEL,
     Entity,
     HealthEventMetadata,
     ProcessingStrategy,
     RecommendedAction,
-)
-from reporter.kinds.objects import (
-    ApiStruct,
-    Timestamp,
-    WrittenObject,
-    affects_nothing,
-    no_index_keys,
 )
 from reporter.kinds.resource_kind import ResourceKind
 
@@ -42,7 +36,7 @@ The strategies that trigger nothing, by name and by number. Unspecified means EX
 _NUMBERS = {RecommendedAction.NONE.value: 0, ProcessingStrategy.STORE_ONLY.value: 2}
 
 
-class NodeHealthEventSpec(ApiStruct, frozen=True, kw_only=True):
+class NodeHealthEventSpec(objects.ApiStruct, frozen=True, kw_only=True):
     """
     A fault of a node, or its end.
 
@@ -59,7 +53,7 @@ class NodeHealthEventSpec(ApiStruct, frozen=True, kw_only=True):
     is_fatal: bool = False
     is_healthy: bool = False
     message: str = ""
-    generated_timestamp: Timestamp
+    generated_timestamp: objects.Timestamp
     node_name: Annotated[str, Meta(min_length=1)]
     metadata: dict[str, str] = field(default_factory=dict)
     error_code: tuple[str, ...] = ()
@@ -85,7 +79,7 @@ def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) 
     return ""
 
 
-class NodeHealthEvent(WrittenObject, frozen=True):
+class NodeHealthEvent(objects.WrittenObject, frozen=True):
     metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 
@@ -103,8 +97,8 @@ def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
         versions=VERSIONS,
         kind=KINDS[resource],
         type=NodeHealthEvent,
-        index_keys=no_index_keys,
-        affects=affects_nothing,
+        index_keys=objects.no_index_keys,
+        affects=objects.affects_nothing,
         namespace=namespace,
         label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
         tracks_deletions=False,

@@ -13,18 +13,11 @@ from typing import Any
 
 import aiohttp
 
+from reporter.kube import error_mapping
 from reporter.kube.api_status import decode_status
 from reporter.kube.connections import Connections
 from reporter.kube.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
 from reporter.kube.decoding import Json
-from reporter.kube.error_mapping import (
-    TRANSPORT_ERRORS,
-    RequestInfo,
-    is_html,
-    proxy_error,
-    response_error,
-    transport_error,
-)
 from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.paths import Query
 from reporter.kube.response_body import BodyTooLargeError, read_body
@@ -125,7 +118,9 @@ class RestClient:
         """
         if self._request_timeout is not None and not from_pod:
             timeout = self._request_timeout
-        request = RequestInfo(operation or f"{method.lower()} {path}", method, path, query)
+        request = error_mapping.RequestInfo(
+            operation or f"{method.lower()} {path}", method, path, query
+        )
         options = RequestOptions(
             headers={"Accept": accept, "Content-Type": content_type, **headers},
             body=body,
@@ -153,7 +148,7 @@ class RestClient:
         """
         Open a watch. It ends without an error after *idle_timeout* without a line or *max_duration*.
         """
-        request = RequestInfo(operation or f"watch {path}", "GET", path, query)
+        request = error_mapping.RequestInfo(operation or f"watch {path}", "GET", path, query)
         timeout = aiohttp.ClientTimeout(
             total=None if max_duration is None else max_duration.total_seconds(),
             sock_connect=CONNECT_TIMEOUT.total_seconds(),
@@ -174,7 +169,7 @@ class RestClient:
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Stream a long body as it arrives. *time_limit*: for the whole response."""
         time_limit = self._request_timeout or time_limit
-        request = RequestInfo(operation or f"get {path}", "GET", path, query)
+        request = error_mapping.RequestInfo(operation or f"get {path}", "GET", path, query)
         options = RequestOptions(
             {"Accept": JSON_CONTENT_TYPE},
             None,
@@ -186,11 +181,11 @@ class RestClient:
 
     @asynccontextmanager
     async def _open_stream(
-        self, request: RequestInfo, options: RequestOptions
+        self, request: error_mapping.RequestInfo, options: RequestOptions
     ) -> AsyncIterator[Any]:
         """Send a request and yield the response with its body unread, if the status is 200."""
         async with self._transport.send(request, options) as response:
-            if response.status != HTTPStatus.OK or is_html(response.headers):
+            if response.status != HTTPStatus.OK or error_mapping.is_html(response.headers):
                 body = await _read_error_body(response)
                 with self._reporting_forbidden(options):
                     _check_response(request, response, body)
@@ -207,16 +202,18 @@ def _total_timeout(timeout: timedelta) -> aiohttp.ClientTimeout:
     )
 
 
-def _check_response(request: RequestInfo, response: Any, body: bytes) -> ApiResponse:
+def _check_response(request: error_mapping.RequestInfo, response: Any, body: bytes) -> ApiResponse:
     success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
-    if success and is_html(response.headers):
-        raise proxy_error(request, response.status, response.headers, body)
+    if success and error_mapping.is_html(response.headers):
+        raise error_mapping.proxy_error(request, response.status, response.headers, body)
     if not success and response.status != HTTPStatus.NOT_MODIFIED:
-        raise response_error(request, response.status, response.headers, body)
+        raise error_mapping.response_error(request, response.status, response.headers, body)
     return ApiResponse(response.status, response.headers, body)
 
 
-async def _read_body(request: RequestInfo, response: Any, max_bytes: int | None) -> bytes:
+async def _read_body(
+    request: error_mapping.RequestInfo, response: Any, max_bytes: int | None
+) -> bytes:
     try:
         return await read_body(response, max_bytes)
     except BodyTooLargeError as err:
@@ -224,16 +221,16 @@ async def _read_body(request: RequestInfo, response: Any, max_bytes: int | None)
         raise Unreachable(
             request.operation, status=response.status, message=text, may_have_applied=True
         ) from err
-    except TRANSPORT_ERRORS as err:
-        raise transport_error(request, err) from err
+    except error_mapping.TRANSPORT_ERRORS as err:
+        raise error_mapping.transport_error(request, err) from err
 
 
-async def _iter_body(request: RequestInfo, response: Any) -> AsyncIterator[bytes]:
+async def _iter_body(request: error_mapping.RequestInfo, response: Any) -> AsyncIterator[bytes]:
     try:
         async for chunk in response.content.iter_any():
             yield chunk
-    except TRANSPORT_ERRORS as err:
-        raise transport_error(request, err) from err
+    except error_mapping.TRANSPORT_ERRORS as err:
+        raise error_mapping.transport_error(request, err) from err
 
 
 async def _read_error_body(response: Any) -> bytes:
@@ -243,7 +240,7 @@ async def _read_error_body(response: Any) -> bytes:
         async with asyncio.timeout(CONNECT_TIMEOUT.total_seconds()):
             while len(read) < MAX_ERROR_BODY_BYTES and not response.content.at_eof():
                 read += await response.content.read(MAX_ERROR_BODY_BYTES)
-    except TRANSPORT_ERRORS:
+    except error_mapping.TRANSPORT_ERRORS:
         pass
     return read
 

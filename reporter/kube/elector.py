@@ -13,23 +13,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NoReturn, Protocol
 
+from reporter.kube import lease_rules
 from reporter.kube.errors import Conflict, KubeError, NotFound
-from reporter.kube.lease_rules import (
-    LeaseAbsence,
-    LeaseAction,
-    LeaseRecord,
-    LeaseTiming,
-    ObservedRecord,
-    is_lease_absent,
-    leadership_deadline,
-    make_held_record,
-    make_released_record,
-    next_action,
-    next_attempt,
-    next_renewal,
-    observe_absence,
-    observe_record,
-)
 from reporter.kube.leases import Lease
 
 
@@ -45,9 +30,9 @@ class ResourceLock(Protocol):
 
     async def read(self) -> Lease | None: ...
 
-    async def create(self, record: LeaseRecord) -> Lease: ...
+    async def create(self, record: lease_rules.LeaseRecord) -> Lease: ...
 
-    async def update(self, lease: Lease, record: LeaseRecord) -> Lease: ...
+    async def update(self, lease: Lease, record: lease_rules.LeaseRecord) -> Lease: ...
 
 
 class Elector:
@@ -62,7 +47,7 @@ class Elector:
     def __init__(
         self,
         lock: ResourceLock,
-        timing: LeaseTiming,
+        timing: lease_rules.LeaseTiming,
         *,
         identity: str,
         wall_clock: Callable[[], datetime],
@@ -75,8 +60,8 @@ class Elector:
         self._now = asyncio.get_running_loop().time
         self._jitter = jitter
         self._lease: Lease | None = None
-        self._observed: ObservedRecord | None = None
-        self._absence: LeaseAbsence | None = None
+        self._observed: lease_rules.ObservedRecord | None = None
+        self._absence: lease_rules.LeaseAbsence | None = None
         self._has_written = False
         self._renewed_at = 0.0
         self._failing = False
@@ -102,7 +87,7 @@ class Elector:
         return self.is_leader and self._now() < self.deadline()
 
     def deadline(self) -> float:
-        return leadership_deadline(self._renewed_at, self._timing)
+        return lease_rules.leadership_deadline(self._renewed_at, self._timing)
 
     async def wait_acquired(self) -> None:
         await self._leading.wait()
@@ -143,8 +128,8 @@ class Elector:
 
     def _next_attempt(self) -> float:
         if self.is_leader:
-            return next_renewal(self._renewed_at, self._timing, now=self._now())
-        return next_attempt(
+            return lease_rules.next_renewal(self._renewed_at, self._timing, now=self._now())
+        return lease_rules.next_attempt(
             self._observed, self._timing, self._absence, now=self._now(), jitter=self._jitter()
         )
 
@@ -178,7 +163,7 @@ class Elector:
 
     async def _try_acquire(self) -> None:
         await self._read_lease()
-        action = next_action(
+        action = lease_rules.next_action(
             self._observed,
             self._timing,
             absence=self._absence,
@@ -186,7 +171,7 @@ class Elector:
             identity=self._identity,
             now=self._now(),
         )
-        if action is not LeaseAction.WAIT:
+        if action is not lease_rules.LeaseAction.WAIT:
             await self._write_lease()
 
     async def _read_lease(self) -> None:
@@ -195,11 +180,13 @@ class Elector:
             self._lease = await self._lock.read()
         record = self._lease.record if self._lease is not None else None
         # The observation outlives a removed Lease: its holder goes on, and others still wait for it.
-        if record is None or is_lease_absent(self._observed, record):
-            self._absence = observe_absence(self._absence, self._timing, now=self._now())
+        if record is None or lease_rules.is_lease_absent(self._observed, record):
+            self._absence = lease_rules.observe_absence(
+                self._absence, self._timing, now=self._now()
+            )
             return
         self._absence = None
-        self._observed = observe_record(self._observed, record, now=self._now())
+        self._observed = lease_rules.observe_record(self._observed, record, now=self._now())
         if self.holder != self._identity:
             self._stop_leading(f"the lease is held by {self.holder or 'nobody'}")
         if self.holder not in {previous_holder, self._identity, ""}:
@@ -208,7 +195,7 @@ class Elector:
     async def _write_lease(self) -> None:
         sent_at = self._now()
         previous = self._observed.record if self._observed else None
-        record = make_held_record(
+        record = lease_rules.make_held_record(
             previous,
             identity=self._identity,
             lease_duration=self._timing.lease_duration,
@@ -221,10 +208,15 @@ class Elector:
                 self._lease = await self._lock.create(record)
             else:
                 self._lease = await self._lock.update(self._lease, record)
-        self._observed, self._absence = ObservedRecord(self._lease.record, self._now()), None
+        self._observed, self._absence = (
+            lease_rules.ObservedRecord(self._lease.record, self._now()),
+            None,
+        )
         self._renewed_at = sent_at
         # A process that was paused during the call may find the answer after its deadline.
-        if not self.is_leader and self._now() < leadership_deadline(sent_at, self._timing):
+        if not self.is_leader and self._now() < lease_rules.leadership_deadline(
+            sent_at, self._timing
+        ):
             self._not_leading.clear()
             self._leading.set()
             logger.info("leading: %s holds lease %s", self._identity, self._lock)
@@ -236,7 +228,7 @@ class Elector:
             return True
         try:
             await self._lock.update(
-                lease, make_released_record(lease.record, now=self._wall_clock())
+                lease, lease_rules.make_released_record(lease.record, now=self._wall_clock())
             )
         except Conflict:
             return False

@@ -16,6 +16,7 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
+from reporter.kube import paths
 from reporter.kube.api_status import Status, decode_status, parse_retry_after
 from reporter.kube.errors import (
     Conflict,
@@ -27,12 +28,6 @@ from reporter.kube.errors import (
     Throttled,
     Unreachable,
     Unserved,
-)
-from reporter.kube.paths import (
-    Query,
-    is_object_path,
-    request_verb,
-    required_permission,
 )
 from reporter.kube.plain_text import clean
 
@@ -102,15 +97,15 @@ class RequestInfo:
     operation: str
     method: str = "GET"
     path: str = ""
-    query: Query = field(default=(), repr=False)
+    query: paths.Query = field(default=(), repr=False)
 
     @property
     def required_permission(self) -> str:
-        return required_permission(self.method, self.path, self.query)
+        return paths.required_permission(self.method, self.path, self.query)
 
     @property
     def verb(self) -> str:
-        return request_verb(self.method, self.path, self.query)
+        return paths.request_verb(self.method, self.path, self.query)
 
 
 def response_error(
@@ -222,7 +217,7 @@ def _not_found_error(
         return Unreachable(
             request.operation, status=status, message=message, may_have_applied=True
         )
-    if (api_status is not None and api_status.object_name) or is_object_path(request.path):
+    if (api_status is not None and api_status.object_name) or paths.is_object_path(request.path):
         return NotFound(request.operation, status=status, message=message)
     return Unserved(request.operation, status=status, message=message)
 

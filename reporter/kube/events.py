@@ -10,22 +10,14 @@ from collections.abc import AsyncIterator
 import msgspec
 from msgspec.structs import replace
 
+from reporter.kube import event_format
 from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
-from reporter.kube.event_format import (
-    EVENT_NAMESPACE,
-    ForeignEvent,
-    decode_event,
-    encode_event,
-    encode_event_patch,
-    event_name,
-    event_namespace,
-)
 from reporter.kube.event_record import EventRecord, PossibleKeys, no_keys
 
 
-EVENTS_PATH = f"/api/v1/namespaces/{EVENT_NAMESPACE}/events"
+EVENTS_PATH = f"/api/v1/namespaces/{event_format.EVENT_NAMESPACE}/events"
 INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
 """The kinds of objects that our Events are about."""
 
@@ -52,7 +44,7 @@ class EventClient:
         await self._api.call(
             "POST",
             _events_path(record),
-            body=encode_event(record, instance=self._instance),
+            body=event_format.encode_event(record, instance=self._instance),
             operation=_operation("create", record),
         )
 
@@ -65,7 +57,7 @@ class EventClient:
         await self._api.call(
             "PATCH",
             _event_path(record),
-            body=encode_event_patch(record, instance=self._instance),
+            body=event_format.encode_event_patch(record, instance=self._instance),
             content_type=MERGE_PATCH,
             operation=_operation("patch", record),
         )
@@ -83,8 +75,8 @@ class EventClient:
             )
         except NotFound:
             return None
-        found = decode_event(response.body, lambda _: (record.key,))
-        if isinstance(found, ForeignEvent):
+        found = event_format.decode_event(response.body, lambda _: (record.key,))
+        if isinstance(found, event_format.ForeignEvent):
             return replace(record, message="", content_digest="")
         return found
 
@@ -97,10 +89,10 @@ class EventClient:
         """
         found: list[EventRecord] = []
         unclear: list[msgspec.Raw] = []
-        foreign: list[ForeignEvent] = []
+        foreign: list[event_format.ForeignEvent] = []
         for kind in INVOLVED_KINDS:
             async for raw in self._list_raw(f"involvedObject.kind={kind}"):
-                event = decode_event(raw, possible_keys)
+                event = event_format.decode_event(raw, possible_keys)
                 if isinstance(event, EventRecord):
                     found.append(event)
                 else:
@@ -108,7 +100,7 @@ class EventClient:
         # A Ready is named after the last write about the trouble that it ends.
         episodes = {record.last_timestamp for record in found}
         for raw in unclear:
-            event = decode_event(raw, possible_keys, episodes)
+            event = event_format.decode_event(raw, possible_keys, episodes)
             if isinstance(event, EventRecord):
                 found.append(event)
             elif event.has_our_source:
@@ -130,7 +122,7 @@ class EventClient:
                 "GET",
                 EVENTS_PATH,
                 query=[*query, ("continue", token)] if token else query,
-                operation=f"list events {EVENT_NAMESPACE}",
+                operation=f"list events {event_format.EVENT_NAMESPACE}",
             )
             page = _decode_list(response.body)
             for raw in page.items or ():
@@ -153,17 +145,17 @@ _LIST_DECODER = msgspec.json.Decoder(_EventList)
 
 
 def _decode_list(body: bytes) -> _EventList:
-    operation = f"list events {EVENT_NAMESPACE}"
+    operation = f"list events {event_format.EVENT_NAMESPACE}"
     return decode_response(_LIST_DECODER, body, operation, expected="a list of Events")
 
 
 def _events_path(record: EventRecord) -> str:
-    return f"/api/v1/namespaces/{event_namespace(record)}/events"
+    return f"/api/v1/namespaces/{event_format.event_namespace(record)}/events"
 
 
 def _event_path(record: EventRecord) -> str:
-    return f"{_events_path(record)}/{event_name(record)}"
+    return f"{_events_path(record)}/{event_format.event_name(record)}"
 
 
 def _operation(verb: str, record: EventRecord) -> str:
-    return f"{verb} event {event_namespace(record)}/{event_name(record)}"
+    return f"{verb} event {event_format.event_namespace(record)}/{event_format.event_name(record)}"

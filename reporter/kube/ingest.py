@@ -11,15 +11,9 @@ from msgspec.structs import replace
 
 from reporter.kinds.objects import ApiObject, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube import watch_events
 from reporter.kube.lister import ListResult
 from reporter.kube.watch_context import PassiveClock
-from reporter.kube.watch_events import (
-    Bookmark,
-    Delete,
-    UndecodableObject,
-    Upsert,
-    WatchEvent,
-)
 
 
 logger = logging.getLogger(__name__)
@@ -110,23 +104,23 @@ class Ingester:
             last_event=self._clock.now(),
         )
 
-    def apply(self, event: WatchEvent) -> None:
+    def apply(self, event: watch_events.WatchEvent) -> None:
         objects, decode_errors = self.stats.objects, self.stats.decode_errors
         match event:
-            case Upsert():
+            case watch_events.Upsert():
                 self._store.upsert(self._kind, event.object)
                 self._undecodable.pop(event.name, None)
                 objects += event.is_new
-            case Delete(name=(namespace, name)):
+            case watch_events.Delete(name=(namespace, name)):
                 self._store.delete(self._kind, namespace, name)
                 self._undecodable.pop(event.name, None)
                 objects -= 1
-            case UndecodableObject(name=(namespace, name)):
+            case watch_events.UndecodableObject(name=(namespace, name)):
                 self._store.mark_undecodable(self._kind, namespace, name, event.stub)
                 self._log_undecodable(event.name, event.why)
                 objects += event.is_new
                 decode_errors += 1
-            case Bookmark():
+            case watch_events.Bookmark():
                 pass
         self.resource_version = event.resource_version or self.resource_version
         now = self._clock.now()

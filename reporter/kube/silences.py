@@ -4,12 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from reporter.kinds.resource_kind import (
-    SILENCE_FIELDS,
-    SILENCE_PREFIX,
-    ResourceKind,
-    silence_fields,
-)
+from reporter.kinds import resource_kind
 from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_json
 from reporter.kube.errors import NotFound, Unreachable, Unserved
@@ -39,7 +34,7 @@ class SilencedObject(msgspec.Struct, frozen=True):
 
 
 async def read_silenced_object(
-    api: RestClient, kind: ResourceKind, namespace: str, name: str
+    api: RestClient, kind: resource_kind.ResourceKind, namespace: str, name: str
 ) -> SilencedObject:
     """Read an object in the first version of its kind that is served. Raises KubeError."""
     operation = f"read {kind.kind} {'/'.join(filter(None, (namespace, name)))}"
@@ -59,8 +54,8 @@ async def read_silenced_object(
         return SilencedObject(
             path,
             meta.resource_version,
-            silence_fields(meta.annotations),
-            silence_fields(meta.labels),
+            resource_kind.silence_fields(meta.annotations),
+            resource_kind.silence_fields(meta.labels),
         )
     raise NotFound(operation, message=f"{kind.group_resource} is not served")
 
@@ -70,8 +65,8 @@ async def silence_object(
 ) -> None:
     """Replace the annotations. Raises Conflict if the object has changed since it was read."""
     # A misspelled one that stays would make the new silence malformed.
-    names = dict.fromkeys((*SILENCE_FIELDS, *found.annotations))
-    values = {SILENCE_PREFIX + name: fields.get(name) or None for name in names}
+    names = dict.fromkeys((*resource_kind.SILENCE_FIELDS, *found.annotations))
+    values = {resource_kind.SILENCE_PREFIX + name: fields.get(name) or None for name in names}
     await api.call(
         "PATCH",
         found.path,

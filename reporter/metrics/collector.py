@@ -9,39 +9,18 @@ from prometheus_client.samples import Sample
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.states import ReasonState
+from reporter.metrics import declarations, index
 from reporter.metrics.collectors import make_family
-from reporter.metrics.declarations import (
-    FINDING,
-    FINDING_SINCE,
-    HELD,
-    REASON_STATE,
-    SET_LIMIT,
-    SET_STATE,
-    SETS_LEFT_OUT,
-    SILENCED,
-    SUBJECTS,
-    SUPPRESSED,
-    SUPPRESSION_INFO,
-    UNKNOWN,
-    MetricDeclaration,
-)
-from reporter.metrics.index import (
-    ACTIVE,
-    STATE_NAMES,
-    Row,
-    StateIndex,
-    count_subjects,
-)
 from reporter.metrics.inference_sets import SetSeries
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
 
 
 _OF_ONE_STATE = (
-    (FINDING, ACTIVE),
-    (HELD, ReasonState.HELD),
-    (SUPPRESSED, ReasonState.SUPPRESSED),
-    (UNKNOWN, ReasonState.UNKNOWN),
+    (declarations.FINDING, index.ACTIVE),
+    (declarations.HELD, ReasonState.HELD),
+    (declarations.SUPPRESSED, ReasonState.SUPPRESSED),
+    (declarations.UNKNOWN, ReasonState.UNKNOWN),
 )
 
 
@@ -56,11 +35,11 @@ class StateCollector:
     Made of values that do not change, so that another thread than that of the event loop can do it.
     """
 
-    def __init__(self, catalogue: Catalogue, *, limit: int = SET_LIMIT) -> None:
+    def __init__(self, catalogue: Catalogue, *, limit: int = declarations.SET_LIMIT) -> None:
         self._one_at_a_time = Lock()
-        self._index, self._times = StateIndex(), FindingTimes()
+        self._index, self._times = index.StateIndex(), FindingTimes()
         self._sets = SetSeries(self._owner_of, limit=limit)
-        self._rows: set[Row] = set()
+        self._rows: set[index.Row] = set()
         self._entries: Mapping[Reason, CatalogueEntry] = {}
         self.add_reasons(catalogue)
 
@@ -83,39 +62,40 @@ class StateCollector:
         rows = self._known_rows(evaluation)
         for declaration, name in _OF_ONE_STATE:
             yield make_family(declaration, ((row, self._has(row, name)) for row in rows))
-        yield make_family(SILENCED, ((row, self._all_silenced(row)) for row in rows))
-        yield make_family(REASON_STATE, self._states(rows))
-        yield _family(SET_STATE, self._sets.samples())
-        yield _family(FINDING_SINCE, list(self._since(evaluation, episodes)))
+        yield make_family(declarations.SILENCED, ((row, self._all_silenced(row)) for row in rows))
+        yield make_family(declarations.REASON_STATE, self._states(rows))
+        yield _family(declarations.SET_STATE, self._sets.samples())
+        yield _family(declarations.FINDING_SINCE, list(self._since(evaluation, episodes)))
         suppressions = sorted(_suppressions(evaluation))
-        yield make_family(SUPPRESSION_INFO, ((each, 1) for each in suppressions))
-        yield make_family(SETS_LEFT_OUT, [((), self._sets.left_out)])
-        counts = count_subjects(evaluation, self._index.subjects)
-        yield make_family(SUBJECTS, counts.items())
+        yield make_family(declarations.SUPPRESSION_INFO, ((each, 1) for each in suppressions))
+        yield make_family(declarations.SETS_LEFT_OUT, [((), self._sets.left_out)])
+        counts = index.count_subjects(evaluation, self._index.subjects)
+        yield make_family(declarations.SUBJECTS, counts.items())
 
-    def _known_rows(self, evaluation: Evaluation) -> list[Row]:
+    def _known_rows(self, evaluation: Evaluation) -> list[index.Row]:
         self._rows |= {(each.layer, each.reason, "") for each in self._entries.values()}
         self._rows |= self._index.rows.keys()
         existing = {(each.layer, each.namespace) for each in evaluation.subjects}
         self._rows = {row for row in self._rows if not row[2] or (row[0], row[2]) in existing}
         return sorted(self._rows)
 
-    def _has(self, row: Row, name: str) -> float:
+    def _has(self, row: index.Row, name: str) -> float:
         return float(row in self._index.rows and name in self._index.rows[row])
 
-    def _all_silenced(self, row: Row) -> float:
+    def _all_silenced(self, row: index.Row) -> float:
         if row not in self._index.rows:
             return 0.0
         counts = self._index.rows[row]
         return float(
-            counts[ReasonState.SILENCED] > 0 and counts[ReasonState.SILENCED] == counts[ACTIVE]
+            counts[ReasonState.SILENCED] > 0
+            and counts[ReasonState.SILENCED] == counts[index.ACTIVE]
         )
 
-    def _states(self, rows: list[Row]) -> Iterator[tuple[tuple[str, ...], float]]:
+    def _states(self, rows: list[index.Row]) -> Iterator[tuple[tuple[str, ...], float]]:
         for row in rows:
             layer, reason, namespace = row
             owner = self._owner_of(reason)
-            for name in STATE_NAMES:
+            for name in index.STATE_NAMES:
                 yield (layer, reason, owner, namespace, name), self._has(row, name)
 
     def _owner_of(self, reason: Reason) -> str:
@@ -126,7 +106,7 @@ class StateCollector:
     def _since(self, evaluation: Evaluation, episodes: Episodes) -> Iterator[Sample]:
         found = self._times.find(evaluation, episodes, self._sets.shown)
         for pair, moment in found.items():
-            yield Sample(FINDING_SINCE.full_name, self._sets.labels(pair), moment)
+            yield Sample(declarations.FINDING_SINCE.full_name, self._sets.labels(pair), moment)
 
 
 def _suppressions(evaluation: Evaluation) -> set[tuple[str, ...]]:
@@ -143,7 +123,7 @@ def _suppressions(evaluation: Evaluation) -> set[tuple[str, ...]]:
     }
 
 
-def _family(declaration: MetricDeclaration, samples: list[Sample]) -> Metric:
+def _family(declaration: declarations.MetricDeclaration, samples: list[Sample]) -> Metric:
     """Return a family of samples that are ready: most of them are those of the last scrape."""
     family = make_family(declaration, ())
     family.samples = samples

@@ -7,23 +7,7 @@ from msgspec import Struct, field
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from reporter.metrics.declarations import (
-    DECODE_ERRORS,
-    KIND_SERVED,
-    MISSING_RIGHTS,
-    OBJECTS,
-    RELISTS,
-    SCRAPE_PAGE_AGE,
-    SCRAPE_PAGES,
-    UNDECODABLE_OBJECTS,
-    UNKNOWN_RIGHTS,
-    WATCH_LAST_EVENT_AGE,
-    WATCH_MISSED,
-    WATCH_RESTARTS,
-    WATCH_UP,
-    MetricDeclaration,
-    MetricType,
-)
+from reporter.metrics import declarations
 
 
 class WatchReport(Struct, frozen=True):
@@ -62,16 +46,16 @@ class WatchCollector(Collector):
             )
 
 
-_WATCH_VALUES: Mapping[MetricDeclaration, Callable[[WatchReport], float | None]] = {
-    KIND_SERVED: lambda report: report.served,
-    WATCH_UP: lambda report: report.watching,
-    WATCH_LAST_EVENT_AGE: lambda report: report.last_event_age,
-    OBJECTS: lambda report: report.objects,
-    RELISTS: lambda report: report.relists,
-    WATCH_RESTARTS: lambda report: report.restarts,
-    WATCH_MISSED: lambda report: report.missed_events,
-    DECODE_ERRORS: lambda report: report.decode_errors,
-    UNDECODABLE_OBJECTS: lambda report: report.undecodable,
+_WATCH_VALUES: Mapping[declarations.MetricDeclaration, Callable[[WatchReport], float | None]] = {
+    declarations.KIND_SERVED: lambda report: report.served,
+    declarations.WATCH_UP: lambda report: report.watching,
+    declarations.WATCH_LAST_EVENT_AGE: lambda report: report.last_event_age,
+    declarations.OBJECTS: lambda report: report.objects,
+    declarations.RELISTS: lambda report: report.relists,
+    declarations.WATCH_RESTARTS: lambda report: report.restarts,
+    declarations.WATCH_MISSED: lambda report: report.missed_events,
+    declarations.DECODE_ERRORS: lambda report: report.decode_errors,
+    declarations.UNDECODABLE_OBJECTS: lambda report: report.undecodable,
 }
 
 
@@ -89,9 +73,11 @@ class ScrapeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         counts = self.count_pages().items()
         samples = (((outcome,), float(number)) for outcome, number in counts)
-        yield make_family(SCRAPE_PAGES, samples)
+        yield make_family(declarations.SCRAPE_PAGES, samples)
         ages = self.page_ages().items()
-        yield make_family(SCRAPE_PAGE_AGE, (((path,), age.total_seconds()) for path, age in ages))
+        yield make_family(
+            declarations.SCRAPE_PAGE_AGE, (((path,), age.total_seconds()) for path, age in ages)
+        )
 
 
 class PermissionReport(Struct, frozen=True):
@@ -113,14 +99,14 @@ class PermissionCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         report = self.report()
-        yield make_family(MISSING_RIGHTS, report.is_missing.items())
-        yield make_family(UNKNOWN_RIGHTS, [((), report.unknown)])
+        yield make_family(declarations.MISSING_RIGHTS, report.is_missing.items())
+        yield make_family(declarations.UNKNOWN_RIGHTS, [((), report.unknown)])
 
 
 def make_family(
-    declaration: MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
+    declaration: declarations.MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
 ) -> Metric:
-    counts = declaration.type is MetricType.COUNTER
+    counts = declaration.type is declarations.MetricType.COUNTER
     family_type = CounterMetricFamily if counts else GaugeMetricFamily
     family: CounterMetricFamily | GaugeMetricFamily = family_type(
         declaration.full_name, declaration.help, labels=declaration.labels

@@ -15,22 +15,11 @@ from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.event_record import WriteResult
+from reporter.metrics import declarations
 from reporter.metrics.collector import StateCollector
 from reporter.metrics.collectors import (
     ScrapeCollector,
     WatchReport,
-)
-from reporter.metrics.declarations import (
-    EPISODE_DURATION,
-    EPISODES,
-    EVENT_WRITES,
-    LAST_PASS,
-    LEADER,
-    MIRROR_WRITES,
-    PASS_DURATION,
-    SCRAPES,
-    STATUS_OBJECT_WRITES,
-    STATUS_OBJECTS_FAILING,
 )
 from reporter.metrics.process import ProcessMetrics, ReloadMetrics
 from reporter.metrics.rollups import RollUpCollector
@@ -55,17 +44,17 @@ class Metrics(ProcessMetrics):
         self.reloads = ReloadMetrics(self.registry)
         self._scrape_pages = ScrapeCollector()
         self.registry.register(self._scrape_pages)
-        self._passes = self._histogram(PASS_DURATION)
-        self._last_pass = self._gauge(LAST_PASS)
-        self._writes = self._counter(EVENT_WRITES, WriteResult)
-        self._scrapes = self._counter(SCRAPES, ScrapeResult)
-        self._mirror_writes = self._counter(MIRROR_WRITES, WriteResult)
-        self._leader = self._gauge(LEADER)
-        self._status_writes = self._counter(STATUS_OBJECT_WRITES, WriteObjectResult)
-        self._status_failing = self._gauge(STATUS_OBJECTS_FAILING)
+        self._passes = self._histogram(declarations.PASS_DURATION)
+        self._last_pass = self._gauge(declarations.LAST_PASS)
+        self._writes = self._counter(declarations.EVENT_WRITES, WriteResult)
+        self._scrapes = self._counter(declarations.SCRAPES, ScrapeResult)
+        self._mirror_writes = self._counter(declarations.MIRROR_WRITES, WriteResult)
+        self._leader = self._gauge(declarations.LEADER)
+        self._status_writes = self._counter(declarations.STATUS_OBJECT_WRITES, WriteObjectResult)
+        self._status_failing = self._gauge(declarations.STATUS_OBJECTS_FAILING)
         announced = (e.reason for e in catalogue.entries.values() if e.is_evaluated)
-        self._episodes = self._counter(EPISODES, announced)
-        self._episode_duration = self._histogram(EPISODE_DURATION)
+        self._episodes = self._counter(declarations.EPISODES, announced)
+        self._episode_duration = self._histogram(declarations.EPISODE_DURATION)
 
     def add_reasons(self, catalogue: Catalogue) -> None:
         """

@@ -20,12 +20,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from reporter import PROGRAM_NAME
-from reporter.metrics.collectors import (
-    PermissionCollector,
-    PermissionReport,
-    WatchCollector,
-    WatchReport,
-)
+from reporter.metrics import collectors
 from reporter.metrics.declarations import (
     API_REQUESTS,
     BUILD_INFO,
@@ -61,13 +56,13 @@ class _Collected(Collector):
 class ProcessMetrics:
     """The series of a process that watches an API server and serves HTTP."""
 
-    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
+    def __init__(self, watches: Callable[[], Iterable[collectors.WatchReport]]) -> None:
         # The `_created` series of counters and histograms would only add to the page.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.registry.register(WatchCollector(watches))
-        self._permissions = PermissionCollector()
+        self.registry.register(collectors.WatchCollector(watches))
+        self._permissions = collectors.PermissionCollector()
         self.registry.register(self._permissions)
         info = Gauge(
             BUILD_INFO.full_name, BUILD_INFO.help, BUILD_INFO.labels, registry=self.registry
@@ -105,7 +100,7 @@ class ProcessMetrics:
         self._clock_skew.set_function(skew)
         self._clock_spread.set_function(spread)
 
-    def set_permissions_function(self, report: Callable[[], PermissionReport]) -> None:
+    def set_permissions_function(self, report: Callable[[], collectors.PermissionReport]) -> None:
         self._permissions.report = report
 
     def observe_loop_lag(self, seconds: float) -> None:

@@ -8,17 +8,8 @@ from typing import NamedTuple, TypeAlias
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from reporter.metrics import declarations
 from reporter.metrics.collectors import make_family
-from reporter.metrics.declarations import (
-    ROLLUP_BLOCKING_INFO,
-    ROLLUP_CLUSTER_INFO,
-    ROLLUP_EVALUATED,
-    ROLLUP_INFERENCE_SETS,
-    ROLLUP_PACKAGE_INFO,
-    ROLLUP_REPLICAS,
-    ROLLUP_SILENCED_UNTIL,
-    ROLLUP_STATE,
-)
 from reporter.model.enums import Layer
 from reporter.model.states import COUNTED_STATES, State
 from reporter.model.status_document import Replicas
@@ -64,15 +55,17 @@ class RollUpCollector(Collector):
         found = rollup.namespaces if self._with_namespaces and cluster is not None else {}
         namespaces = sorted(found.items())
         shown = list(_find_shown(rollup, cluster, namespaces))
-        yield make_family(ROLLUP_STATE, _states(shown))
-        yield make_family(ROLLUP_INFERENCE_SETS, _counts(shown))
-        yield make_family(ROLLUP_REPLICAS, _replicas(shown))
+        yield make_family(declarations.ROLLUP_STATE, _states(shown))
+        yield make_family(declarations.ROLLUP_INFERENCE_SETS, _counts(shown))
+        yield make_family(declarations.ROLLUP_REPLICAS, _replicas(shown))
         if self._with_namespaces:
-            yield make_family(ROLLUP_PACKAGE_INFO, _packages(namespaces))
-        yield make_family(ROLLUP_BLOCKING_INFO, _blockers(shown))
-        yield make_family(ROLLUP_SILENCED_UNTIL, _silenced(shown))
-        yield make_family(ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else [])
-        yield make_family(ROLLUP_EVALUATED, _evaluated(rollup, cluster))
+            yield make_family(declarations.ROLLUP_PACKAGE_INFO, _packages(namespaces))
+        yield make_family(declarations.ROLLUP_BLOCKING_INFO, _blockers(shown))
+        yield make_family(declarations.ROLLUP_SILENCED_UNTIL, _silenced(shown))
+        yield make_family(
+            declarations.ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else []
+        )
+        yield make_family(declarations.ROLLUP_EVALUATED, _evaluated(rollup, cluster))
 
 
 Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]

@@ -8,14 +8,8 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreWriteResult
+from reporter.metrics import declarations
 from reporter.metrics.collectors import make_family
-from reporter.metrics.declarations import (
-    STORE_OBJECTS,
-    STORE_REJECTED,
-    STORE_UP,
-    STORE_WRITES,
-    MetricDeclaration,
-)
 
 
 class StoreMetrics(Collector):
@@ -32,14 +26,16 @@ class StoreMetrics(Collector):
     ) -> None:
         self._objects = objects
         self.is_up: Callable[[], bool] = lambda: False
-        self._writes = _counter(registry, STORE_WRITES, StoreWriteResult)
-        self._rejected = _counter(registry, STORE_REJECTED, StoreLimit)
+        self._writes = _counter(registry, declarations.STORE_WRITES, StoreWriteResult)
+        self._rejected = _counter(registry, declarations.STORE_REJECTED, StoreLimit)
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         phases = Tally(each.phase for each in self._objects())
-        yield make_family(STORE_UP, [((), float(self.is_up()))])
-        yield make_family(STORE_OBJECTS, [((phase.value,), phases[phase]) for phase in Phase])
+        yield make_family(declarations.STORE_UP, [((), float(self.is_up()))])
+        yield make_family(
+            declarations.STORE_OBJECTS, [((phase.value,), phases[phase]) for phase in Phase]
+        )
 
     def count_store_write(self, result: StoreWriteResult) -> None:
         self._writes.labels(result).inc()
@@ -49,7 +45,7 @@ class StoreMetrics(Collector):
 
 
 def _counter(
-    registry: CollectorRegistry, declaration: MetricDeclaration, values: Iterable[str]
+    registry: CollectorRegistry, declaration: declarations.MetricDeclaration, values: Iterable[str]
 ) -> Counter:
     """Return a counter with a zero for every value, so that the first increase is seen."""
     counter = Counter(

@@ -13,14 +13,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds import istio
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES
-from reporter.kinds.istio import (
-    AUTHORIZATION_POLICIES,
-    ENVOY_FILTERS,
-    MESH_CONFIG_MAPS,
-    EnvoyFilter,
-)
 from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
@@ -67,10 +62,10 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]
 
 def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
     namespace, parameters = request.subject.namespace, request.parameters
-    not_served = check_served(snapshot, ENVOY_FILTERS)
+    not_served = check_served(snapshot, istio.ENVOY_FILTERS)
     if not_served is not None:
         return [not_served] if _api_key_names(snapshot, namespace) else []
-    filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+    filters = snapshot.by_index(istio.ENVOY_FILTERS, istio.EnvoyFilter, namespace_key(namespace))
     expected = [each for each in filters if each.metadata.name in parameters.filters]
     if not expected and not any(each.spec.authorizes for each in filters):
         return [_missing_filter_trouble(snapshot, namespace, parameters)]
@@ -101,7 +96,7 @@ def _missing_filter_trouble(
     keys = _api_key_names(snapshot, namespace)
     if not keys or authorization.find_provider_policies(snapshot, namespace):
         return None
-    refs = [ENVOY_FILTERS.ref(namespace, name) for name in parameters.filters]
+    refs = [istio.ENVOY_FILTERS.ref(namespace, name) for name in parameters.filters]
     ref = next((each for each in refs if absence_of(snapshot, each).was_deleted), refs[0])
     absence = absence_of(snapshot, ref)
     state = f"{absence.describe()}, so that nothing asks for API keys although APIKey {keys[0]} is there"
@@ -133,10 +128,12 @@ PROBE = Probe(
                 authorization.PROVIDER_NOT_FOUND,
             }
         ),
-        required_kinds=(ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
+        required_kinds=(istio.ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
         consulted_kinds=(API_KEYS,),
-        required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource}),
-        kinds_by_source={DetailSource.ISTIO: (AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS)},
+        required_crds=lambda _: frozenset({istio.ENVOY_FILTERS.group_resource}),
+        kinds_by_source={
+            DetailSource.ISTIO: (istio.AUTHORIZATION_POLICIES, istio.MESH_CONFIG_MAPS)
+        },
     ),
     evaluate,
 )

@@ -22,17 +22,12 @@ from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.resources import conditions
 from reporter.resources.check_result import (
     CheckResult,
     check_served,
 )
 from reporter.resources.components import ComponentSpec, locate_component
-from reporter.resources.conditions import (
-    absence_of,
-    is_deleting,
-    object_trouble,
-    reason_text,
-)
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -63,18 +58,18 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
         return
     namespace, parameters = request.subject.namespace, request.parameters
     policy = snapshot.get(CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, namespace, parameters.name)
-    if policy is None or is_deleting(policy):
+    if policy is None or conditions.is_deleting(policy):
         return
     yield _invalid_trouble(policy) or _scaler_blocked_trouble(snapshot, request, policy)
     for name in sorted(_allowed_namespaces(policy) - {*parameters.stock}):
         if snapshot.get(NAMESPACES, Namespace, "", name) is None:
             # Each one that does not exist is a cause of its own.
             ref = NAMESPACES.ref("", name)
-            absence = absence_of(snapshot, ref)
+            absence = conditions.absence_of(snapshot, ref)
             existing = (each.metadata.name for each in snapshot.all(NAMESPACES))
             lacks = absence.describe(did_you_mean(name, existing))
             state = f'allows ingress from namespace "{name}", which {lacks}'
-            trouble = object_trouble(
+            trouble = conditions.object_trouble(
                 CILIUM_NETWORK_POLICIES, policy, "NamespaceNotFound", absence.trouble_kind, state
             )
             yield replace(trouble, cause=Cause(ref, trouble.cause.code))
@@ -119,8 +114,8 @@ def _invalid_trouble(policy: CiliumNetworkPolicy) -> Trouble | None:
     valid = find_condition(policy.status.conditions, "Valid")
     if valid is None or valid.status != "False":
         return None
-    state = f"is not valid ({reason_text(valid, 'Cilium refuses it')})"
-    return object_trouble(
+    state = f"is not valid ({conditions.reason_text(valid, 'Cilium refuses it')})"
+    return conditions.object_trouble(
         CILIUM_NETWORK_POLICIES, policy, "Invalid", TroubleKind.FAILED, state, valid
     )
 
@@ -139,7 +134,7 @@ def _scaler_blocked_trouble(
     if scaler.namespace in {*allowed, policy.metadata.namespace}:
         return None
     state = f"does not let in namespace {scaler.namespace}, where {scaler.name} runs"
-    return object_trouble(
+    return conditions.object_trouble(
         CILIUM_NETWORK_POLICIES, policy, "ScalerNotAllowed", TroubleKind.DECLARED, state
     )
 

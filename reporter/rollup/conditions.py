@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from reporter.model.object_status import (
-    AVAILABLE,
-    READY,
-    RECONCILING,
-    STALLED,
-    ConditionStatus,
-    ObjectCondition,
-)
+from reporter.model import object_status
 from reporter.model.states import State
 from reporter.model.times import parse_zoned_time
 from reporter.rollup.answers import ObjectAnswer
@@ -46,16 +39,18 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 
 def make_conditions(
     answer: ObjectAnswer, held: Mapping[str, Any], *, generation: int, now: datetime
-) -> tuple[ObjectCondition, ...]:
+) -> tuple[object_status.ObjectCondition, ...]:
     """
     Return the conditions. The time of one changes with its status alone; *held*: the old status.
     """
     times = dict(_held_times(held))
     now = now.replace(microsecond=0)
 
-    def condition(kind: str, value: bool | None, reason: str, message: str) -> ObjectCondition:
-        status = ConditionStatus.of(value)
-        return ObjectCondition(
+    def condition(
+        kind: str, value: bool | None, reason: str, message: str
+    ) -> object_status.ObjectCondition:
+        status = object_status.ConditionStatus.of(value)
+        return object_status.ObjectCondition(
             type=kind,
             status=status,
             observed_generation=generation,
@@ -67,17 +62,17 @@ def make_conditions(
     statuses = _STATUSES[answer.state]
     why, message = _reason_of(answer), _message_of(answer)
 
-    def detail(kind: str, value: bool) -> ObjectCondition:
+    def detail(kind: str, value: bool) -> object_status.ObjectCondition:
         return condition(
             kind, value, why if value else str(answer.state), message if value else ""
         )
 
     return (
-        condition(READY, statuses.ready, why, message),
-        detail(RECONCILING, statuses.reconciling),
-        detail(STALLED, statuses.stalled),
+        condition(object_status.READY, statuses.ready, why, message),
+        detail(object_status.RECONCILING, statuses.reconciling),
+        detail(object_status.STALLED, statuses.stalled),
         condition(
-            AVAILABLE,
+            object_status.AVAILABLE,
             answer.available,
             _AVAILABLE_REASONS[answer.available],
             answer.unreachable if answer.available is False else "",

@@ -13,23 +13,9 @@ from reporter.announcing.message import (
     render_message,
 )
 from reporter.evaluation.clocks import ZERO
+from reporter.model import status_document
 from reporter.model.enums import Layer
 from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, SinceFrom, State
-from reporter.model.status_document import (
-    MAX_CONTRIBUTING,
-    SCHEMA_VERSION,
-    Blocking,
-    ClusterCounts,
-    ClusterStatus,
-    Contributing,
-    Counts,
-    HarnessStatus,
-    InferenceSetStatus,
-    NamespaceStatus,
-    StatusDocument,
-    Suppressed,
-    silenced_by,
-)
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
@@ -60,11 +46,13 @@ class StatusView:
         self.rollup, self.rules, self._now, self._mode = rollup, rules, now, mode
 
     def document(
-        self, *namespaces: NamespaceStatus, cluster: ClusterStatus | None = None
-    ) -> StatusDocument:
+        self,
+        *namespaces: status_document.NamespaceStatus,
+        cluster: status_document.ClusterStatus | None = None,
+    ) -> status_document.StatusDocument:
         """Return a document with these parts."""
-        return StatusDocument(
-            schema=SCHEMA_VERSION,
+        return status_document.StatusDocument(
+            schema=status_document.SCHEMA_VERSION,
             mode=self._mode,
             evaluated_at=self.rollup.evaluated_at,
             page_max_age_seconds=self.rollup.page_age,
@@ -72,12 +60,12 @@ class StatusView:
             namespaces=namespaces,
         )
 
-    def cluster(self) -> ClusterStatus:
+    def cluster(self) -> status_document.ClusterStatus:
         rollup = self.rollup
         if rollup.cluster is None:
-            return ClusterStatus(
+            return status_document.ClusterStatus(
                 state=State.UNKNOWN,
-                blocking=Blocking(
+                blocking=status_document.Blocking(
                     code=NOT_EVALUATED,
                     layer=Layer.CLUSTER,
                     message=NOT_STARTED,
@@ -85,21 +73,23 @@ class StatusView:
                 ),
             )
         standing = rollup.cluster.standing
-        return ClusterStatus(
+        return status_document.ClusterStatus(
             state=standing.state,
             uid=rollup.cluster.uid,
             last_known=standing.last_known,
             blocking=self.blocking(standing),
             suppressed=_describe_suppressed(standing.suppressed, self.rules),
             components=rollup.cluster.components,
-            counts=ClusterCounts(
-                namespaces=Counts.as_known(rollup.count_namespaces()),
-                inference_sets=Counts.as_known(rollup.count_sets()),
+            counts=status_document.ClusterCounts(
+                namespaces=status_document.Counts.as_known(rollup.count_namespaces()),
+                inference_sets=status_document.Counts.as_known(rollup.count_sets()),
             ),
             unlisted_layers=rollup.cluster.unlisted,
         )
 
-    def namespaces(self, states: Collection[State] = ANY_STATE) -> Iterator[NamespaceStatus]:
+    def namespaces(
+        self, states: Collection[State] = ANY_STATE
+    ) -> Iterator[status_document.NamespaceStatus]:
         """
         Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
         """
@@ -118,7 +108,7 @@ class StatusView:
 
     def namespace(
         self, name: str, states: Collection[State] = ANY_STATE
-    ) -> NamespaceStatus | None:
+    ) -> status_document.NamespaceStatus | None:
         """
         Return one namespace with its InferenceSets in one of the states; None if it is not there.
 
@@ -129,37 +119,39 @@ class StatusView:
             return None
         return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
 
-    def namespace_summary(self, name: str) -> NamespaceStatus | None:
+    def namespace_summary(self, name: str) -> status_document.NamespaceStatus | None:
         """Return one namespace without its InferenceSets."""
         record = self.rollup.namespaces.get(name)
         if record is None:
             return self._unlisted_namespace(name)
         standing = record.standing
         others = rank_causes(record.groups)[1:]
-        return NamespaceStatus(
+        return status_document.NamespaceStatus(
             name=name,
             state=standing.state,
             last_known=standing.last_known,
             available=record.available,
             package=record.package,
             blocking=self.blocking(standing),
-            contributing=tuple(map(_contributing, others[:MAX_CONTRIBUTING])),
+            contributing=tuple(map(_contributing, others[: status_document.MAX_CONTRIBUTING])),
             contributing_count=len(others),
             replicas=record.replicas,
-            counts=Counts.as_known(record.counts),
+            counts=status_document.Counts.as_known(record.counts),
             harness=self._harness(record),
         )
 
     def inference_sets(
         self, namespace: str, states: Collection[State] = ANY_STATE
-    ) -> Iterator[InferenceSetStatus]:
+    ) -> Iterator[status_document.InferenceSetStatus]:
         """Yield the InferenceSets of a namespace in one of the states, by name."""
         record = self.rollup.namespaces.get(namespace)
         for name, each in sorted(record.sets.items()) if record is not None else ():
             if each.standing.state in states:
                 yield self._inference_set(name, each)
 
-    def inference_set(self, namespace: str, name: str) -> InferenceSetStatus | None:
+    def inference_set(
+        self, namespace: str, name: str
+    ) -> status_document.InferenceSetStatus | None:
         """Return one InferenceSet; None if it is not there, Unknown while that cannot be known."""
         record = self.rollup.namespaces.get(namespace)
         if record is not None and name in record.sets:
@@ -170,17 +162,19 @@ class StatusView:
         if not why:
             return None
         blocking = self._unlisted_blocking(whole, why)
-        return InferenceSetStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+        return status_document.InferenceSetStatus(
+            name=name, state=State.UNKNOWN, blocking=blocking
+        )
 
-    def _unlisted_namespace(self, name: str) -> NamespaceStatus | None:
+    def _unlisted_namespace(self, name: str) -> status_document.NamespaceStatus | None:
         whole = _unlisted_namespaces(self.rollup.evaluation.known_subjects.unknown)
         why = self._why_unlisted(whole)
         if not why:
             return None
         blocking = self._unlisted_blocking(whole, why)
-        return NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
+        return status_document.NamespaceStatus(name=name, state=State.UNKNOWN, blocking=blocking)
 
-    def _unlisted_blocking(self, whole: Subject, why: str) -> Blocking:
+    def _unlisted_blocking(self, whole: Subject, why: str) -> status_document.Blocking:
         """
         Return what blocks it now. Beyond the window, somebody has to let *whole* be listed.
 
@@ -192,7 +186,7 @@ class StatusView:
         )
         lasted, window = self._now - (since or self._now), LAYER_WINDOWS[whole.layer]
         stalled = lasted >= window
-        return Blocking(
+        return status_document.Blocking(
             code=NOT_LISTED,
             layer=whole.layer,
             message=why,
@@ -211,9 +205,9 @@ class StatusView:
             return NOT_STARTED
         return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
 
-    def _inference_set(self, name: str, record: SetRecord) -> InferenceSetStatus:
+    def _inference_set(self, name: str, record: SetRecord) -> status_document.InferenceSetStatus:
         standing, facts = record.standing, record.facts
-        return InferenceSetStatus(
+        return status_document.InferenceSetStatus(
             name=name,
             state=standing.state,
             last_known=standing.last_known,
@@ -228,11 +222,11 @@ class StatusView:
             suppressed=_describe_suppressed(standing.suppressed, self.rules),
         )
 
-    def _harness(self, record: NamespaceRecord) -> HarnessStatus | None:
+    def _harness(self, record: NamespaceRecord) -> status_document.HarnessStatus | None:
         harness = record.harness
         if record.is_bare:
             return None
-        return HarnessStatus(
+        return status_document.HarnessStatus(
             state=harness.state,
             last_known=harness.last_known,
             blocking=self.blocking(harness),
@@ -241,7 +235,7 @@ class StatusView:
 
     # ------------------------------------------------------------ what blocks
 
-    def blocking(self, standing: Standing) -> Blocking | None:
+    def blocking(self, standing: Standing) -> status_document.Blocking | None:
         blocker = standing.blocker
         if blocker is None:
             return None
@@ -250,7 +244,7 @@ class StatusView:
         is_dated = not (
             self.rollup.evaluation.unread_events and blocker.since_from is SinceFrom.PROCESS
         )
-        return Blocking(
+        return status_document.Blocking(
             reason=blocker.reason,
             code=blocker.code,
             layer=blocker.layer,
@@ -267,7 +261,7 @@ class StatusView:
             window_seconds=int(blocker.window.total_seconds()),
             stalled=blocker.stalled,
             pattern=blocker.pattern,
-            silenced=silenced_by(blocker.silence),
+            silenced=status_document.silenced_by(blocker.silence),
         )
 
     def _texts(self, blocker: Blocker) -> tuple[str, str]:
@@ -279,8 +273,8 @@ class StatusView:
         return _render_texts(blocker.key, blocker.troubles, self.rules)
 
 
-def _contributing(cause: RankedCause) -> Contributing:
-    return Contributing(
+def _contributing(cause: RankedCause) -> status_document.Contributing:
+    return status_document.Contributing(
         reason=cause.key.reason,
         code=cause.key.code,
         state=_state_of_group(cause.key.milder_than_failed),
@@ -311,13 +305,13 @@ def _render_texts(
 
 def _describe_suppressed(
     findings: Iterable[SuppressedFinding], rules: RollUpRules
-) -> tuple[Suppressed, ...]:
+) -> tuple[status_document.Suppressed, ...]:
     return tuple(_describe(each, rules) for each in findings)
 
 
-def _describe(finding: SuppressedFinding, rules: RollUpRules) -> Suppressed:
+def _describe(finding: SuppressedFinding, rules: RollUpRules) -> status_document.Suppressed:
     cause = min(finding.troubles, key=_order).cause
-    return Suppressed(
+    return status_document.Suppressed(
         reason=finding.key.reason,
         code=cause.code,
         object=str(cause.object),

@@ -15,22 +15,12 @@ from reporter.model.status_document import Package
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.gateways import find_gateways
-from reporter.rollup import records
+from reporter.rollup import records, standings
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
 from reporter.rollup.progress import count_progress, find_counted
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.rollup.sets import NOT_EVALUATED_YET, SetRollUp
-from reporter.rollup.standings import (
-    NOT_EVALUATED,
-    NOT_LISTED,
-    UNDECODABLE,
-    Facts,
-    Remark,
-    enter_state,
-    make_standing,
-    remark_unread_events,
-)
 from reporter.rollup.totals import count_sets, first_blocker, group_blockers, worst_state
 from reporter.rollup.touched import Touched
 from reporter.snapshot.lookups import why_undecodable
@@ -148,7 +138,7 @@ class NamespaceRollUp:
             if not any(map(is_qualified, sets)):
                 return None
             stand_in = before.harness if before is not None and before.is_bare else None
-            harness = stand_in or enter_state(None, State.CURRENT, now=self._given.now)
+            harness = stand_in or standings.enter_state(None, State.CURRENT, now=self._given.now)
         counts = self._count(before, harness, sets)
         return records.NamespaceRecord(
             standing=self._make_standing(before, harness, counts),
@@ -187,23 +177,27 @@ class NamespaceRollUp:
     def _update_harness(
         self, subject: Subject, before: records.Standing | None, *, is_evaluated: bool
     ) -> records.Standing:
-        facts = Facts(
+        facts = standings.Facts(
             is_terminating=subject in self._touched.terminating,
             unknown=self._why_unknown(subject.namespace, is_evaluated=is_evaluated),
         )
         found = self._found.get(subject, NO_FINDINGS)
-        return make_standing(before, subject, found, facts, self._blockers, now=self._given.now)
+        return standings.make_standing(
+            before, subject, found, facts, self._blockers, now=self._given.now
+        )
 
-    def _why_unknown(self, namespace: str, *, is_evaluated: bool) -> Remark | None:
+    def _why_unknown(self, namespace: str, *, is_evaluated: bool) -> standings.Remark | None:
         why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
         if why:
-            return Remark(NOT_LISTED, why)
+            return standings.Remark(standings.NOT_LISTED, why)
         ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
         if ref in self._given.snapshot.undecodable:
-            return Remark(UNDECODABLE, why_undecodable(NAMESPACES, ("", namespace)))
+            return standings.Remark(
+                standings.UNDECODABLE, why_undecodable(NAMESPACES, ("", namespace))
+            )
         if not is_evaluated:
-            return Remark(NOT_EVALUATED, NOT_EVALUATED_YET)
-        return remark_unread_events(self._given.evaluation)
+            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return standings.remark_unread_events(self._given.evaluation)
 
     def _make_standing(
         self,
@@ -215,12 +209,15 @@ class NamespaceRollUp:
         state = harness.state if is_ending else worst_state(harness, counts.totals)
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
         state = State.UNKNOWN if may_hide_more else state
-        standing = enter_state(
+        standing = standings.enter_state(
             before.standing if before is not None else None, state, now=self._given.now
         )
         if may_hide_more and self._unlisted_whole is not None:
             blocker = self._blockers.without_finding(
-                self._unlisted_whole.layer, NOT_LISTED, self._unlisted, since=standing.since
+                self._unlisted_whole.layer,
+                standings.NOT_LISTED,
+                self._unlisted,
+                since=standing.since,
             )
             return replace(standing, blocker=blocker)
         return replace(standing, blocker=None if is_ending else first_blocker(counts.groups))

@@ -23,16 +23,7 @@ from reporter.kube.client import RestClient
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.errors import KubeError, Refused
-from reporter.scrape.limits import (
-    CONNECT_TIMEOUT,
-    FIRST_READ_TIMEOUT,
-    MAX_CHUNKS,
-    MAX_LARGE_PAGES,
-    MAX_PAGE_BYTES,
-    MAX_PROXIED_PAGE_BYTES,
-    SCRAPE_TIMEOUT,
-    SMALL_PAGE_BYTES,
-)
+from reporter.scrape import limits
 from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 
@@ -125,8 +116,8 @@ class DirectFetcher:
         self,
         *,
         is_allowed: Callable[[str], bool] = is_pod_address,
-        timeout: timedelta = SCRAPE_TIMEOUT,
-        first_read_timeout: timedelta = FIRST_READ_TIMEOUT,
+        timeout: timedelta = limits.SCRAPE_TIMEOUT,
+        first_read_timeout: timedelta = limits.FIRST_READ_TIMEOUT,
     ) -> None:
         self._is_allowed, self._timeout = is_allowed, timeout.total_seconds()
         self._first_timeout, self._later_timeout = (
@@ -134,7 +125,7 @@ class DirectFetcher:
             _client_timeout(timeout),
         )
         self._large_page_slots = {
-            read_before: asyncio.Semaphore(MAX_LARGE_PAGES) for read_before in (True, False)
+            read_before: asyncio.Semaphore(limits.MAX_LARGE_PAGES) for read_before in (True, False)
         }
         self._session = aiohttp.ClientSession(
             # No connection is kept: vLLM closes an idle one after 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE in
@@ -194,8 +185,8 @@ class ProxyFetcher:
                 "GET",
                 path,
                 accept=ACCEPT,
-                timeout=SCRAPE_TIMEOUT,
-                max_bytes=MAX_PROXIED_PAGE_BYTES,
+                timeout=limits.SCRAPE_TIMEOUT,
+                max_bytes=limits.MAX_PROXIED_PAGE_BYTES,
                 from_pod=True,
                 operation=operation,
             )
@@ -231,11 +222,11 @@ async def _read_body(
         async for chunk, _ in response.content.iter_chunks():
             body += chunk
             chunks += 1
-            if len(body) > MAX_PAGE_BYTES:
-                raise _too_costly(f"its page has more than {MAX_PAGE_BYTES} bytes")
-            if chunks > MAX_CHUNKS:
-                raise _too_costly(f"its page has more than {MAX_CHUNKS} chunks")
-            if small and len(body) > SMALL_PAGE_BYTES:
+            if len(body) > limits.MAX_PAGE_BYTES:
+                raise _too_costly(f"its page has more than {limits.MAX_PAGE_BYTES} bytes")
+            if chunks > limits.MAX_CHUNKS:
+                raise _too_costly(f"its page has more than {limits.MAX_CHUNKS} chunks")
+            if small and len(body) > limits.SMALL_PAGE_BYTES:
                 small = False
                 await held_slot.enter_async_context(large_page_slots)
         return FetchedPage(bytes(body), held_slot.pop_all())
@@ -248,7 +239,7 @@ def _too_costly(why: str) -> ScrapeError:
 def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(
         total=None,
-        sock_connect=CONNECT_TIMEOUT.total_seconds(),
+        sock_connect=limits.CONNECT_TIMEOUT.total_seconds(),
         sock_read=read_timeout.total_seconds(),
     )
 

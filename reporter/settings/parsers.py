@@ -13,12 +13,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from reporter.model.times import (
-    format_seconds,
-    parse_seconds_or_units,
-    parse_units,
-    parse_zoned_time,
-)
+from reporter.model import times
 
 
 E = TypeVar("E", bound=StrEnum)
@@ -91,7 +86,7 @@ def _duration(text: str, parse: Callable[[str], float]) -> timedelta:
 def _seconds_of_units(text: str) -> str:
     """Return the number of seconds of a duration with units; empty for any other text."""
     try:
-        return format_seconds(parse_units(text))
+        return times.format_seconds(times.parse_units(text))
     except ValueError:
         return ""
 
@@ -99,13 +94,13 @@ def _seconds_of_units(text: str) -> str:
 def parse_any_duration(text: str) -> timedelta:
     """Return the duration of a text such as 90s or 1h30m, or of a number of seconds; 0 is one."""
     try:
-        return parse_seconds_or_units(text)
+        return times.parse_seconds_or_units(text)
     except ValueError:
         raise ValueError("must be a duration such as 90s, 10m or 1h30m, or seconds") from None
 
 
 def parse_optional_moment(text: str) -> datetime | None:
-    found = parse_zoned_time(text)
+    found = times.parse_zoned_time(text)
     if text and found is None:
         raise ValueError("must be a time such as 2026-01-31T12:00:00Z")
     return found

@@ -5,14 +5,9 @@
 from dataclasses import dataclass
 from functools import partial
 
+from reporter.settings import parsers
 from reporter.settings.enums import RollUpScope, StatusAuthorization
 from reporter.settings.flags import FlagGroup, flag
-from reporter.settings.parsers import (
-    BindAddress,
-    choice_parser,
-    parse_address,
-    parse_optional_address,
-)
 
 
 _serving = partial(flag, FlagGroup.SERVING)
@@ -22,24 +17,24 @@ _serving = partial(flag, FlagGroup.SERVING)
 class ServingSettings:
     """The part of the settings about what is served, where and to whom."""
 
-    metrics_bind_address: BindAddress | None = _serving(
-        ":8080", parse_address, "Address of /metrics; 0: not served."
+    metrics_bind_address: parsers.BindAddress | None = _serving(
+        ":8080", parsers.parse_address, "Address of /metrics; 0: not served."
     )
-    health_probe_bind_address: BindAddress | None = _serving(
-        ":8081", parse_address, "Address of /livez, /healthz and /readyz; 0: not served."
+    health_probe_bind_address: parsers.BindAddress | None = _serving(
+        ":8081", parsers.parse_address, "Address of /livez, /healthz and /readyz; 0: not served."
     )
-    status_bind_address: BindAddress | None = _serving(
+    status_bind_address: parsers.BindAddress | None = _serving(
         "",
-        parse_optional_address,
+        parsers.parse_optional_address,
         "Address of /status; empty: inside the pod alone; 0: not served.",
     )
     status_authorization: StatusAuthorization = _serving(
         "none",
-        choice_parser(StatusAuthorization),
+        parsers.choice_parser(StatusAuthorization),
         "Who reads /status: everyone (none), or by token and RBAC (kubernetes).",
     )
     rollup_metrics: RollUpScope = _serving(
         "cluster",
-        choice_parser(RollUpScope),
+        parsers.choice_parser(RollUpScope),
         "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
     )

@@ -8,14 +8,9 @@ from functools import partial
 
 from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, KINDS
 from reporter.kinds.productionstack import GROUP
+from reporter.settings import parsers
 from reporter.settings.enums import StoreBackend
 from reporter.settings.flags import FlagGroup, flag
-from reporter.settings.parsers import (
-    choice_parser,
-    integer_parser,
-    parse_object_name,
-    seconds_parser,
-)
 
 
 _store = partial(flag, FlagGroup.STORE)
@@ -27,7 +22,7 @@ def parse_store_resource(text: str) -> str:
     """
     Return the name of a CRD of NVSentinel's; that of this program's own kind is another backend.
     """
-    resource, _, group = parse_object_name(text).partition(".")
+    resource, _, group = parsers.parse_object_name(text).partition(".")
     if resource not in KINDS or "." not in group or group == GROUP:
         raise ValueError(f"must be {' or '.join(KINDS)}, a dot and the API group of NVSentinel")
     return text
@@ -39,7 +34,7 @@ class StoreSettings:
 
     store: StoreBackend = _store(
         "none",
-        choice_parser(StoreBackend),
+        parsers.choice_parser(StoreBackend),
         "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
     )
     store_resource: str = _store(
@@ -49,16 +44,16 @@ class StoreSettings:
     )
     store_max: int = _store(
         "1000",
-        integer_parser(least=1, most=MAX_OBJECTS),
+        parsers.integer_parser(least=1, most=MAX_OBJECTS),
         "HealthEvents at most; those that are over make room for others.",
     )
     store_max_per_node: int = _store(
         "50",
-        integer_parser(least=1, most=MAX_OBJECTS),
+        parsers.integer_parser(least=1, most=MAX_OBJECTS),
         "HealthEvents at most that are bound to one node.",
     )
     store_retention: timedelta = _store(
         "86400",
-        seconds_parser(least=60),
+        parsers.seconds_parser(least=60),
         "Delete a HealthEvent this long after the end of its episode.",
     )

@@ -4,16 +4,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from reporter.model import status_document
 from reporter.model.states import State
-from reporter.model.status_document import (
-    Blocking,
-    ClusterStatus,
-    InferenceSetStatus,
-    NamespaceStatus,
-    Replicas,
-    StatusDocument,
-    Suppressed,
-)
 from reporter.status.source import StatusAnswer, Target
 
 
@@ -33,10 +25,10 @@ class Summary(Struct, frozen=True):
     state: State
     worst: State
     available: bool | None = None
-    replicas: Replicas | None = None
-    blocking: Blocking | None = None
+    replicas: status_document.Replicas | None = None
+    blocking: status_document.Blocking | None = None
     evaluated_at: datetime | None = None
-    suppressed: tuple[Suppressed, ...] = ()
+    suppressed: tuple[status_document.Suppressed, ...] = ()
 
 
 def summarize(answer: StatusAnswer, target: Target) -> Summary:
@@ -49,7 +41,7 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
     namespace = answer.namespace
     if namespace is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
-    subject: NamespaceStatus | InferenceSetStatus = namespace
+    subject: status_document.NamespaceStatus | status_document.InferenceSetStatus = namespace
     if target.name:
         if not namespace.inference_sets:
             return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
@@ -65,7 +57,7 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
     )
 
 
-def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary:
+def _summarize_cluster(document: status_document.StatusDocument, *, everything: bool) -> Summary:
     if document.cluster is None:
         return Summary(State.UNKNOWN, State.UNKNOWN)
     cluster = document.cluster
@@ -83,10 +75,12 @@ def _summarize_cluster(document: StatusDocument, *, everything: bool) -> Summary
 
 
 def suppressed_of(
-    subject: ClusterStatus | NamespaceStatus | InferenceSetStatus,
-) -> tuple[Suppressed, ...]:
+    subject: status_document.ClusterStatus
+    | status_document.NamespaceStatus
+    | status_document.InferenceSetStatus,
+) -> tuple[status_document.Suppressed, ...]:
     """Return the suppressed findings of a subject: of a namespace, those of its harness."""
-    if isinstance(subject, NamespaceStatus):
+    if isinstance(subject, status_document.NamespaceStatus):
         return subject.harness.suppressed if subject.harness is not None else ()
     return subject.suppressed
 

@@ -4,25 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
+from reporter.kinds import gateway_api, objects
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
-from reporter.kinds.gateway_api import (
-    HTTP_ROUTES,
-    INFERENCE_POOLS,
-    HTTPRoute,
-    InferencePool,
-    picker_ref,
-)
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet, Workspace
 from reporter.kinds.karpenter import NodeClaim
-from reporter.kinds.objects import (
-    CREATED_BY_LABEL,
-    ApiObject,
-    Condition,
-    NamespacedName,
-    find_condition,
-    inference_set_key,
-)
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
@@ -40,15 +26,8 @@ from reporter.resources.machines import (
     is_error_open,
     is_loss_of_machines,
 )
+from reporter.snapshot import pod_runs
 from reporter.snapshot.cow_map import BoundedMap, CowMap
-from reporter.snapshot.pod_runs import (
-    FAILED,
-    FailedPods,
-    RestartHistory,
-    is_replaced_by_name,
-    track_failures,
-    track_restarts,
-)
 from reporter.snapshot.seen_before import SeenBefore
 
 
@@ -59,7 +38,10 @@ from reporter.snapshot.seen_before import SeenBefore
 
 
 PART_RESOURCES = frozenset(
-    {each.group_resource for each in (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)}
+    {
+        each.group_resource
+        for each in (gateway_api.HTTP_ROUTES, gateway_api.INFERENCE_POOLS, DEPLOYMENTS)
+    }
 )
 
 MAX_REMEMBERED = 10_000
@@ -73,7 +55,7 @@ class DeletedParts:
     def __init__(self) -> None:
         self.kept: CowMap[str, tuple[ObjectRef, ...]] = BoundedMap(MAX_REMEMBERED)
 
-    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
+    def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
         """Forget a part that is there again, and those of an earlier InferenceSet of that name."""
         if not len(self.kept):
             return
@@ -85,9 +67,11 @@ class DeletedParts:
         elif old is not None and isinstance(new, InferenceSet):
             meta = new.metadata
             if old.metadata.uid != meta.uid:
-                self.kept.pop(inference_set_key(meta.namespace, meta.name))
+                self.kept.pop(objects.inference_set_key(meta.namespace, meta.name))
 
-    def on_delete(self, old: ApiObject, is_set_absent: Callable[[NamespacedName], bool]) -> None:
+    def on_delete(
+        self, old: objects.ApiObject, is_set_absent: Callable[[objects.NamespacedName], bool]
+    ) -> None:
         """Remember a part of an InferenceSet that exists, or forget all parts of one."""
         kind = _part_kind(old)
         if kind is not None:
@@ -96,7 +80,7 @@ class DeletedParts:
                     for ref in _refs(kind, old):
                         self._put(name, ref, is_deleted=True)
         elif isinstance(old, InferenceSet):
-            self.kept.pop(inference_set_key(old.metadata.namespace, old.metadata.name))
+            self.kept.pop(objects.inference_set_key(old.metadata.namespace, old.metadata.name))
 
     def record_before(
         self, existed_of: Mapping[Subject, Iterable[ObjectRef]], missing: frozenset[ObjectRef]
@@ -113,8 +97,8 @@ class DeletedParts:
             refs = self.kept.get(key) or ()
             self._store(key, tuple(ref for ref in refs if ref.resource != kind.group_resource))
 
-    def _put(self, model: NamespacedName, ref: ObjectRef, *, is_deleted: bool) -> None:
-        key = inference_set_key(*model)
+    def _put(self, model: objects.NamespacedName, ref: ObjectRef, *, is_deleted: bool) -> None:
+        key = objects.inference_set_key(*model)
         before = self.kept.get(key) or ()
         if is_deleted or ref in before:
             others = tuple(each for each in before if each != ref)
@@ -127,15 +111,15 @@ class DeletedParts:
             self.kept.pop(key)
 
 
-def _part_kind(each: ApiObject) -> ResourceKind | None:
-    if isinstance(each, HTTPRoute):
-        return HTTP_ROUTES
-    if isinstance(each, InferencePool):
-        return INFERENCE_POOLS
+def _part_kind(each: objects.ApiObject) -> ResourceKind | None:
+    if isinstance(each, gateway_api.HTTPRoute):
+        return gateway_api.HTTP_ROUTES
+    if isinstance(each, gateway_api.InferencePool):
+        return gateway_api.INFERENCE_POOLS
     return DEPLOYMENTS if isinstance(each, Deployment) else None
 
 
-def _models_of(kind: ResourceKind, part: ApiObject) -> set[NamespacedName]:
+def _models_of(kind: ResourceKind, part: objects.ApiObject) -> set[objects.NamespacedName]:
     """Return the InferenceSets by which a part is looked up, existing or not."""
     return {
         (each.namespace, each.name)
@@ -144,14 +128,14 @@ def _models_of(kind: ResourceKind, part: ApiObject) -> set[NamespacedName]:
     }
 
 
-def _refs(kind: ResourceKind, part: ApiObject) -> tuple[ObjectRef, ...]:
+def _refs(kind: ResourceKind, part: objects.ApiObject) -> tuple[ObjectRef, ...]:
     """
     Return a part, and the endpoint picker of a pool, which nothing else may show to be a part.
 
     It may outlive the pool, so it is deleted only if the table of its kind says so too.
     """
     ref = ObjectRef(kind.group_resource, part.metadata.namespace, part.metadata.name)
-    picker = picker_ref(part) if isinstance(part, InferencePool) else None
+    picker = gateway_api.picker_ref(part) if isinstance(part, gateway_api.InferencePool) else None
     return (ref,) if picker is None else (picker, ref)
 
 
@@ -172,11 +156,11 @@ class ProvisioningErrors:
     """
 
     def __init__(self) -> None:
-        self.kept: CowMap[NamespacedName, Condition] = CowMap()
-        self._lost_machines: Counter[tuple[NamespacedName, type]] = Counter()
-        self._with_new_claims: set[NamespacedName] = set()
+        self.kept: CowMap[objects.NamespacedName, objects.Condition] = CowMap()
+        self._lost_machines: Counter[tuple[objects.NamespacedName, type]] = Counter()
+        self._with_new_claims: set[objects.NamespacedName] = set()
 
-    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
+    def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
         if isinstance(new, Workspace):
             self._track(old, new)
         elif isinstance(new, NodeClaim):
@@ -184,7 +168,7 @@ class ProvisioningErrors:
             self._follow_claim(old, new)
 
     def on_delete(
-        self, old: ApiObject, is_workspace_absent: Callable[[NamespacedName], bool]
+        self, old: objects.ApiObject, is_workspace_absent: Callable[[objects.NamespacedName], bool]
     ) -> None:
         """
         Forget the error of a deleted Workspace, and of a claim whose Workspace does not exist.
@@ -196,17 +180,17 @@ class ProvisioningErrors:
         elif isinstance(old, NodeClaim):
             self._follow_deleted_claim(old)
 
-    def record_before(self, workspace: NamespacedName, error: Condition) -> None:
+    def record_before(self, workspace: objects.NamespacedName, error: objects.Condition) -> None:
         """Keep what a predecessor remembered, unless this process knows better."""
         if self.kept.get(workspace) is None:
             self.kept[workspace] = error
 
-    def _track(self, old: ApiObject | None, new: Workspace) -> None:
+    def _track(self, old: objects.ApiObject | None, new: Workspace) -> None:
         """
         Update the error of a Workspace from its versions; one that it states itself is not kept twice.
         """
         name = (new.metadata.namespace, new.metadata.name)
-        if is_condition_true(find_condition(new.status.conditions, NODE_CLAIM_READY)):
+        if is_condition_true(objects.find_condition(new.status.conditions, NODE_CLAIM_READY)):
             self._forget_lost_machines(name)
         elif isinstance(old, Workspace) and has_lost_machine(old, new):
             self._count_lost_machine(name, Workspace)
@@ -229,7 +213,7 @@ class ProvisioningErrors:
         if error is not None and claim.workspace[1]:
             self.kept[claim.workspace] = error
 
-    def _follow_claim(self, old: ApiObject | None, new: NodeClaim) -> None:
+    def _follow_claim(self, old: objects.ApiObject | None, new: NodeClaim) -> None:
         if not new.workspace[1]:
             return
         if old is None:
@@ -245,25 +229,25 @@ class ProvisioningErrors:
             self._with_new_claims.remove(old.workspace)
             self._count_lost_machine(old.workspace, NodeClaim)
 
-    def _count_lost_machine(self, workspace: NamespacedName, teller: type) -> None:
+    def _count_lost_machine(self, workspace: objects.NamespacedName, teller: type) -> None:
         self._lost_machines[workspace, teller] += 1
         if self._lost_machines[workspace, teller] >= MIN_LOST_MACHINES:
             self.kept[workspace] = LOSS_OF_MACHINES
 
-    def _forget_lost_machines(self, workspace: NamespacedName) -> None:
+    def _forget_lost_machines(self, workspace: objects.NamespacedName) -> None:
         for teller in (NodeClaim, Workspace):
             self._lost_machines.pop((workspace, teller), None)
         error = self.kept.get(workspace)
         if error is not None and is_loss_of_machines(error):
             self.kept.pop(workspace)
 
-    def _forget(self, workspace: NamespacedName) -> None:
+    def _forget(self, workspace: objects.NamespacedName) -> None:
         self._forget_lost_machines(workspace)
         self._with_new_claims.discard(workspace)
         self.kept.pop(workspace)
 
 
-def _is_older(error: Condition, workspace: Workspace) -> bool:
+def _is_older(error: objects.Condition, workspace: Workspace) -> bool:
     """
     Return whether an error is from before the Workspace: about an earlier one of the same name.
     """
@@ -283,27 +267,29 @@ class PodFailures:
     """*kept*: the failures by namespace and name of the pod."""
 
     def __init__(self) -> None:
-        self.kept: CowMap[NamespacedName, FailedPods] = BoundedMap(MAX_NAMES)
+        self.kept: CowMap[objects.NamespacedName, pod_runs.FailedPods] = BoundedMap(MAX_NAMES)
 
     def on_upsert(self, new: Pod) -> None:
         # Most stacks remember no failure, and most pods have none.
-        if new.status.phase != FAILED and not len(self.kept):
+        if new.status.phase != pod_runs.FAILED and not len(self.kept):
             return
         name = (new.metadata.namespace, new.metadata.name)
         before = self.kept.get(name)
-        if before is None and (new.status.phase != FAILED or not is_replaced_by_name(new)):
+        if before is None and (
+            new.status.phase != pod_runs.FAILED or not pod_runs.is_replaced_by_name(new)
+        ):
             return
-        after = track_failures(before, new)
+        after = pod_runs.track_failures(before, new)
         if after is None:
             self.kept.pop(name)
         elif after != before:
             self.kept[name] = after
 
-    def on_delete(self, old: ApiObject) -> None:
+    def on_delete(self, old: objects.ApiObject) -> None:
         """
         Forget a pod that was deleted for another reason than its failure: nothing replaces it.
         """
-        if isinstance(old, Pod) and old.status.phase != FAILED:
+        if isinstance(old, Pod) and old.status.phase != pod_runs.FAILED:
             self.kept.pop((old.metadata.namespace, old.metadata.name))
 
 
@@ -319,25 +305,25 @@ class PodRestarts:
     """
 
     def __init__(self) -> None:
-        self.kept: CowMap[NamespacedName, RestartHistory] = CowMap()
+        self.kept: CowMap[objects.NamespacedName, pod_runs.RestartHistory] = CowMap()
 
-    def on_upsert(self, old: ApiObject | None, new: Pod) -> None:
-        if not new.metadata.label(CREATED_BY_LABEL):
+    def on_upsert(self, old: objects.ApiObject | None, new: Pod) -> None:
+        if not new.metadata.label(objects.CREATED_BY_LABEL):
             return
         name = (new.metadata.namespace, new.metadata.name)
         before = self.kept.get(name)
-        after = track_restarts(before, old if isinstance(old, Pod) else None, new)
+        after = pod_runs.track_restarts(before, old if isinstance(old, Pod) else None, new)
         if after is None:
             self.kept.pop(name)
         elif after != before:
             self.kept[name] = after
 
-    def on_delete(self, old: ApiObject) -> None:
+    def on_delete(self, old: objects.ApiObject) -> None:
         if isinstance(old, Pod):
             self.kept.pop((old.metadata.namespace, old.metadata.name))
 
 
-IsAbsentFunc: TypeAlias = Callable[[ResourceKind, NamespacedName], bool]
+IsAbsentFunc: TypeAlias = Callable[[ResourceKind, objects.NamespacedName], bool]
 """Returns whether it is certain that there is no such object."""
 
 
@@ -379,7 +365,7 @@ class ObjectHistory:
             if not is_absent(WORKSPACES, name):
                 self.provisioning_errors.record_before(name, error)
 
-    def on_upsert(self, old: ApiObject | None, new: ApiObject) -> None:
+    def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
         # Called for each object of a list, most of which are pods.
         if isinstance(new, Pod):
             self.pod_failures.on_upsert(new)
@@ -388,7 +374,7 @@ class ObjectHistory:
             self.provisioning_errors.on_upsert(old, new)
             self.deleted_parts.on_upsert(old, new)
 
-    def on_delete(self, old: ApiObject, is_absent: IsAbsentFunc) -> None:
+    def on_delete(self, old: objects.ApiObject, is_absent: IsAbsentFunc) -> None:
         self.pod_failures.on_delete(old)
         self.pod_restarts.on_delete(old)
         self.provisioning_errors.on_delete(old, lambda name: is_absent(WORKSPACES, name))

@@ -6,27 +6,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from reporter.kinds import core, objects
 from reporter.kinds.apps import Deployment, DeploymentSpec, DeploymentStatus
-from reporter.kinds.core import (
-    ContainerState,
-    ContainerStateRunning,
-    ContainerStateTerminated,
-    ContainerStateWaiting,
-    ContainerStatus,
-    Namespace,
-    NamespaceMetadata,
-    Pod,
-    PodSpec,
-    PodStatus,
-)
 from reporter.kinds.kaito import Workspace, WorkspaceStatus
-from reporter.kinds.objects import (
-    AnnotatedMetadata,
-    ApiObject,
-    Condition,
-    Metadata,
-    OwnerReference,
-)
 from reporter.stories.format import LONG_AGO, StoryError, apply_merge_patch, resolve_times
 
 
@@ -41,9 +23,9 @@ def build_observed_condition(
     message: str = "",
     since: datetime | None = LONG_AGO,
     observed: int = 1,
-) -> Condition:
+) -> objects.Condition:
     """Build a condition; *observed* is its observedGeneration."""
-    return Condition(
+    return objects.Condition(
         type=kind,
         status=status,
         reason=kind if reason is None else reason,
@@ -55,8 +37,8 @@ def build_observed_condition(
 
 def build_condition(
     kind: str, status: str, reason: str = "", message: str = "", since: datetime | None = None
-) -> Condition:
-    return Condition(
+) -> objects.Condition:
+    return objects.Condition(
         type=kind, status=status, reason=reason, message=message, last_transition_time=since
     )
 
@@ -83,7 +65,7 @@ def whole_content(
     return whole
 
 
-def as_content(built: ApiObject) -> dict[str, Any]:
+def as_content(built: objects.ApiObject) -> dict[str, Any]:
     """Return the content of an object that was built: without the fields that it does not have."""
     content: dict[str, Any] = _without_nulls(msgspec.to_builtins(built))
     return content
@@ -99,8 +81,8 @@ def _without_nulls(value: Any) -> Any:
 # Build Namespaces.
 
 
-def build_namespace(name: str) -> Namespace:
-    return Namespace(metadata=NamespaceMetadata(name=name, uid=f"uid-{name}"))
+def build_namespace(name: str) -> core.Namespace:
+    return core.Namespace(metadata=core.NamespaceMetadata(name=name, uid=f"uid-{name}"))
 
 
 # --------------------------------------------------------------------
@@ -114,7 +96,7 @@ def build_pod(
     workload: str = "body-based-router",
     ready: bool = True,
     **changes: Any,
-) -> Pod:
+) -> core.Pod:
     """
     Build a pod of a Deployment, Ready by default.
 
@@ -124,13 +106,13 @@ def build_pod(
     (message), *why* and *details* (reason and message of Ready), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
     """
     template_hash = name.rpartition("-")[0].rpartition("-")[2]
-    owner = OwnerReference(
+    owner = objects.OwnerReference(
         kind=changes.get("owner", "ReplicaSet"),
         name=f"{workload}-{template_hash}",
         controller=True,
     )
-    return Pod(
-        metadata=Metadata(
+    return core.Pod(
+        metadata=objects.Metadata(
             name=name,
             namespace=namespace,
             uid=changes.get("uid", f"uid-{name}"),
@@ -139,12 +121,12 @@ def build_pod(
             labels={"pod-template-hash": template_hash, **changes.get("labels", {})},
             owner_references=(owner,),
         ),
-        spec=PodSpec(node_name="node-1"),
+        spec=core.PodSpec(node_name="node-1"),
         status=_status(changes, ready=ready),
     )
 
 
-def _status(changes: Mapping[str, Any], *, ready: bool) -> PodStatus:
+def _status(changes: Mapping[str, Any], *, ready: bool) -> core.PodStatus:
     is_ready = build_condition(
         "Ready",
         "True" if ready else "False",
@@ -153,7 +135,7 @@ def _status(changes: Mapping[str, Any], *, ready: bool) -> PodStatus:
         since=changes.get("since", LONG_AGO),
     )
     sidecars = _sidecars(changes.get("sidecars", {}))
-    return PodStatus(
+    return core.PodStatus(
         phase=changes.get("phase", "Running"),
         reason=changes.get("reason"),
         message=changes.get("failure"),
@@ -169,22 +151,24 @@ def _status(changes: Mapping[str, Any], *, ready: bool) -> PodStatus:
     )
 
 
-def _main_container(changes: Mapping[str, Any], *, ready: bool) -> ContainerStatus:
-    state = ContainerState(
-        waiting=ContainerStateWaiting(reason=changes["waiting"], message=changes.get("message"))
+def _main_container(changes: Mapping[str, Any], *, ready: bool) -> core.ContainerStatus:
+    state = core.ContainerState(
+        waiting=core.ContainerStateWaiting(
+            reason=changes["waiting"], message=changes.get("message")
+        )
         if "waiting" in changes
         else None,
-        running=ContainerStateRunning(started_at=changes.get("running", LONG_AGO))
+        running=core.ContainerStateRunning(started_at=changes.get("running", LONG_AGO))
         if "waiting" not in changes and "exit_code" not in changes
         else None,
-        terminated=ContainerStateTerminated(
+        terminated=core.ContainerStateTerminated(
             reason=changes.get("ended", "Error"), exit_code=changes["exit_code"]
         )
         if "exit_code" in changes
         else None,
     )
-    last = ContainerState(
-        terminated=ContainerStateTerminated(
+    last = core.ContainerState(
+        terminated=core.ContainerStateTerminated(
             reason=changes.get("last", "Error"),
             exit_code=changes["last_exit"],
             started_at=changes.get("last_running"),
@@ -192,7 +176,7 @@ def _main_container(changes: Mapping[str, Any], *, ready: bool) -> ContainerStat
         if "last_exit" in changes
         else None
     )
-    return ContainerStatus(
+    return core.ContainerStatus(
         name=changes.get("container", "main"),
         ready=changes.get("container_ready", ready),
         restart_count=changes.get("restarts", 0),
@@ -201,17 +185,17 @@ def _main_container(changes: Mapping[str, Any], *, ready: bool) -> ContainerStat
     )
 
 
-def _sidecars(words: Mapping[str, bool | str]) -> tuple[ContainerStatus, ...]:
+def _sidecars(words: Mapping[str, bool | str]) -> tuple[core.ContainerStatus, ...]:
     """Build further containers: by name whether each is ready, or the reason why it waits."""
     return tuple(
-        ContainerStatus(
+        core.ContainerStatus(
             name=name,
             ready=word is True,
-            state=ContainerState(
-                waiting=ContainerStateWaiting(reason=word) if isinstance(word, str) else None,
+            state=core.ContainerState(
+                waiting=core.ContainerStateWaiting(reason=word) if isinstance(word, str) else None,
                 running=None
                 if isinstance(word, str)
-                else ContainerStateRunning(started_at=LONG_AGO),
+                else core.ContainerStateRunning(started_at=LONG_AGO),
             ),
         )
         for name, word in words.items()
@@ -239,7 +223,7 @@ def build_deployment(
     ready_replicas = replicas if ready is None else ready
     conditions = changes.get("conditions", [("Progressing", "True", "NewReplicaSetAvailable")])
     return Deployment(
-        metadata=Metadata(
+        metadata=objects.Metadata(
             name=name,
             namespace=namespace,
             uid=f"uid-{name}",
@@ -272,7 +256,7 @@ def build_deployment(
 # Build the Workspaces of an InferenceSet and their pods.
 
 
-M = TypeVar("M", bound=Metadata)
+M = TypeVar("M", bound=objects.Metadata)
 NODE = "aks-ws1-0"
 CREATED_BY = "inferenceset.kaito.sh/created-by"
 INDEX = "apps.kubernetes.io/pod-index"
@@ -294,7 +278,7 @@ def build_metadata(name: str, type_: type[M], **changes: Any) -> M:
         "deletion_timestamp": changes.get("deleted"),
         "labels": changes.get("labels"),
     }
-    if type_ is AnnotatedMetadata:
+    if type_ is objects.AnnotatedMetadata:
         given["annotations"] = changes.get("annotations")
     return type_(name=name, **given)
 
@@ -324,7 +308,7 @@ def build_workspace(
     )
     labels = {CREATED_BY: changes["of"], **changes.get("labels", {})}
     return Workspace(
-        metadata=build_metadata(name, AnnotatedMetadata, **{**changes, "labels": labels}),
+        metadata=build_metadata(name, objects.AnnotatedMetadata, **{**changes, "labels": labels}),
         status=WorkspaceStatus(
             state=changes.get("state", ""),
             target_node_count=changes.get("nodes", 1),
@@ -333,7 +317,7 @@ def build_workspace(
     )
 
 
-def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: Any) -> Pod:
+def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: Any) -> core.Pod:
     """
     Build a pod of a Workspace's StatefulSet, Ready by default.
 
@@ -348,7 +332,7 @@ def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: An
         "controller-revision-hash": changes.get("revision", "1"),
         **changes.get("labels", {}),
     }
-    owner = OwnerReference(
+    owner = objects.OwnerReference(
         kind=changes.get("owner", "StatefulSet"), name=workspace, controller=True
     )
     labels = {key: value for key, value in labels.items() if value is not None}
@@ -372,7 +356,7 @@ CONDITIONS = {
 def story_workspace(
     name: str,
     words: Mapping[str, Any],
-    before: Iterable[Condition],
+    before: Iterable[objects.Condition],
     *,
     now: datetime,
     **meta: Any,
@@ -400,8 +384,8 @@ def story_workspace(
 
 
 def _conditions(
-    words: Mapping[str, Any], before: Iterable[Condition], *, now: datetime
-) -> Iterator[Condition]:
+    words: Mapping[str, Any], before: Iterable[objects.Condition], *, now: datetime
+) -> Iterator[objects.Condition]:
     known = {each.type: each for each in before}
     for word, kind in CONDITIONS.items():
         text = words.get(word, "ready")
@@ -414,7 +398,7 @@ def _conditions(
         yield build_observed_condition(kind, status, reason, message, since)
 
 
-def story_model_pod(name: str, words: Mapping[str, Any], **changes: Any) -> Pod:
+def story_model_pod(name: str, words: Mapping[str, Any], **changes: Any) -> core.Pod:
     """Build the pod ``<workspace>-<index>`` of a StatefulSet. *model*: its InferenceSet."""
     of, _, index = name.rpartition("-")
     if not index.isdecimal():

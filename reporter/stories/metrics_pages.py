@@ -20,12 +20,7 @@ from reporter.resources.downloads import (
     MEGABYTE,
     REMAINING_SECONDS_METRIC,
 )
-from reporter.scrape.exposition import (
-    MalformedExposition,
-    MetricsContent,
-    Steps,
-    parse_page,
-)
+from reporter.scrape import exposition
 from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.store.store import Store
@@ -36,7 +31,9 @@ from reporter.stories.format import StoryError, apply_merge_patch, expand_number
 # The parser of metrics pages, run to its end.
 
 
-def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:
+def finish(
+    steps: exposition.Steps,
+) -> tuple[exposition.MetricsContent | exposition.MalformedExposition, int]:
     """Return the result and the number of steps."""
     number = 0
     while True:
@@ -44,30 +41,30 @@ def finish(steps: Steps) -> tuple[MetricsContent | MalformedExposition, int]:
         try:
             next(steps)
         except StopIteration as end:
-            result: MetricsContent | MalformedExposition = end.value
+            result: exposition.MetricsContent | exposition.MalformedExposition = end.value
             return result, number
 
 
 def parse_samples(
     page: bytes, families: Iterable[str]
-) -> tuple[Sample, ...] | MalformedExposition:
+) -> tuple[Sample, ...] | exposition.MalformedExposition:
     """Return the samples of these families in their order, or why one of them cannot be read."""
     names = tuple(families)
-    content, _ = finish(parse_page(page, names))
-    if isinstance(content, MalformedExposition):
+    content, _ = finish(exposition.parse_page(page, names))
+    if isinstance(content, exposition.MalformedExposition):
         return content
     samples: list[Sample] = []
     for name in names:
         found = content.families[name]
-        if isinstance(found, MalformedExposition):
+        if isinstance(found, exposition.MalformedExposition):
             return found
         samples += found
     return tuple(samples)
 
 
 def has_family(page: bytes, prefix: str) -> bool:
-    content, _ = finish(parse_page(page, (), (prefix,)))
-    return isinstance(content, MetricsContent) and prefix in content.prefixes
+    content, _ = finish(exposition.parse_page(page, (), (prefix,)))
+    return isinstance(content, exposition.MetricsContent) and prefix in content.prefixes
 
 
 # --------------------------------------------------------------------
@@ -326,7 +323,7 @@ class MetricsPages:
         if self.words[name].get("page"):
             page = self.text(name, now=now)
             samples, present = _read_page(page, scrape.families, scrape.prefixes)
-            if isinstance(samples, MalformedExposition):
+            if isinstance(samples, exposition.MalformedExposition):
                 raise StoryError(f"{name}: {samples.why}")
             return ScrapedMetrics(now, samples, present)
         gauges = dict(self.gauges(name, now=now))
@@ -368,7 +365,7 @@ class MetricsPages:
 @lru_cache(maxsize=1024)
 def _read_page(
     page: str, families: tuple[str, ...], prefixes: tuple[str, ...]
-) -> tuple[tuple[Sample, ...] | MalformedExposition, frozenset[str]]:
+) -> tuple[tuple[Sample, ...] | exposition.MalformedExposition, frozenset[str]]:
     """Return the samples of the families, or why they cannot be read, and the prefixes that it has."""
     text = page.encode()
     present = frozenset(each for each in prefixes if has_family(text, each))

@@ -7,15 +7,9 @@ from typing import Self
 
 from msgspec.structs import replace
 
+from reporter.announcing import restore
 from reporter.announcing.announcement_state import AnnouncementState, WriteOutcome, apply_outcome
 from reporter.announcing.episodes import apply_evaluation, next_episode_deadline
-from reporter.announcing.restore import (
-    of_living_subjects,
-    remember_findings,
-    restore_episodes,
-    stored_episodes,
-    with_stored,
-)
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -169,10 +163,12 @@ class ReplayedProcess:
                 first_timestamp=event.first_timestamp.replace(microsecond=0),
                 last_timestamp=event.last_timestamp.replace(microsecond=0),
             )
-        told = with_stored(last.values(), stored_episodes(self.stored(), now=self.now))
-        return restore_episodes(
+        told = restore.with_stored(
+            last.values(), restore.stored_episodes(self.stored(), now=self.now)
+        )
+        return restore.restore_episodes(
             AnnouncementState(),
-            of_living_subjects(told, self.store.snapshot().born_at),
+            restore.of_living_subjects(told, self.store.snapshot().born_at),
             self.catalogue,
             self.settings,
             now=self.now,
@@ -180,7 +176,7 @@ class ReplayedProcess:
         )
 
     def _remember(self, state: AnnouncementState) -> None:
-        remembered = remember_findings(
+        remembered = restore.remember_findings(
             state, self.evaluation, self.catalogue, self.settings, now=self.now
         )
         self.store.record_seen_before(remembered.seen)

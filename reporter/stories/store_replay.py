@@ -10,12 +10,7 @@ from reporter.history.ends import Ends
 from reporter.history.held import PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
 from reporter.history.wanted import NameFunc, WantedCache
-from reporter.kinds.health_events import (
-    HealthEvent,
-    HealthEventMetadata,
-    HealthEventSpec,
-    StoreLimits,
-)
+from reporter.kinds import health_events
 from reporter.kube.event_format import episode_annotations, health_event_name
 from reporter.stories.format import apply_merge_patch
 from reporter.stories.process import ReplayedProcess
@@ -38,14 +33,14 @@ class ReplayedStore:
     def __init__(
         self,
         replay: ReplayedProcess,
-        limits: StoreLimits | None = None,
+        limits: health_events.StoreLimits | None = None,
         *,
         name_of: NameFunc = health_event_name,
         has_course: bool = True,
     ) -> None:
-        self.replay, self.limits = replay, limits or StoreLimits()
+        self.replay, self.limits = replay, limits or health_events.StoreLimits()
         self._name_of, self._has_course = name_of, has_course
-        self.held: dict[str, HealthEvent] = {}
+        self.held: dict[str, health_events.HealthEvent] = {}
         self.restart(replay)
 
     def restart(self, replay: ReplayedProcess) -> None:
@@ -92,7 +87,7 @@ class ReplayedStore:
             annotations = episode_annotations(create.episode.record)
             self.held[create.name] = _stored(
                 create.name,
-                msgspec.json.decode(msgspec.json.encode(spec), type=HealthEventSpec),
+                msgspec.json.decode(msgspec.json.encode(spec), type=health_events.HealthEventSpec),
                 annotations,
             )
         for patch in plan.patches:
@@ -106,11 +101,11 @@ class ReplayedStore:
 
 
 def _stored(
-    name: str, spec: HealthEventSpec, annotations: dict[str, str], **status: Any
-) -> HealthEvent:
+    name: str, spec: health_events.HealthEventSpec, annotations: dict[str, str], **status: Any
+) -> health_events.HealthEvent:
     """Return an object as the API server delivers it: Active, unless *status* says otherwise."""
-    return HealthEvent(
-        metadata=HealthEventMetadata(
+    return health_events.HealthEvent(
+        metadata=health_events.HealthEventMetadata(
             name=name,
             namespace=NAMESPACE,
             uid=f"uid-{name}",

@@ -20,15 +20,8 @@ from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.health_events import StoreLimits
 from reporter.kube.event_record import EventRecord
+from reporter.model import observations
 from reporter.model.enums import DetailSource
-from reporter.model.observations import (
-    DiscoveryResult,
-    NotServed,
-    NotSynced,
-    Watching,
-    WatchLost,
-    WatchState,
-)
 from reporter.model.silences import SilenceFile
 from reporter.model.status_document import Blocking, Contributing
 from reporter.probes.probe import ProbeRequest
@@ -172,12 +165,12 @@ def silence_file(given: Sequence[Mapping[str, Any]] | str) -> SilenceFile:
 # The words of a story for the state of a watch.
 
 
-def parse_watch_state(text: str, *, now: datetime) -> WatchState:
-    states: Mapping[str, WatchState] = {
-        "open": Watching(),
-        "lost": WatchLost(now, "connection lost"),
-        "forbidden": NotSynced("forbidden"),
-        "unserved": NotServed(),
+def parse_watch_state(text: str, *, now: datetime) -> observations.WatchState:
+    states: Mapping[str, observations.WatchState] = {
+        "open": observations.Watching(),
+        "lost": observations.WatchLost(now, "connection lost"),
+        "forbidden": observations.NotSynced("forbidden"),
+        "unserved": observations.NotServed(),
     }
     if text not in states:
         raise StoryError(f"watch: `{text}` is none of {', '.join(states)}")
@@ -264,7 +257,7 @@ class StoryReplay(ReplayedProcess):
         store = Store(self._kinds, crds, samples, subjects=subjects)
         store.subscribe(self._note_change)
         for kind in self._kinds:
-            store.set_watch_state(kind, Watching())
+            store.set_watch_state(kind, observations.Watching())
         return store
 
     def _note_change(self) -> None:
@@ -428,7 +421,7 @@ class StoryReplay(ReplayedProcess):
             for crd, versions in self.crds.items()
             if versions and crd.partition(".")[2] not in stale
         }
-        answer = None if failing else DiscoveryResult(served, stale)
+        answer = None if failing else observations.DiscoveryResult(served, stale)
         self.store.record_discovery(answer, failing or "", now=self.now)
 
     # ------------------------------------------------------------ results

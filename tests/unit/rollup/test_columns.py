@@ -30,8 +30,7 @@ def test_each_field_of_the_document_is_filled_where_it_is_rendered(struct):
         each
         for each in ast.walk(ast.parse(inspect.getsource(document)))
         if isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Name)
-        and each.func.id in {struct.__name__, "replace"}
+        and ast.unparse(each.func).rpartition(".")[2] in {struct.__name__, "replace"}
     ]
     filled = {keyword.arg for each in calls for keyword in each.keywords}
     assert set(struct.__struct_fields__) - filled == set()
