@@ -72,6 +72,10 @@ class ProcessingStrategy(StrEnum):
 
 @unique
 class Quarantine(StrEnum):
+    """
+    The quarantine of the node in NVSentinel's words; other controllers write it, the reporter never.
+    """
+
     QUARANTINED = "Quarantined"
     UNQUARANTINED = "UnQuarantined"
     ALREADY_QUARANTINED = "AlreadyQuarantined"
@@ -80,7 +84,8 @@ class Quarantine(StrEnum):
 
 class HealthEventStruct(
     Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
-): ...
+):
+    """The base of the parts of a HealthEvent; a field with its default is left out."""
 
 
 class Entity(HealthEventStruct, frozen=True, kw_only=True):
@@ -219,11 +224,13 @@ class HealthEvent(objects.WrittenObject, frozen=True):
 
     @property
     def phase(self) -> Phase:
+        """The phase in the status; ACTIVE also for a status that states none or another one."""
         found = (self.status or {}).get("phase")
         return Phase.RESOLVED if found == Phase.RESOLVED else Phase.ACTIVE
 
     @property
     def is_deleting(self) -> bool:
+        """True once deletion was requested; finalizers may keep the object for a while."""
         return self.metadata.deletion_timestamp is not None
 
 

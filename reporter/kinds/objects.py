@@ -264,6 +264,7 @@ def name_key(name: str) -> str:
 
 
 def label_key(label: str, value: str) -> str:
+    """Return the key of the objects with this label and value, in any namespace."""
     return f"{label}={value}"
 
 
@@ -278,14 +279,17 @@ def gateway_key(namespace: str, gateway: str) -> str:
 
 
 def namespace_key(namespace: str) -> str:
+    """Return the key of all objects of a namespace."""
     return f"{namespace}/"
 
 
 def inference_set_key(namespace: str, inference_set: str) -> str:
+    """Return the key of the objects that are part of, or about, an InferenceSet."""
     return f"model={namespace}/{inference_set}"
 
 
 def workspace_key(namespace: str, workspace: str) -> str:
+    """Return the key of the NodeClaims and NodePools of a Workspace."""
     return f"workspace={namespace}/{workspace}"
 
 

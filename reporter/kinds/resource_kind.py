@@ -41,6 +41,11 @@ class LabelRequirement(Struct, frozen=True):
     bound: int | None = None
 
     def matches(self, labels: Mapping[str, Any]) -> bool:
+        """
+        Return whether labels meet this.
+
+        An object without the label meets every notin and !=, and no bound.
+        """
         if self.bound is not None:
             return self._is_beyond(labels.get(self.key))
         if self.values is None:
@@ -63,6 +68,11 @@ class FieldRequirement(Struct, frozen=True):
     wanted: bool
 
     def matches(self, content: Mapping[str, Any]) -> bool:
+        """
+        Return whether the field of an object, as its JSON has it, meets this.
+
+        An absent field is empty, 0 and false at once.
+        """
         return (self.value in _texts_at(self.field, content)) is self.wanted
 
 
@@ -310,9 +320,11 @@ class ResourceKind:
         return intern(f"{self.resource}.{self.group}") if self.group else self.resource
 
     def ref(self, namespace: str, name: str) -> ObjectRef:
+        """Return the reference to an object by name; *namespace* is empty if it has none."""
         return ObjectRef(self.group_resource, namespace, name)
 
     def ref_to(self, about: ApiObject) -> ObjectRef:
+        """Return the reference to an object of this kind that is at hand."""
         return ObjectRef(self.group_resource, about.metadata.namespace, about.metadata.name)
 
     @property

@@ -18,6 +18,7 @@ class Layer(StrEnum):
 
     @property
     def order(self) -> int:
+        """The position of the layer, 0 for the cluster; what is sorted by it has causes first."""
         return _LAYER_ORDER[self]
 
 

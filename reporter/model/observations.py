@@ -93,4 +93,5 @@ class CRDPresence(Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
+        """True if the last discovery answered; False also while a loss is not confirmed yet."""
         return self.versions is not None and self.missing_since is None and not self.why_unknown

@@ -77,6 +77,9 @@ a cloud accepts a machine and gives up later: the claim is deleted, and only an 
 
 
 def is_registration_failure(error: Condition) -> bool:
+    """
+    Return whether an error is that machines did not register as nodes, not that there was no machine.
+    """
     return error.reason == REGISTRATION_FAILED
 
 
@@ -219,6 +222,7 @@ class StuckNodeClaim(Struct, frozen=True):
 
     @property
     def has_error(self) -> bool:
+        """True if *pending* states an error; False while the claim only waits."""
         return _is_error(self.pending)
 
 
@@ -263,6 +267,9 @@ def is_overcome(error: Condition, claims: Iterable[NodeClaim], nodes: int) -> bo
 
 
 def is_loss_of_machines(error: Condition) -> bool:
+    """
+    Return whether an error is LOSS_OF_MACHINES, which no object states and the history of claims tells.
+    """
     return error.type == REGISTERED and is_registration_failure(error)
 
 

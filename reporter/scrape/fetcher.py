@@ -46,6 +46,12 @@ BROADCAST = ipaddress.ip_address("255.255.255.255")
 
 
 def is_pod_address(text: str) -> bool:
+    """
+    Return whether an address may be that of a pod.
+
+    False for loopback, link-local, multicast and metadata services, so that a forged status cannot
+    make the scraper ask these, and for no IP address.
+    """
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -68,6 +74,7 @@ def is_pod_address(text: str) -> bool:
 
 
 def format_url_host(address: str) -> str:
+    """Return an IP address as a URL has it: IPv6 in brackets."""
     return f"[{address}]" if ":" in address else address
 
 

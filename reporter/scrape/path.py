@@ -43,7 +43,10 @@ class ScrapePath(Enum):
 class PageFetcher(Protocol):
     """Reads the metrics page of a pod at a port, or raises ScrapeError."""
 
-    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage: ...
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
+        """
+        Return the page, or raise ScrapeError. *last_outcome*: a first attempt may take longer.
+        """
 
 
 class _PathState(Struct):
@@ -198,6 +201,9 @@ def _log_path(namespace: str, port: int, *, uses_proxy: bool) -> None:
 
 
 async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStatus:
+    """
+    Review whether this program may get pods/proxy in a namespace; UNKNOWN without an answer in time.
+    """
     ((_, status),) = await review_permissions(
         api, [Permission("get", "", "pods/proxy", namespace)]
     )
@@ -210,7 +216,8 @@ async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStat
 class Pods(Protocol):
     """The source of the pods of pages."""
 
-    def get_pod(self, namespace: str, name: str) -> Pod | None: ...
+    def get_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now; None if it is gone."""
 
 
 class DirectTries:
@@ -236,6 +243,7 @@ class DirectTries:
         self._rounds = 0
 
     async def run(self) -> NoReturn:
+        """Try what is due, again and again, until the task is cancelled."""
         while True:
             await asyncio.sleep(self._every)
             await self.run_due()

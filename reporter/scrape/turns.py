@@ -79,6 +79,7 @@ class SlotPool(Generic[Waiter]):
         return [waiter for _, _, waiter in waiting]
 
     def release(self, group: int) -> None:
+        """Give back a slot that `acquire` took for a waiter of this group."""
         self._free += 1
         self._groups[group].free += 1
 
@@ -104,6 +105,12 @@ class ScrapeTurns:
         self._apart, self._next_at = 60.0 / proxied_per_minute, 0.0
 
     def enqueue(self, slot: ScrapeSlot, path: ScrapePath) -> None:
+        """
+        Let a page wait for its path.
+
+        A pod that answered last time does not wait for new and failing ones. Of those through the
+        API server the one tried longest ago comes first.
+        """
         if path is ScrapePath.PROXY:
             self._proxied.enqueue(slot, 0, (slot.tried_at,))
         else:

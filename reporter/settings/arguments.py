@@ -48,6 +48,7 @@ class Arguments:
         return tuple(f"--{name}={text}" for name, text in self.settings.items())
 
     def is_set(self, name: str) -> bool:
+        """Return whether a boolean flag of the command is true; KeyError for one that it lacks."""
         return self.values[name] == "true"
 
     def value(self, name: str) -> Any:

@@ -42,6 +42,7 @@ def parse_level(text: str) -> int:
 
 
 def parse_encoder(text: str) -> LogFormat:
+    """Return the format that an encoder of zap stands for: json, or console for text."""
     if text not in ENCODERS:
         raise ValueError(f"must be one of {', '.join(ENCODERS)}")
     return ENCODERS[text]

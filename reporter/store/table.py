@@ -53,9 +53,11 @@ class UndecodableObjects:
         return bool(names)
 
     def names_of(self, kind: ResourceKind) -> Sequence[NamespacedName]:
+        """Return the undecodable objects of a kind, in the order in which they were marked."""
         return [(r.namespace, r.name) for r in self._stubs if r.resource == kind.watch_name]
 
     def snapshot(self) -> dict[ObjectRef, ApiObject | None]:
+        """Return a copy by reference: each with its stub, None where not even that is known."""
         return dict(self._stubs)
 
 
@@ -139,6 +141,11 @@ class Table:
         self._insert_into_index(self.objects.freeze().values())
 
     def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:
+        """
+        Set by which part of an object its subject is told. Subjects are then determined anew.
+
+        *identity*: None for a kind whose objects make no subjects by definition.
+        """
         self._subject_identity, self.subjects_token = identity, object()
 
     def record_current_before(
@@ -262,6 +269,7 @@ def find_object(
 
 
 def collect_deleted_uids(tables: Mapping[str, Table]) -> dict[ObjectRef, str]:
+    """Return the UIDs of the deleted objects of all tables, by reference."""
     found: dict[ObjectRef, str] = {}
     for table in tables.values():
         found.update(table.deleted_uids)

@@ -70,6 +70,11 @@ class CRDPresences:
 
     @property
     def has_unconfirmed_loss(self) -> bool:
+        """
+        True while a CRD, or a version of one, is missing and no later discovery has confirmed that.
+
+        The next discovery is then made sooner.
+        """
         return any(each.missing_since is not None for each in self.by_resource.values())
 
 
