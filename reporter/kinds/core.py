@@ -20,7 +20,7 @@ class NamespaceStatusFields(objects.ApiStruct, frozen=True):
 
 
 class NamespaceMetadata(objects.Metadata, frozen=True):
-    """Keeps only the annotations of a silence: the others change often."""
+    """Metadata that keeps only the annotations of a silence: the others change often."""
 
     annotations: dict[str, str] | None = None
 
@@ -72,7 +72,7 @@ times are whole seconds.
 
 
 class NodeMetadata(objects.Metadata, frozen=True):
-    """Keeps no labels: a Node has dozens of them, which nobody reads here."""
+    """Metadata without labels: a Node has dozens of them, which nobody reads here."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "labels", None)
@@ -80,7 +80,7 @@ class NodeMetadata(objects.Metadata, frozen=True):
 
 
 class NodeStatus(objects.ApiStruct, frozen=True):
-    """Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change."""
+    """The condition Ready of a Node alone, so that a heartbeat of the kubelet is no change."""
 
     conditions: tuple[objects.Condition, ...] | None = ()
 
@@ -168,7 +168,7 @@ class ContainerStateTerminated(objects.ApiStruct, frozen=True):
 
 
 class ContainerState(objects.ApiStruct, frozen=True):
-    """At most one of the three is set."""
+    """The state of a container. At most one of the three is set; none means that it waits."""
 
     waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None

@@ -62,7 +62,11 @@ class GatewayAddress(objects.ApiStruct, frozen=True):
 
 
 class GatewaySpec(objects.ApiStruct, frozen=True):
-    """*addresses*: set by a user; Istio then creates no Deployment for the Gateway."""
+    """
+    The spec of a Gateway.
+
+    *addresses*: set by a user; Istio then creates no Deployment for the Gateway.
+    """
 
     gateway_class_name: str = ""
     listeners: tuple[Listener, ...] | None = ()
@@ -179,7 +183,11 @@ class EndpointPickerReference(objects.ApiStruct, frozen=True):
 
 
 class InferencePoolSpec(objects.ApiStruct, frozen=True):
-    """*endpoint_picker_ref* is optional from v1.6 of the inference extension on."""
+    """
+    The spec of a pool.
+
+    *endpoint_picker_ref* is optional from v1.6 of the inference extension on.
+    """
 
     selector: InferencePoolSelector = InferencePoolSelector()
     endpoint_picker_ref: EndpointPickerReference | None = None

@@ -216,7 +216,11 @@ class HealthEventMetadata(objects.VersionedMetadata, frozen=True):
 
 
 class HealthEvent(objects.WrittenObject, frozen=True):
-    """*status*: as it is in the cluster, with what other controllers have written."""
+    """
+    The record of one episode of trouble in the cluster.
+
+    *status*: as it is in the cluster, with what other controllers have written.
+    """
 
     metadata: HealthEventMetadata
     spec: HealthEventSpec
@@ -303,7 +307,11 @@ class StoreWriteResult(StrEnum):
 
 
 class StoreLimits(Struct, frozen=True):
-    """*retention*: how long an object is kept after the end of its episode."""
+    """
+    The numbers of HealthEvents that may be kept, of one node and in total.
+
+    *retention*: how long an object is kept after the end of its episode.
+    """
 
     per_node: int = 50
     total: int = 1000

@@ -154,7 +154,7 @@ class MeshConfigMapData(ApiStruct, frozen=True):
 
 
 class MeshConfigMap(ApiObject, frozen=True):
-    """The ConfigMap that istiod reads."""
+    """The ConfigMap with Istio's MeshConfig, of which only the names of providers are kept."""
 
     data: MeshConfigMapData | None = None
 

@@ -46,7 +46,12 @@ API_KEYS = ResourceKind(
 
 
 class InferenceSetSpec(objects.ApiStruct, frozen=True):
-    """*node_count_limit*: of all its replicas together; 0 is none."""
+    """
+    The spec of an InferenceSet.
+
+    *replicas*: None is the API's default, 1. *node_count_limit*: of all its replicas together; 0
+    is none.
+    """
 
     replicas: int | None = 1
     node_count_limit: int | None = 0
@@ -54,6 +59,8 @@ class InferenceSetSpec(objects.ApiStruct, frozen=True):
 
 class AutoUpgradeStatus(objects.ApiStruct, frozen=True):
     """
+    The progress of the upgrade of replicas.
+
     *num_drifted_workspaces*: replicas that are not of the newest version of KAITO's base image.
     """
 
@@ -61,7 +68,11 @@ class AutoUpgradeStatus(objects.ApiStruct, frozen=True):
 
 
 class InferenceSetStatusFields(objects.ApiStruct, frozen=True):
-    """*auto_upgrade*: None where KAITO does not report versions of replicas."""
+    """
+    The status of an InferenceSet.
+
+    *auto_upgrade*: None where KAITO does not report versions of replicas.
+    """
 
     replicas: int = 0
     ready_replicas: int = 0
@@ -106,7 +117,11 @@ INFERENCE_SETS = ResourceKind(
 
 
 class WorkspaceResource(objects.InterningApiStruct, frozen=True):
-    """*preferred_nodes*: nodes that the user brings; then there is no NodeClaim."""
+    """
+    The nodes that a Workspace asks for.
+
+    *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
+    """
 
     interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
 

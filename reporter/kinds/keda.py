@@ -70,7 +70,11 @@ HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
 
 
 class ScaledObjectSpec(ScalingSpec, frozen=True):
-    """*polling_interval*: the seconds between two questions to the scaler."""
+    """
+    The spec of a ScaledObject.
+
+    *polling_interval*: the seconds between two questions to the scaler.
+    """
 
     polling_interval: int | None = None
 

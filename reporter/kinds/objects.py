@@ -136,7 +136,9 @@ class OwnerReference(InterningApiStruct, frozen=True):
 
 
 class Metadata(InterningApiStruct, frozen=True):
-    """The read part of metav1.ObjectMeta."""
+    """
+    The read part of metav1.ObjectMeta; an object of the same name with another uid is another one.
+    """
 
     interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
 
@@ -198,7 +200,7 @@ ALL_MODELS = Subject(Layer.MODELDEPLOYMENT)
 
 
 def harness_of(each: ApiObject) -> Subject:
-    """Return the harness of the object's namespace."""
+    """Return the harness of the object's namespace, the subject of its Gateway and routes."""
     return Subject(Layer.MODELHARNESS, each.metadata.namespace)
 
 

@@ -19,7 +19,11 @@ VERSIONS = ("v1alpha1",)
 
 
 class StatusObject(WrittenObject, frozen=True):
-    """*status*: as it is in the cluster, also if an earlier or later release wrote it."""
+    """
+    The base of objects whose spec people write, and the program the status.
+
+    *status*: as it is in the cluster, also if an earlier or later release wrote it.
+    """
 
     status: dict[str, Any] | None = None
 

@@ -77,7 +77,7 @@ class FieldRequirement(Struct, frozen=True):
 
 
 def parse_labels(text: str) -> tuple[LabelRequirement, ...]:
-    """Parse a label selector. Raises SelectorError."""
+    """Return the requirements of a label selector, none for an empty one. Raise SelectorError."""
     if not text.strip():
         return ()
     requirements: list[LabelRequirement] = []
@@ -114,7 +114,7 @@ def _label_requirement(term: re.Match[str]) -> LabelRequirement:
 
 
 def parse_fields(text: str) -> tuple[FieldRequirement, ...]:
-    """Parse a field selector. Raises SelectorError."""
+    """Return the requirements of a field selector, none for an empty one. Raise SelectorError."""
     requirements = []
     for part in re.split(r"(?<!\\),", text):
         if not part:
@@ -148,7 +148,9 @@ class ObjectSelector(Struct, frozen=True):
 
     @classmethod
     def parse(cls, namespace: str, labels: str, fields: str) -> "ObjectSelector":
-        """Raises SelectorError."""
+        """
+        Build a selection from texts as a watch takes them. Raise SelectorError for a malformed one.
+        """
         return cls(namespace, parse_labels(labels), parse_fields(fields))
 
     def matches(self, content: Mapping[str, Any]) -> bool:

@@ -159,7 +159,9 @@ def nodes_ready(workspace: Workspace) -> bool:
 
 
 def nodes_ready_at(workspace: Workspace) -> datetime | None:
-    """Return since when all nodes are there, by the conditions that state it."""
+    """
+    Return since when all nodes are there, by the conditions that state it; None if none does.
+    """
     conditions = workspace.status.conditions
     stated = (find_condition(conditions, type_) for type_ in (NODE_CLAIM_READY, NODES_READY))
     times = [transition_time(each, workspace.metadata) for each in stated if each is not None]
@@ -186,7 +188,7 @@ reasons of conditions (karpenter-provider-azure, pkg/providers/instance/offering
 
 
 def classify_error(error: Condition) -> str:
-    """Return the cause code of an error of nodes."""
+    """Return the cause code of an error of nodes by words in its reason, else in its message."""
     for text in (error.reason or "", error.message or ""):
         for code, words in WORDS_OF_CODES.items():
             if words.search(text):
@@ -274,7 +276,7 @@ def is_loss_of_machines(error: Condition) -> bool:
 
 
 def has_reached(claim: NodeClaim, step: str) -> bool:
-    """Return whether a claim has reached a step of its lifecycle."""
+    """Return whether a claim has reached a step of its lifecycle, such as LAUNCHED."""
     return is_condition_true(find_condition(claim.status.conditions, step))
 
 

@@ -98,7 +98,7 @@ class ScrapeSchedule:
     def pages_of(
         self, places: Collection[ScrapePlace]
     ) -> Mapping[ScrapePlace, Sequence[MetricsPage]]:
-        """Return the pages of these namespaces and ports."""
+        """Return the pages of these namespaces and ports; a place without pages is left out."""
         wanted = frozenset(places)
         found: defaultdict[ScrapePlace, list[MetricsPage]] = defaultdict(list)
         for page in self._slots:

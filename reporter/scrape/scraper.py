@@ -82,7 +82,7 @@ class ScrapeConfig(Struct, frozen=True):
 
 class Scraper:
     """
-    Reads the metrics pages of pods when they are due.
+    The loop that reads the metrics pages of pods when they are due.
 
     *on_result* is called with the outcome of each attempt.
     """

@@ -94,7 +94,7 @@ class Turn(NamedTuple):
 
 class ScrapeTurns:
     """
-    The pages that wait.
+    The pages that wait for their turn on one of the two paths.
 
     *files*: how many may be open. *proxied_per_minute*: pages at most through the API server.
     """
@@ -130,7 +130,7 @@ class ScrapeTurns:
         return Turn(proxied[0], ScrapePath.PROXY, partial(self._proxied.release, 0))
 
     def seconds_until_turn(self, now: float) -> float | None:
-        """Return when the budget allows another page; None if none waits for it."""
+        """Return in how many seconds the budget allows another page; None if none waits for it."""
         return max(self._next_at - now, 0.0) if self._proxied.can_acquire(0) else None
 
     def drain_proxied(self) -> list[ScrapeSlot]:

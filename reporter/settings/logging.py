@@ -61,7 +61,7 @@ def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class LoggingSettings:
-    """The part of the settings about logging."""
+    """The settings of log entries; some flags are only taken for the earlier reporter's sake."""
 
     log_format: LogFormat = _logging(
         "text", choice_parser(LogFormat), "text or json; one line per entry."

@@ -249,7 +249,7 @@ def parse_packs(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParser(Generic[E]):
-    """Parses the text of one member."""
+    """The parser of the text of one member; its ValueError names all of them."""
 
     kind: type[E]
 

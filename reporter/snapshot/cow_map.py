@@ -65,7 +65,7 @@ def empty_map() -> FrozenMap[Any, Any]:
 
 
 class CowMap(Generic[K, V]):
-    """A mutable map with one writer."""
+    """A mutable map with one writer, of which a view costs no copy of its content."""
 
     __slots__ = ("_frozen", "_own", "shards")
 

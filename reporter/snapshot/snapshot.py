@@ -150,7 +150,7 @@ class Snapshot(Struct, frozen=True):
         return found if isinstance(found, type_) else None
 
     def peek(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
-        """Return an object on which no verdict depends."""
+        """Return an object on which no verdict depends: no gap is noted if it cannot be read."""
         return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:

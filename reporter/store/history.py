@@ -50,7 +50,11 @@ MAX_PARTS = 8
 
 
 class DeletedParts:
-    """*kept*: the deleted parts by the index key of their InferenceSet, the last one at the end."""
+    """
+    The routes, pools and Deployments of living InferenceSets that were deleted.
+
+    *kept*: by the index key of their InferenceSet, the last one at the end.
+    """
 
     def __init__(self) -> None:
         self.kept: CowMap[str, tuple[ObjectRef, ...]] = BoundedMap(MAX_REMEMBERED)
@@ -267,7 +271,11 @@ MAX_NAMES = 10_000
 
 
 class PodFailures:
-    """*kept*: the failures by namespace and name of the pod."""
+    """
+    The failures of pods whose successors get the same name, since one was last Ready.
+
+    *kept*: by namespace and name of the pod.
+    """
 
     def __init__(self) -> None:
         self.kept: CowMap[objects.NamespacedName, pod_runs.FailedPods] = BoundedMap(MAX_NAMES)

@@ -175,7 +175,7 @@ class Store:
             self.mark_undecodable(kind, namespace, name, stub)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
-        """Store a new or changed object."""
+        """Store a new or changed object, and mark the subjects whose verdict may change by it."""
         name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.table]
         old = table.objects.get(name)
@@ -219,7 +219,7 @@ class Store:
             self.samples.forget_if_outdated(new)
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        """Remove an object; do nothing if it is not known."""
+        """Remove an object and record its deletion; do nothing if it is not known."""
         table = self._tables[kind.table]
         old = table.delete((namespace, name))
         ref = ObjectRef(kind.watch_name, namespace, name)

@@ -25,7 +25,11 @@ NO_STUBS: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
 
 class UndecodableObjects:
-    """Their stubs: the objects with their metadata alone, None where even that is not known."""
+    """
+    The objects whose newest version could not be decoded.
+
+    Each has a stub: the object with its metadata alone, None where even that is not known.
+    """
 
     def __init__(self) -> None:
         self._stubs: dict[ObjectRef, ApiObject | None] = {}
@@ -34,19 +38,19 @@ class UndecodableObjects:
         return bool(self._stubs)
 
     def mark(self, ref: ObjectRef, stub: ApiObject | None) -> bool:
-        """Return whether the object or its stub is new."""
+        """Mark an object with its stub; return whether one of them is new."""
         is_known = ref in self._stubs and self._stubs[ref] == stub
         self._stubs[ref] = stub
         return not is_known
 
     def forget(self, ref: ObjectRef) -> bool:
-        """Return whether the object was undecodable."""
+        """Remove the mark of an object; return whether it had one."""
         was_undecodable = ref in self._stubs
         self._stubs.pop(ref, None)
         return was_undecodable
 
     def forget_all(self, kind: ResourceKind) -> bool:
-        """Return whether any object of the kind was undecodable."""
+        """Remove the marks of a kind's objects; return whether there were any."""
         names = self.names_of(kind)
         for name in names:
             self.forget(ObjectRef(kind.watch_name, *name))

@@ -116,7 +116,7 @@ def update_presence(
 
 
 def mark_discovery_failed(before: CRDPresence, why: str) -> CRDPresence:
-    """Return the presence after a discovery that failed as a whole."""
+    """Return the presence after a discovery that failed as a whole: the same, with *why*."""
     return replace(before, why_unknown=why)
 
 
