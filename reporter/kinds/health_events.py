@@ -41,7 +41,7 @@ OF_OTHERS = Meta(description="Written by other controllers.")
 
 @unique
 class Phase(StrEnum):
-    """The state of an episode."""
+    """The state of an episode: it runs, or it has ended."""
 
     ACTIVE = "Active"
     RESOLVED = "Resolved"
@@ -58,14 +58,14 @@ class Resolution(StrEnum):
 
 @unique
 class RecommendedAction(StrEnum):
-    """A reporter recommends no action to a machine."""
+    """The action asked of whoever reads the object: none, as a reporter recommends none."""
 
     NONE = "NONE"
 
 
 @unique
 class ProcessingStrategy(StrEnum):
-    """A reporter never triggers remediation."""
+    """The treatment that NVSentinel is asked for: a reporter never triggers remediation."""
 
     STORE_ONLY = "STORE_ONLY"
 

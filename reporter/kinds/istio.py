@@ -142,7 +142,11 @@ YAML_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 class MeshConfigMapData(ApiStruct, frozen=True):
-    """*mesh* is YAML and dropped once *providers* is read from it; None if it cannot be parsed."""
+    """
+    The data of the ConfigMap.
+
+    *mesh*: YAML, dropped once *providers* is read from it. *providers*: None if it cannot be parsed.
+    """
 
     mesh: str | None = None
     providers: tuple[str, ...] | None = None

@@ -48,7 +48,7 @@ class ScrapeScope(StrEnum):
 
 @unique
 class Owner(StrEnum):
-    """The party that must act."""
+    """The party that must act on a reason, by its entry in the catalogue."""
 
     USER = "user"
     PLATFORM = "platform"

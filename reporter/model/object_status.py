@@ -104,7 +104,11 @@ class SetCounts(StatusStruct, frozen=True, kw_only=True):
 
 
 class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
-    """The answer. `observedGeneration` is -1 until the reporter has seen the object."""
+    """
+    The answer to a ProductionStackStatus.
+
+    `observedGeneration` is -1 until the reporter has seen the object.
+    """
 
     observed_generation: Annotated[
         int, Meta(description="Generation of the object that the status is about.")

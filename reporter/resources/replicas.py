@@ -103,7 +103,7 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
     @property
     def is_spare(self) -> bool:
-        """Report that enough other replicas serve, so this one is being replaced or removed."""
+        """True if enough other replicas serve, so this one is being replaced or removed."""
         return self.of_set.is_enough
 
     @property

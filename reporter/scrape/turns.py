@@ -32,9 +32,10 @@ class _SlotGroup(Struct, Generic[Waiter]):
 
 class SlotPool(Generic[Waiter]):
     """
-    *total* slots, of which each group may hold at most its share of *max_by_group*.
+    The slots for pages that are open at once.
 
-    Groups take turns, so that none starves while another always has waiters.
+    *total*: all slots, of which each group may hold at most its share of *max_by_group*. Groups
+    take turns, so that none starves while another always has waiters.
     """
 
     def __init__(self, total: int, max_by_group: Sequence[int]) -> None:

@@ -79,7 +79,7 @@ class Flag:
 
     @property
     def value_text(self) -> str:
-        """Say for a reader which values are taken; empty for a boolean."""
+        """The values that are taken, in words for a reader; empty for a boolean."""
         return self.placeholder or "|".join(self.choices)
 
     def read(self, text: str, origin: str = "") -> Any:

@@ -72,7 +72,7 @@ class WrittenObjectStore(Generic[T]):
     @property
     def unfit(self) -> frozenset[str]:
         """
-        None: objects of this program's own kinds trigger nothing, whatever was stored of them.
+        The objects that are to be deleted at once: none, as own kinds trigger nothing by mistake.
         """
         return frozenset()
 
