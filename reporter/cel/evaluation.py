@@ -138,6 +138,9 @@ def _with_bindings(
 
 
 def inconclusive(reason: CelReason, each: ApiObject, why: str) -> ObjectResult:
+    """
+    Return the result of an object that an expression has no value for, so that its reason is Unknown.
+    """
     ref = object_ref(reason.kind, each)
     return ObjectResult(Inconclusive(f"{describe(reason.kind, each)}: {why}", frozenset({ref})))
 
@@ -167,6 +170,7 @@ def is_stale(kind: ReadKind, content: dict[str, Any], each: ApiObject) -> bool:
 
 
 def object_ref(kind: ReadKind, each: ApiObject) -> ObjectRef:
+    """Return the reference by which causes and Events name an object of a declared kind."""
     meta = each.metadata
     return ObjectRef(kind.declared.group_resource, meta.namespace, meta.name)
 
@@ -340,6 +344,12 @@ def why_too_many(snapshot: Snapshot, request: ProbeRequest) -> str:
 
 
 def describe_excess(objects: int, reasons: int, *, are_kept: bool) -> str:
+    """
+    Return why so many objects are not evaluated, and to add a selector; empty if they are not too many.
+
+    The number of evaluations is limited, not that of objects. *are_kept*: results are kept until an
+    object changes, so that all *reasons* of the kind share the limit.
+    """
     most = MAX_EVALUATIONS // max(reasons, 1)
     if objects <= most:
         return ""

@@ -18,6 +18,8 @@ class Constant(NamedTuple):
 
 
 class Name(NamedTuple):
+    """An identifier of the expression: a variable of the reason, or one that a macro binds."""
+
     name: str
 
 
@@ -38,6 +40,7 @@ class Call(NamedTuple):
 
     @property
     def operands(self) -> "tuple[Tree, ...]":
+        """The parts in the order in which they are written, the target of a method first."""
         return self.arguments if self.target is None else (self.target, *self.arguments)
 
 

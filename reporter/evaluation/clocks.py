@@ -63,10 +63,12 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     @property
     def stopped(self) -> bool:
+        """True while the object cannot be evaluated, so that its clocks stand still."""
         return self.stopped_since is not None
 
     @property
     def object(self) -> ObjectRef:
+        """The object that causes the trouble, by which the clocks of a finding are told apart."""
         return self.trouble.cause.object
 
     @property
@@ -93,6 +95,9 @@ class CauseClock(Struct, frozen=True, gc=False):
         return replace(active, time_in_kind=time_in_kind, time_in_others=tuple(times.items()))
 
     def advanced(self, elapsed: timedelta) -> "CauseClock":
+        """
+        Return the clock after *elapsed*, which counts as trouble or as absence of it; not while stopped.
+        """
         if self.stopped:
             return self
         if self.active:
@@ -164,6 +169,9 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def past_hold(self) -> bool:
+        """
+        True if the trouble of any cause outlived its hold and has not settled; then it may be announced.
+        """
         return any(clock.past_hold for clock in self.clocks)
 
     @property

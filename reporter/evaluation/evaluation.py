@@ -61,10 +61,14 @@ class Evaluation(Struct, frozen=True):
 
     @property
     def subjects(self) -> frozenset[Subject]:
+        """The subjects that the last pass knew, with those that it did not look at."""
         return self.known_subjects.all
 
     @property
     def ranking_input(self) -> RankingInput:
+        """
+        The part from which rankings follow; a subject is ranked anew only where it has changed.
+        """
         return RankingInput(
             self.gate.finding_states,
             self.suppressions.suppressed_by,
@@ -101,4 +105,5 @@ class Evaluation(Struct, frozen=True):
         return self.silences.silenced.get(key)
 
     def ranking_of(self, subject: Subject) -> Ranking:
+        """Return the ranking of a subject; one without candidates if nothing is wrong with it."""
         return self.rankings.get(subject, Ranking((), ()))

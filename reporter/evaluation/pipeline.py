@@ -97,6 +97,9 @@ class PassPlan(Struct, frozen=True):
     can_be_cut: bool
 
     def run_in_batches(self) -> Iterator[Batch]:
+        """
+        Yield the verdicts batch by batch, so that the caller may end the pass after any of them.
+        """
         for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
             yield Batch(batch, self.probe_run.run(batch))
 

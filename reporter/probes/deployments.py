@@ -35,6 +35,12 @@ class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, ren
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Yield the one verdict on all components that the entry's parameters name.
+
+    Trouble of one component counts although another cannot be evaluated. Components that a flag switches
+    off are left out.
+    """
     troubles: list[Trouble] = []
     notes: list[str] = []
     inconclusive: list[Inconclusive] = []

@@ -111,6 +111,11 @@ class EngineColumns(Struct, frozen=True):
 
 @lru_cache(maxsize=32)
 def engine_columns(families: EngineFamilies) -> EngineColumns:
+    """
+    Return the columns to read from a page, by the names that the catalogue gives vLLM's metric families.
+
+    Equal families share the columns, which are keys of many mappings.
+    """
     handlers = ("handler", frozenset(families.generating_handlers))
     return EngineColumns(
         running=Column(families.running, Combine.GAUGE),
@@ -227,15 +232,25 @@ class EngineView(Struct, frozen=True, gc=False):
         return _number(self.series.rows[-1][self.positions[column]])
 
     def changed_at(self, column: Column) -> float:
+        """
+        Return when a column first had the value that it has now, in seconds of observed time.
+        """
         return self.series.changed_at[self.positions[column]]
 
     def positive_since(self, column: Column) -> float | None:
+        """
+        Return since when a gauge has been above 0, in seconds of observed time; None if it is not.
+        """
         return _number(self.series.positive_since[self.positions[column]])
 
     def last_change(self, columns: Iterable[Column]) -> float:
+        """Return when any of the columns changed last, in seconds of observed time."""
         return max(self.changed_at(each) for each in columns)
 
     def pages_since(self, moment: float) -> int:
+        """
+        Count the kept pages that were read at *moment* or later, in seconds of observed time.
+        """
         return sum(at >= moment for at in self.series.times)
 
     def holds(self, condition: Callable[[Mapping[Column, float]], bool]) -> bool:

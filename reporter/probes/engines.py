@@ -65,12 +65,21 @@ class StalledParameters(EngineParameters, frozen=True, kw_only=True):
 
     @property
     def kept_pages(self) -> int:
+        """
+        The pages that must show a stall, since pages far apart may leave too few in the window.
+        """
         return int(self.min_pages)
 
 
 def evaluate_stall(
     engine: EngineView, columns: EngineColumns, given: StalledParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine that has requests and has made no progress for the window.
+
+    An idle or sleeping engine is well. One that stands still without new traffic is Unknown, as its
+    gauges may be left over from aborted requests.
+    """
     running, waiting = engine.value(columns.running), engine.value(columns.waiting)
     is_idle = running == 0 and waiting == 0
     if is_idle or engine.value(columns.awake) == 0:
@@ -155,6 +164,12 @@ class QueueParameters(LoadParameters, frozen=True, kw_only=True):
 def evaluate_saturation(
     engine: EngineView, columns: EngineColumns, given: SaturationParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine whose KV cache is full while requests wait, for the whole window.
+
+    It goes on until the usage is below the lower bound. A page without the usage makes it Unknown.
+    """
+
     def is_full(share: float, page: Mapping[Column, float]) -> bool:
         usage, waiting = page.get(columns.kv_cache_usage, 0.0), page.get(columns.waiting, 0.0)
         return usage >= share * given.min_usage and waiting > 0
@@ -274,6 +289,11 @@ class ErrorParameters(EngineParameters, frozen=True, kw_only=True):
 def evaluate_preemptions(
     engine: EngineView, columns: EngineColumns, given: PreemptionParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine that preempts too many of its requests in both halves of the window.
+
+    An engine that was observed for less than the window, or whose page lacks the counters, is Unknown.
+    """
     if engine.value(columns.preemptions) is None or engine.value(columns.finished) is None:
         return NO_PREEMPTIONS
     kept, half = (columns.preemptions, columns.finished), given.window_seconds / 2

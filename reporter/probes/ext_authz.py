@@ -53,6 +53,11 @@ ISTIO_NAMESPACE_FLAG = "istio-namespace"
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    """
+    Return the troubles of the namespace's EnvoyFilters, and those of its AuthorizationPolicies.
+
+    The policies count only with the source istio. While their watch is lost, they are inconclusive.
+    """
     detail = authorization.find_provider_troubles(
         snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
     )

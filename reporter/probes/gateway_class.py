@@ -43,6 +43,12 @@ class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, re
 
 @one_verdict(gateway_api.GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the results of every Gateway of the namespace that is not being deleted.
+
+    If there is no Gateway at all, those that the namespace's routes name are missing, or else the one of
+    the modelharness chart.
+    """
     namespace = request.subject.namespace
     gateways = find_gateways(snapshot, namespace)
     if not gateways:

@@ -38,6 +38,9 @@ class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True
 
 @one_verdict(gateway_api.GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    """
+    Yield the troubles of the proxy Deployments of each Gateway, with the Gateway's name in the message.
+    """
     for gateway in conditions.exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         for result in _check_proxies(snapshot, gateway, request.parameters):
             if isinstance(result, Trouble):

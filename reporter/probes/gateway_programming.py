@@ -55,6 +55,11 @@ Time within which a controller writes the first Accepted and Programmed; Istio w
 
 @one_verdict(GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield at most one trouble for each Gateway, by its condition Programmed and its listeners.
+
+    A Gateway that is being deleted, or that no controller has accepted, has none here.
+    """
     for gateway in conditions.exclude_deleting(
         gateways.find_gateways(snapshot, request.subject.namespace)
     ):

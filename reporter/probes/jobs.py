@@ -44,6 +44,12 @@ class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, renam
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Yield a verdict for each name of a check, and one without an item for the Jobs as a whole.
+
+    The last one is Unknown if a Job's check label is empty. Otherwise it is Clear, with advice about
+    check Jobs that nobody evaluates.
+    """
     by_name: defaultdict[str, list[Job]] = defaultdict(list)
     for job in exclude_deleting(_jobs_of_subject(snapshot, request)):
         by_name[job.check].append(job)
@@ -199,6 +205,13 @@ MAX_VALUE_BYTES = 60
 
 
 class CheckSettings(NamedTuple):
+    """
+    The settings that a check Job's annotations give.
+
+    *condition_type*: the type of the Job's condition with the result. *max_age*: how long a result
+    counts.
+    """
+
     condition_type: str
     max_age: timedelta
 

@@ -53,6 +53,12 @@ The label that Cilium gives each endpoint for its namespace, with or without a l
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield the troubles of the policy that the entry's parameters name.
+
+    It is invalid, keeps out the scaler, or allows a namespace that does not exist. A missing policy is
+    no trouble.
+    """
     if check_served(snapshot, CILIUM_NETWORK_POLICIES):
         # Without the CRD there is no Cilium in this cluster.
         return
