@@ -27,7 +27,8 @@ Text = Annotated[str, Meta(min_length=1, extra={"is": "a text"})]
 
 class CatalogueStruct(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
-): ...
+):
+    """The base of the types of entries and rows, whose keys have hyphens and must all be known."""
 
 
 # --------------------------------------------------------------------

@@ -27,6 +27,7 @@ def render_schema(type_: type[msgspec.Struct]) -> str:
 
 
 def write_schemas(folder: Path) -> None:
+    """Write the schemas of SCHEMAS into *folder*, replacing what is there."""
     for name, type_ in SCHEMAS.items():
         (folder / name).write_text(render_schema(type_), "utf-8")
 

@@ -22,6 +22,10 @@ class StorePlace(NamedTuple):
 
 @unique
 class Fit(Enum):
+    """
+    The outcomes of a new object that has a place: it is created now, or once another one is deleted.
+    """
+
     NOW = "now"
     LATER = "later"  # once another object is deleted
 

@@ -175,10 +175,14 @@ class HeldDraft:
             self.resolved.append((resolved_at, place_of(found)))
 
     def remember(self, wanted: frozenset[str]) -> PlanMemory:
+        """
+        Return what the next plan of this leader needs to know. *wanted*: names seen as wanted.
+        """
         return PlanMemory(wanted, self._clear_since, self._patched_at)
 
 
 def place_of(found: HealthEvent) -> StorePlace:
+    """Return the place of an object that is there, by which the limits count it."""
     return StorePlace(found.metadata.name, found.spec.node_name)
 
 

@@ -40,10 +40,12 @@ class PastReason(Struct, frozen=True):
 
     @property
     def last(self) -> PastEpisode:
+        """The latest episode, which may still run; the episodes are sorted, the latest first."""
         return self.episodes[0]
 
     @property
     def lasted_seconds(self) -> int:
+        """The sum of the lengths of all episodes; that of a running one counts until now."""
         return sum(each.lasted_seconds for each in self.episodes)
 
 

@@ -129,6 +129,9 @@ def episode_number(record: EventRecord) -> int:
 
 
 def id_of(spec: HealthEventSpec) -> EpisodeId:
+    """
+    Return the identity of an object's episode, which is the same for its objects on all nodes.
+    """
     return (spec.layer.value, spec.subject, spec.check_name, spec.item, spec.episode)
 
 

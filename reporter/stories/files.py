@@ -32,6 +32,7 @@ class StoryFile(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """The name of the file without its suffix, by which reports name the story."""
         return self.path.stem
 
     def place_of(self, error: StoryError, step: int) -> Place:

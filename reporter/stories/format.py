@@ -179,6 +179,11 @@ NUMBER = "{n}"
 
 
 def parse_duration(text: str) -> timedelta:
+    """
+    Return the duration of a text such as 90s, 5m or 1h30m; raise StoryError if it is none.
+
+    One above MAX_DURATION raises it, too.
+    """
     try:
         duration = parse_units(text)
     except ValueError:

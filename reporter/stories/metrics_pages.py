@@ -63,6 +63,9 @@ def parse_samples(
 
 
 def has_family(page: bytes, prefix: str) -> bool:
+    """
+    Report that a page has a family whose name begins with *prefix*; false if it cannot be parsed.
+    """
     content, _ = finish(exposition.parse_page(page, (), (prefix,)))
     return isinstance(content, exposition.MetricsContent) and prefix in content.prefixes
 
@@ -114,6 +117,7 @@ class Line(NamedTuple):
 
     @property
     def series(self) -> str:
+        """The name and labels of the line, without its value."""
         return self.text if self.key else self.text.rpartition(" ")[0]
 
     @property
@@ -123,6 +127,7 @@ class Line(NamedTuple):
         return found["name"] if found is not None else ""
 
     def labels(self) -> dict[str, str]:
+        """Return the labels of the series by name; none for a comment."""
         return dict(LABEL.findall(self.series.partition("{")[2]))
 
 
@@ -158,6 +163,11 @@ class EnginePages:
         self.since[pod] = now
 
     def text(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> str:
+        """
+        Return the page of a pod at *now*: the recorded families, with the numbers that the story sets.
+
+        Numbers with a rate have moved on since the story set them.
+        """
         counts = self._counts(pod, words, now=now)
         lines = _template(words["page"], tuple(sorted(counts)), tuple(words.get("without") or ()))
         return "".join(
@@ -279,6 +289,11 @@ class MetricsPages:
     engines: EnginePages = field(default_factory=EnginePages)
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime) -> None:
+        """
+        Change the pages of pods, by their names; the remaining bytes of a download go on from *now*.
+
+        None removes a page. A key that is none of a pod raises StoryError.
+        """
         for name, words in expand_numbered(changes):
             if not POD.fullmatch(name):
                 raise StoryError(f"{name}: pods have pages, as `Pod NAMESPACE/NAME`")
