@@ -29,7 +29,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class EpisodeObserver(Protocol):
-    """Counts episodes."""
+    """Counts episodes that begin and end while this process leads, for the metrics."""
 
     def on_episode_begin(self, key: FindingKey) -> None:
         """
@@ -150,7 +150,9 @@ class Announcements:
 
     @property
     def announced(self) -> frozenset[FindingKey]:
-        """The keys with an open episode."""
+        """
+        The keys with an open episode, of findings and of groups; none while another process leads.
+        """
         return frozenset(self.state.episodes)
 
     def episode_starts(self) -> Mapping[FindingKey, datetime]:

@@ -176,7 +176,11 @@ def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
 def check_template(
     draft: Draft, template: str, allowed: Collection[str], *path: str
 ) -> Iterable[Problem]:
-    """*path*: the keys of the template in its entry."""
+    """
+    Yield the problems of a message or a remedy: braces that do not match, and fields not in *allowed*.
+
+    *path*: the keys of the template in its entry.
+    """
     name = ".".join(path)
     try:
         parsed = list(Formatter().parse(template))

@@ -119,7 +119,9 @@ SOURCES_FLAG = "sources"
 
 @unique
 class Scope(StrEnum):
-    """The reach of a suppression."""
+    """
+    The reach of a suppression: subjects of the whole cluster, or only those of the source's namespace.
+    """
 
     CLUSTER = "cluster"
     NAMESPACE = "namespace"
@@ -287,7 +289,7 @@ class CatalogueEntry(Struct, frozen=True):
 
     @property
     def is_evaluated(self) -> bool:
-        """True if a probe runs for this reason."""
+        """True if a probe runs for this reason: it is enabled, and no Ready."""
         return self.enabled and not self.is_ready_reason
 
 

@@ -307,7 +307,7 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """One reason."""
+    """One reason: what it is about, the probe that evaluates it, and what its Events say."""
 
     reason: Annotated[
         ReasonName, Meta(description="Its name, a public API: reasons are added, never renamed.")
@@ -415,7 +415,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
-    """A file of the catalogue."""
+    """A file of the catalogue: reasons, the subjects they are about, and the kinds they read."""
 
     reasons: Annotated[list[Entry], Meta(description="In any order.")] = []
     subjects: Annotated[

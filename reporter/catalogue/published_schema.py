@@ -22,7 +22,9 @@ SCHEMAS: Mapping[str, type[msgspec.Struct]] = {
 
 
 def render_schema(type_: type[msgspec.Struct]) -> str:
-    """Return the text of one schema's file."""
+    """
+    Return the text of one schema's file: JSON Schema 2020-12, indented, with a final line break.
+    """
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(type_)}, indent=2) + "\n"
 
 

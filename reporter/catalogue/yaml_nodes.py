@@ -233,7 +233,7 @@ def to_plain(node: Node) -> Any:
 
 
 class TooLargeFile(Exception):
-    """Raised for a file with more than is read. *place*: where that begins, if it is known."""
+    """The error of a file with more than is read. *place*: where that begins, if it is known."""
 
     def __init__(self, text: str, place: Place | None = None) -> None:
         super().__init__(text)

@@ -176,7 +176,7 @@ def object_ref(kind: ReadKind, each: ApiObject) -> ObjectRef:
 
 
 def describe(kind: ReadKind, each: ApiObject) -> str:
-    """Return an object's name for a message."""
+    """Return an object's kind and name for a message, with its namespace if it has one."""
     meta = each.metadata
     return f"{kind.declared.kind} {f'{meta.namespace}/' if meta.namespace else ''}{meta.name}"
 
@@ -324,7 +324,11 @@ class _SubjectPart(NamedTuple):
 
 
 def check_subject(snapshot: Snapshot, request: ProbeRequest) -> SubjectResults:
-    """Check all objects of a subject."""
+    """
+    Check all objects of a subject by one reason, which its request names.
+
+    Results that depend on the objects alone are kept from pass to pass.
+    """
     reason: CelReason = request.parameters
     results = _kept_results if reason.depends_on_object_alone else _fresh_results
     return results(snapshot, request, reason)

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Constant(NamedTuple):
-    """A literal. *text* is None if it is no text."""
+    """A literal of an expression. *text*: None if it is no text."""
 
     text: str | None
     is_null: bool = False
@@ -85,7 +85,7 @@ def parse_checked(serialized: bytes) -> Tree:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
-    """Return the parts of a tree."""
+    """Return the direct parts of a tree; none for a literal or a name."""
     match tree:
         case Select(operand=operand):
             return (operand,)

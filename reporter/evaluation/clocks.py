@@ -73,7 +73,9 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     @property
     def cause_seen_at(self) -> datetime | None:
-        """Since when the present cause is seen."""
+        """
+        The time since which the present cause is seen without a pause; None if that is not known.
+        """
         return self.cause_since or self.seen_at
 
     def with_active_trouble(self, trouble: Trouble, *, now: datetime) -> "CauseClock":

@@ -97,7 +97,7 @@ class Evaluation(Struct, frozen=True):
 
     @property
     def keys(self) -> frozenset[FindingKey]:
-        """The keys that are not clear."""
+        """The keys that are not clear: in trouble, held, settling or Unknown."""
         return frozenset(self.gate.finding_states) | self.gate.unknown_states.keys()
 
     def silence_of(self, key: FindingKey) -> Silence | None:

@@ -167,7 +167,11 @@ class Evaluator(Struct, frozen=True):
         return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
-        """Return the state before the first batch."""
+        """
+        Return the progress before the first batch.
+
+        It is the state after the pass *before*, without subjects that no longer exist.
+        """
         subjects = plan.known_subjects.all
         return PassProgress(
             before.gate,
@@ -178,7 +182,9 @@ class Evaluator(Struct, frozen=True):
         )
 
     def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
-        """Apply the verdicts of one batch."""
+        """
+        Apply the verdicts of one batch, after the findings of a predecessor about its subjects.
+        """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
         continued = progress.remembered.of_subjects(batch.subjects)
         gate = self._continue(progress.gate, continued, now=now)

@@ -119,7 +119,9 @@ class Remembered(Struct, frozen=True):
         return replace(self, groups=waiting.groups - unseen), left
 
     def of_subjects(self, subjects: Collection[Subject]) -> "Remembered":
-        """Return the part about these subjects."""
+        """
+        Return the findings about these subjects, which a batch can continue; groups have no subject.
+        """
         if not self.findings:
             return NOTHING_REMEMBERED
         wanted = frozenset(subjects)

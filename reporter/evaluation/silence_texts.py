@@ -16,7 +16,9 @@ logger = logging.getLogger("reporter.silences")
 
 
 def silence_json(silence: Silence) -> dict[str, Any]:
-    """Return a silence as ``/status`` shows it."""
+    """
+    Return a silence as /status shows it: its scope, reasons, state, end, author, why and problem.
+    """
     return {
         "scope": silence.scope,
         "reasons": silence.reason_text,

@@ -40,7 +40,7 @@ class Patch(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """A wanted object that has no place."""
+    """An object that an episode should have and for which *limit* leaves no place."""
 
     name: str
     limit: StoreLimit
@@ -156,7 +156,7 @@ class HeldDraft:
         self.patches.append(Patch(found, ended))
 
     def remove(self, found: HealthEvent) -> None:
-        """Delete an object."""
+        """Plan the deletion of an object, whose place then counts as free soon."""
         self.expired.append(found)
         self.leaving.append(place_of(found))
 

@@ -26,7 +26,7 @@ QUIET = frozenset({WriteFailure.CONFLICT, WriteFailure.THROTTLED})
 
 
 class StoreReport(Protocol):
-    """Shows the state of the store to others."""
+    """Shows others what became of the store's writes, for the metrics."""
 
     def count_store_write(self, result: StoreWriteResult) -> None:
         """Count a write to the store by its result, a failure included."""

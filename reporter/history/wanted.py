@@ -43,7 +43,9 @@ class WantedEpisode(NamedTuple):
 
     @property
     def has_suffix(self) -> bool:
-        """Report that the Event names other reasons."""
+        """
+        True if the message of the Event names other reasons of its subject, or suppressed ones.
+        """
         message = self.record.message
         return " (also: " in message or " (suppressing downstream reasons: " in message
 

@@ -30,7 +30,7 @@ Write: TypeAlias = Create | Patch | HealthEvent
 
 
 class PlannedWrite(NamedTuple):
-    """*version*: the API version to use."""
+    """A write that is due, and the API version to send it with."""
 
     write: Write
     version: str
@@ -55,7 +55,7 @@ class HeldObjects(Protocol):
 
     @property
     def unfit(self) -> frozenset[str]:
-        """The objects that are not as they were meant."""
+        """The names of objects that are not stored as they were meant, and are deleted at once."""
 
     def served_version(self, kind: ResourceKind, /) -> str | None:
         """Return the API version to write a kind with; None while its CRD is not served."""

@@ -36,7 +36,11 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*well_when_false*: words in a condition's type by which False is its good status."""
+    """
+    The parameters of the probe for API keys.
+
+    *well_when_false*: words in a condition's type by which False is its good status.
+    """
 
     well_when_false: tuple[str, ...] = ()
 

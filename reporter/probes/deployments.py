@@ -28,7 +28,11 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*components*: all of them must work. *revisions*: of each, one working revision suffices."""
+    """
+    The Deployments of one control-plane component.
+
+    *components*: all of them must work. *revisions*: of each, one working revision suffices.
+    """
 
     components: tuple[ComponentSpec, ...]
     revisions: bool = False

@@ -152,7 +152,8 @@ class EngineTrouble(Struct, frozen=True):
     """
     One engine with trouble.
 
-    *code*: of the cause. *numbers*: those that the message gives. *begins*: as of a trouble.
+    *code*: the cause code. *numbers*: those that the message gives. *begins*: False if it may only go
+    on, below the bound at which such trouble begins.
     """
 
     code: str
@@ -205,9 +206,10 @@ class Increase(NamedTuple):
 
 class EngineView(Struct, frozen=True, gc=False):
     """
-    *name*: the value of the engine label, empty without one. *positions*: of the columns in a row.
+    The view of one engine's kept pages by column, as the rules of engine reasons read it.
 
-    A pass builds one for each engine, so it is a struct: cheaper than a dataclass.
+    *name*: the value of the engine label, empty without one. *positions*: of the columns in a row. A
+    pass builds one for each engine, so it is a struct: cheaper than a dataclass.
     """
 
     name: str

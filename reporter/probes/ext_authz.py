@@ -38,9 +38,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *filters*: the names of the EnvoyFilter; a harness with auth has one of them.
+    The parameters of the probe for external authorization.
 
-    *backends*: the components of gateway auth, whose Services have the names of their Deployments.
+    *filters*: the names of the EnvoyFilter; a harness with auth has one of them. *backends*: the
+    components of gateway auth, whose Services have the names of their Deployments.
     """
 
     filters: tuple[str, ...]

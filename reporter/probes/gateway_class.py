@@ -36,7 +36,11 @@ Reasons of Accepted=False while a controller has not decided (Gateway API, Gatew
 
 
 class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*builtin_classes*: classes that work without a GatewayClass object, as Istio's own do."""
+    """
+    The parameters of the probe for a Gateway's class.
+
+    *builtin_classes*: classes that work without a GatewayClass object, as Istio's own do.
+    """
 
     builtin_classes: tuple[str, ...] = ()
 

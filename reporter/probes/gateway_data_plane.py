@@ -27,9 +27,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *controllers*: the controllerNames that create a Deployment for each Gateway.
+    The parameters of the probe for a Gateway's proxies.
 
-    *builtin_classes*: their classes that work without a GatewayClass object.
+    *controllers*: the controllerNames that create a Deployment for each Gateway. *builtin_classes*:
+    their classes that work without a GatewayClass object.
     """
 
     controllers: tuple[str, ...]

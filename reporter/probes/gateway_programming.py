@@ -27,7 +27,11 @@ from reporter.snapshot.snapshot import Snapshot
 class GatewayProgrammingParameters(
     Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 ):
-    """*load_balancers*: false for a cluster without any, where no Gateway ever gets an address."""
+    """
+    The parameters of the probe for a Gateway's address and listeners.
+
+    *load_balancers*: false for a cluster without any, where no Gateway ever gets an address.
+    """
 
     load_balancers: bool = True
 

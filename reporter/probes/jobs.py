@@ -37,6 +37,8 @@ CLUSTER_NAMESPACE_FLAG = "release-namespace"
 
 class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
+    The parameters of the probe for check Jobs.
+
     *of_inference_sets*: the reason is about InferenceSets, so without their CRD it has no subject.
     """
 
@@ -167,7 +169,7 @@ def _limit_names(jobs: FrozenMap[NamespacedName, ApiObject]) -> Mapping[str, fro
 
 
 def check_limit(snapshot: Snapshot, namespace: str, name: str) -> Inconclusive | None:
-    """Return an inconclusive result for a check beyond the limits."""
+    """Return an inconclusive result for a check beyond the limits of names; None within them."""
     if name in names_by_namespace(snapshot).get(namespace, frozenset()):
         return None
     return Inconclusive(
@@ -217,7 +219,11 @@ class CheckSettings(NamedTuple):
 
 
 def read_settings(job: Job) -> CheckSettings | Inconclusive:
-    """Return the settings of a check; for an invalid value, what to do."""
+    """
+    Return the settings of a check from its Job's annotations, or the defaults.
+
+    A value that is not valid gives an inconclusive result, which says what to correct.
+    """
     kind = job.metadata.annotation(CONDITION_TYPE)
     kind = DEFAULT_CONDITION_TYPE if kind is None else kind
     if kind in JOB_CONTROLLER_TYPES:

@@ -33,9 +33,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class NetworkPolicyParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *name*: the policy's name. *scaler*: the Deployment whose requests the policy must allow.
+    The parameters of the probe for the CiliumNetworkPolicy of the model pods.
 
-    *stock*: namespaces that the chart's default allows, whether they exist in this cluster or not.
+    *name*: the policy's name. *scaler*: the Deployment whose requests the policy must allow. *stock*:
+    namespaces that the chart's default allows, whether they exist in this cluster or not.
     """
 
     name: str

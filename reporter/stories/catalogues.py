@@ -78,7 +78,7 @@ SHIPPED = StoryCatalogues()
 
 
 class AnnouncedCodes:
-    """Collects them pass by pass."""
+    """Collects the codes of the causes that a replay announces, pass by pass."""
 
     def __init__(self) -> None:
         self._codes: defaultdict[Reason, set[str]] = defaultdict(set)
@@ -89,7 +89,7 @@ class AnnouncedCodes:
         return {reason: frozenset(codes) for reason, codes in self._codes.items()}
 
     def add(self, evaluation: Evaluation, state: AnnouncementState) -> None:
-        """Add the causes of each episode that runs."""
+        """Add the codes of every finding with a running episode, of its own or of a group."""
         grouped = {
             (member, key.reason) for key, group in state.groups.items() for member in group.members
         }

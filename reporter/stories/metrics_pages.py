@@ -34,7 +34,7 @@ from reporter.stories.format import StoryError, apply_merge_patch, expand_number
 def finish(
     steps: exposition.Steps,
 ) -> tuple[exposition.MetricsContent | exposition.MalformedExposition, int]:
-    """Return the result and the number of steps."""
+    """Run the parser to its end; return what it found and the number of its steps."""
     number = 0
     while True:
         number += 1
@@ -269,7 +269,9 @@ The remaining seconds before the first byte, while nothing arrives, and if the s
 
 
 def parse_amount(text: str) -> float:
-    """Return bytes, or bytes a second."""
+    """
+    Return the bytes, or bytes a second, of a text such as 40 GB or 3.5 MB/s; raise StoryError else.
+    """
     found = AMOUNT.fullmatch(text)
     if found is None:
         raise StoryError(f"`{text}` is no amount such as 40 GB or 3.5 MB/s")
@@ -325,7 +327,9 @@ class MetricsPages:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
     def text(self, name: str, *, now: datetime) -> str:
-        """Return a page in the text format."""
+        """
+        Return the page of a pod in Prometheus' text format, as a scrape at *now* would read it.
+        """
         words = self.words[name]
         if words.get("page"):
             return self.engines.text(name, words, now=now)

@@ -68,7 +68,7 @@ class ReplayedStore:
         return plan
 
     def write(self) -> Plan:
-        """Carry out one plan."""
+        """Make one plan, carry it out and return it."""
         plan = self.plan()
         self.carry_out(plan)
         return plan
