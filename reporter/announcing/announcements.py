@@ -33,7 +33,7 @@ class EpisodeObserver(Protocol):
 
     def on_episode_begin(self, key: FindingKey) -> None:
         """
-        Count the first Warning of a key, once it was written; an episode restored from Events is none.
+        Count an episode once its first Warning was sent; one that Events restored is not counted.
         """
 
     def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None:

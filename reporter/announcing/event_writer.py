@@ -136,7 +136,7 @@ class EventWriteLog:
         """
         Count the failure by its KubeError, and log it: at the first try of several as a warning.
 
-        Throttling is no news, and an invalid Event is a bug of this program.
+        Throttling is logged for debugging alone, and an invalid Event as a bug of this program.
         """
         # Only the first of several failures in a row is a warning.
         is_warning = not (self._is_quiet or attempt.failures)

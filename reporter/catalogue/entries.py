@@ -330,7 +330,7 @@ class Catalogue(Struct, frozen=True):
 
     def ready_entry(self, layer: enums.Layer, subject_kind: str = "") -> CatalogueEntry:
         """
-        Return the Normal entry that announces recovery; StopIteration if the layer has none.
+        Return the Normal entry that announces recovery; raise StopIteration if there is none.
 
         The loader's checks make sure that each kind of subject with a reason has exactly one.
         """

@@ -31,7 +31,9 @@ class Create(NamedTuple):
 
 class Patch(NamedTuple):
     """
-    A merge patch of a status. *episode*: its causes and suffixes are written too, if there is one.
+    A merge patch of an object's status.
+
+    *episode*: the running episode whose causes and suffixes are written too; None if there is none.
     """
 
     found: HealthEvent

@@ -14,7 +14,11 @@ from reporter.model.times import parse_zoned_time
 
 
 class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One episode. *ended*: None while it runs. *occurrences*: with other causes or suffixes."""
+    """
+    One episode as a HealthEvent shows it.
+
+    *ended*: None while it runs. *occurrences*: 1, and one more for each change of causes or suffixes.
+    """
 
     name: str
     namespace: str

@@ -232,7 +232,11 @@ def _make_check(probe: EngineProbe, parameters: EngineParameters, port: str) -> 
 
 
 class EngineCheck(Struct, frozen=True):
-    """One check of every engine of a pod. *history_name*: the history that it reads."""
+    """
+    A rule with the parameters of an entry, applied to every engine of a pod.
+
+    *history_name*: the history of the pod's metrics page that it reads, by its port.
+    """
 
     rule: Rule
     parameters: EngineParameters
@@ -323,7 +327,7 @@ class Extent(Struct, frozen=True):
 
     @property
     def is_out(self) -> bool:
-        """True if every engine has the trouble, so that the model serves nobody."""
+        """True if every engine has the trouble, so that the model as a whole is out."""
         return self.troubled == self.total
 
     def cause_code(self, code: str) -> str:

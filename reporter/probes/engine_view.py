@@ -230,7 +230,7 @@ class EngineView(Struct, frozen=True, gc=False):
         return EngineView(POD_ROW, series, self.readings, self.positions)
 
     def value(self, column: Column) -> float | None:
-        """Return the newest number, None if the page has none."""
+        """Return the newest number of a column; None if the newest page lacks it."""
         return _number(self.series.rows[-1][self.positions[column]])
 
     def changed_at(self, column: Column) -> float:
@@ -292,14 +292,17 @@ class EngineView(Struct, frozen=True, gc=False):
         return self.series.times[0]
 
     def value_before(self, column: Column, seconds: float) -> float | None:
-        """Return the number of so long ago, or of the oldest page."""
+        """
+        Return the number that a column had *seconds* ago, or on the oldest page; None if it had none.
+        """
         return _number(self._row_before(seconds)[1][self.positions[column]])
 
     def increase(self, seconds: float, *columns: Column) -> Increase:
         """
-        Return the increase within so long, or since the oldest page.
+        Return how much these counters rose in the last *seconds*, or since the oldest page.
 
-        A counter that was not on the earlier page has no known increase, which counts as 0.
+        A counter that was not on the earlier page has no known increase, which counts as 0. The result
+        says how long the stretch really is.
         """
         at, before = self._row_before(seconds)
         newest = self.series.rows[-1]

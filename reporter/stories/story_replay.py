@@ -128,7 +128,9 @@ PARTS = ("change", "crds")
 
 def reordered(story: Mapping[str, Any], order: int) -> Mapping[str, Any]:
     """
-    Return the story with such steps split. Within one order a name always has the same delay.
+    Return the story with each step that takes place within some time split into steps of their own.
+
+    In one order an object always has the same delay, so that replays are alike.
     """
     steps = [each for step in story["story"] for each in _split_step(step, order)]
     return {**story, "story": sorted(steps, key=lambda step: parse_duration(step["at"]))}
@@ -157,7 +159,7 @@ def _split_step(step: Mapping[str, Any], order: int) -> Iterator[Mapping[str, An
 
 
 def silence_file(given: Sequence[Mapping[str, Any]] | str) -> SilenceFile:
-    """Return the file with these entries, or with this text."""
+    """Return the file of silences as the program reads it, of these entries or of a whole text."""
     text = given if isinstance(given, str) else yaml.safe_dump({"silences": given})
     return parse_silence_file(text, Path("silences.yaml"))
 
