@@ -47,6 +47,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, trouble: Trouble, *, began: datetime | None, seen: datetime | None) -> Self:
+        """Return what the annotation keeps of a Trouble; *began* and *seen* are as the fields."""
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -65,6 +66,9 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 
     @property
     def trouble(self) -> Trouble:
+        """
+        The trouble as the process that wrote the Event knew it, for the evaluation of the next process.
+        """
         return Trouble(
             Cause(ObjectRef(*self.object), self.code),
             self.kind,
@@ -109,6 +113,9 @@ class AnnouncedError(Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
     def condition(self, since: datetime) -> Condition:
+        """
+        Return the condition of the Workspaces, dated *since*, as the annotation keeps no time of it.
+        """
         return Condition(self.type, self.status, self.reason, self.message, since)
 
 
@@ -131,10 +138,14 @@ class Announced(Struct, frozen=True, omit_defaults=True):
 
     @property
     def involved_object(self) -> InvolvedObject | None:
+        """
+        The involvedObject of the episode; None if it is to be read from the Event that carries this.
+        """
         return InvolvedObject(*self.involved) if self.involved is not None else None
 
     @property
     def existing_objects(self) -> tuple[ObjectRef, ...]:
+        """The objects of *existed* as references; empty if none of them is known to have existed."""
         return tuple(ObjectRef(*each) for each in self.existed)
 
 

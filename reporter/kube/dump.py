@@ -48,6 +48,10 @@ class DumpDocument(Struct, frozen=True):
 
 
 class UnreadableFile(Struct, frozen=True):
+    """
+    A file, or a document of it, that was left out. *source*: its path, for messages. *why*: the error.
+    """
+
     source: str
     why: str
 
@@ -219,10 +223,12 @@ class RawObject(Struct, frozen=True):
 
     @property
     def namespace(self) -> str:
+        """The metadata.namespace as written; empty for a cluster-scoped object, or if it is no text."""
         return _text(self._metadata.get("namespace"))
 
     @property
     def name(self) -> str:
+        """The metadata.name as written; empty if it is missing or no text."""
         return _text(self._metadata.get("name"))
 
     @property
@@ -254,12 +260,17 @@ class Dump(Struct):
 
     @property
     def size(self) -> int:
+        """The number of objects of all kinds, also of those that no reason evaluates."""
         return sum(map(len, self.objects.values()))
 
     def has(self, kind: ResourceKind) -> bool:
+        """Return whether the dump lists the kind; an empty list of it counts."""
         return (kind.group, kind.kind) in self.listed
 
     def names(self, group: str, kind: str) -> frozenset[str]:
+        """
+        Return the names of all objects of a kind, in whatever namespace; empty for a kind it lacks.
+        """
         return frozenset(name for _, name in self.objects.get((group, kind), ()))
 
     def decode(self, kind: ResourceKind) -> ListResult:

@@ -101,10 +101,16 @@ class RequestInfo:
 
     @property
     def required_permission(self) -> str:
+        """
+        The permission that RBAC asks for, as "list deployments.apps"; Refused carries it after a 403.
+        """
         return paths.required_permission(self.method, self.path, self.query)
 
     @property
     def verb(self) -> str:
+        """
+        The verb as in the API server's audit log (get, list, watch, …), by which requests are counted.
+        """
         return paths.request_verb(self.method, self.path, self.query)
 
 
@@ -179,6 +185,11 @@ def proxy_error(
 
 
 def is_html(headers: Mapping[str, str]) -> bool:
+    """
+    Return whether the Content-Type is text/html, as no API server sends it.
+
+    A proxy or a login page then answered in its place, whatever the status.
+    """
     return "text/html" in headers.get("Content-Type", "").lower()
 
 

@@ -88,6 +88,7 @@ def episode_hash(key: FindingKey, episode_start: datetime) -> str:
 
 
 def subject_hash(subject: Subject) -> str:
+    """Return the value of the label subject, the same for all reasons and episodes of a subject."""
     return short_hash(subject.layer, subject.namespace, subject.name)
 
 

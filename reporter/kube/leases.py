@@ -113,6 +113,7 @@ class LeaseLock:
         return f"{self._namespace}/{self._name}"
 
     async def read(self) -> Lease | None:
+        """Return the Lease; None if there is none, as before the first election."""
         operation = f"read lease {self}"
         try:
             response = await self._api.call(

@@ -56,6 +56,11 @@ def verifying_context(authority_file: str | None = None, authority: bytes = b"")
 
 
 def read_inline_tls(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> InlineTls:
+    """
+    Return the fields of a kubeconfig that end in -data, decoded; empty for those it lacks.
+
+    Raises ConfigurationError for a value that is not base64.
+    """
     return InlineTls(
         authority=_decode(cluster, AUTHORITY),
         certificate=_decode(user, CERTIFICATE),
