@@ -117,6 +117,12 @@ class Controller:
         return all(state != NotSynced() for state in self._store.watch_states)
 
     async def run(self) -> NoReturn:
+        """
+        Wait for the first lists, then run passes until cancelled.
+
+        A pass follows each change, bundled for a moment, and each deadline; a full one each
+        *resync* and after another catalogue. Raises what a fault of this program raises in a pass.
+        """
         await self._wait_for_sync()
         resync_at, changed = self._clock.now(), False
         while True:

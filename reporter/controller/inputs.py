@@ -219,12 +219,14 @@ class Inputs:
         return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
 
     def page_ages(self) -> Mapping[str, timedelta]:
-        """Return how old a metrics page may be before it is read again, by the path to it."""
+        """
+        Return how old a metrics page may be before it is read again, by the path to it (ScrapePath).
+        """
         return {path.value: age for path, age in self._scraper.page_ages().items()}
 
     def proxied_page_age(self) -> int | None:
         """
-        Return the same in seconds of pages through the API server, if it is more than the interval.
+        Return the age in seconds of pages read through the API server; None if within the interval.
         """
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
@@ -249,6 +251,12 @@ class Inputs:
 def report_watch(
     reflector: Reflector, state: WatchState, now: datetime, *, undecodable: int
 ) -> WatchReport:
+    """
+    Return the state and counters of one watch for the metrics page.
+
+    *undecodable*: how many objects cannot be decoded now. An age is in seconds; None before the
+    first list.
+    """
     stats = reflector.stats
     last = stats.last_event
     return WatchReport(

@@ -82,6 +82,9 @@ class Cache:
         return isinstance(self._snapshot.tables[kind.table].watch_state, Watching)
 
     def content(self, kind: ResourceKind, ref: ObjectRef) -> Content:
+        """
+        Return the object as the cache has it; None if it is not there, UNDECODABLE if it cannot be read.
+        """
         if ObjectRef(kind.watch_name, ref.namespace, ref.name) in self._snapshot.undecodable:
             return Undecodable.UNDECODABLE
         return self._snapshot.tables[kind.table].objects.get((ref.namespace, ref.name))

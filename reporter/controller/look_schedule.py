@@ -74,10 +74,14 @@ class Tracked(Struct, frozen=True, gc=False):
 
     @classmethod
     def since(cls, last: datetime, cached: Content, born: datetime) -> "Tracked":
+        """
+        Return an object that is looked at again after *last* by the interval for its age at that time.
+        """
         return cls(cached, born, last, look_interval(last - born))
 
     @property
     def due(self) -> datetime:
+        """The moment of the next look, if no event of the object arrives before."""
         return self.last + self.interval
 
 
@@ -95,6 +99,8 @@ class Doubt(Struct, frozen=True):
 
 
 class ScheduledLook(Struct, frozen=True):
+    """The next object to read from the API server, and when; *at* is never in the past."""
+
     ref: ObjectRef
     at: datetime
 

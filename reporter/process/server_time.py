@@ -58,6 +58,7 @@ class OffsetBounds(Struct, frozen=True):
     spread: float = 0.0
 
     def nearest(self, offset: float) -> float:
+        """Return *offset* if it is within the bounds, or else the bound that is nearer; in seconds."""
         return min(max(offset, self.earliest), self.latest)
 
 
