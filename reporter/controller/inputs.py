@@ -176,7 +176,7 @@ class Inputs:
         return self._permissions.states.as_json()
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
-        """Return how far the watch of a kind has come."""
+        """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
         reflector = self._reflectors.by_kind[kind]
         return WatchProgress(reflector.resource_version, reflector.stats.last_event)
 
@@ -185,7 +185,11 @@ class Inputs:
         self._reflectors.by_kind[kind].report_missed_event()
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
-        """Show the evaluation what has no place among the HealthEvents. *rejected*: by name."""
+        """
+        Count the episodes that the store of HealthEvents has no place for, by the limit, for a finding.
+
+        *rejected*: the limit that each exceeds, by the name of its object.
+        """
         self.store.record_store_rejections(dict(Counter(rejected.values())))
 
     def tasks(self) -> Iterator[NamedTask]:

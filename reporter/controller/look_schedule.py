@@ -150,7 +150,7 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
 
 
 def track_nothing(before: LookState) -> LookState:
-    """Return the state while nothing is waited for."""
+    """Return the state while nothing is waited for: the budget and the last lists are kept."""
     return replace(before, tracked={}, doubts={})
 
 

@@ -104,7 +104,7 @@ class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=Tr
 
 
 class AnnouncedError(Struct, frozen=True, omit_defaults=True):
-    """An error of nodes, in the words of its condition, and the Workspaces that it is about."""
+    """An error of the nodes of Workspaces, in the words of the condition that stated it."""
 
     workspaces: tuple[NamespacedName, ...]
     type: str
@@ -123,10 +123,10 @@ class Announced(Struct, frozen=True, omit_defaults=True):
     """
     The finding of an Event, and what its suffixes name.
 
-    *suppressing*: the reasons that it suppresses. *existed*: objects that exist or were deleted, of
-    these causes and what else explains them: once they are missing, that does not show it. *errors*: those
-    that an object stated which may not state them any more. *involved*: the involvedObject, where it is not
-    beside this anyway.
+    *suppressing*: the reasons that it suppresses. *existed*: the objects of its troubles that were
+    seen to exist, so that the next process can tell a deleted one from one that never was.
+    *errors*: those of nodes, whose NodeClaims the provisioner deletes soon. *involved*: the
+    involvedObject, where the Event does not have it.
     """
 
     finding: AnnouncedFinding

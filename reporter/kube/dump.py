@@ -41,7 +41,7 @@ _JSON = msgspec.json.Decoder(Any)
 
 
 class DumpDocument(Struct, frozen=True):
-    """One document. *source*: the file, for messages."""
+    """A parsed document of a dump, such as an object or a List. *source*: the file, for messages."""
 
     source: str
     content: Any
@@ -274,7 +274,9 @@ class Dump(Struct):
         return frozenset(name for _, name in self.objects.get((group, kind), ()))
 
     def decode(self, kind: ResourceKind) -> ListResult:
-        """Decode the objects of a kind that its watch selects, as a list of the API server is."""
+        """
+        Decode the objects of a kind that its watch would select; the result names those that cannot.
+        """
         found = self.objects.get((kind.group, kind.kind), {}).values()
         selector = kind.selector
         readable = (
@@ -287,7 +289,7 @@ class Dump(Struct):
         return ListResult("", objects, undecodable)
 
     def versions_of(self, kind: ResourceKind) -> tuple[str, ...]:
-        """Return the versions in which the dump has objects of a kind."""
+        """Return the API versions in which the dump has objects of a kind, sorted; empty without any."""
         found = self.objects.get((kind.group, kind.kind), {}).values()
         return tuple(sorted({each.version for each in found}))
 
@@ -435,7 +437,7 @@ def _text(value: object) -> str:
 
 def uncovered(dump: Dump, namespaces: Collection[str]) -> frozenset[str]:
     """
-    Return those of the namespaces that exist, as far as is known, and of which nothing was dumped.
+    Return the *namespaces* of which the dump has no object; without those that it shows not to exist.
     """
     known = dump.names("", "Namespace")
     return frozenset(

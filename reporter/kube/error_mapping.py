@@ -117,7 +117,9 @@ class RequestInfo:
 def response_error(
     request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
-    """Map a response other than success to an error."""
+    """
+    Map a response other than success to the KubeError of its status, or of its Status if it is one.
+    """
     api_status = decode_status(body)
     error = _response_error(request, status, headers, body, api_status)
     error.is_from_api_server = api_status is not None
@@ -152,7 +154,9 @@ def _response_error(
 
 
 def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
-    """Map an ERROR event of a watch, whose object is a Status, to an error."""
+    """
+    Map an ERROR event of a watch to an error: Expired if its Status says so; Unreachable without one.
+    """
     api_status = decode_status(raw)
     if api_status is None:
         message = f"ERROR event without a Status: {clean(raw)}"
@@ -165,7 +169,11 @@ def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
 
 
 def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
-    """Map one of TRANSPORT_ERRORS."""
+    """
+    Map a failure without a response, one of TRANSPORT_ERRORS, to Unreachable.
+
+    *may_have_applied* is False only for a request that was never sent.
+    """
     sent = not isinstance(err, _NEVER_SENT)
     if isinstance(err, TimeoutError):
         message = "timed out" if sent else "connecting timed out"

@@ -68,7 +68,7 @@ class Invalid(KubeError):
 
 class Refused(KubeError):
     """
-    A permission is missing, or credentials are.
+    A permission is missing, credentials are, or admission refuses: a human must act.
 
     *missing_permission*: as "list deployments.apps"; empty if the cause is not RBAC.
     *is_forbidden*: the API server itself answered 403, with a Status; a proxy did not.
@@ -135,7 +135,7 @@ class Unreachable(KubeError):
 
 @unique
 class WriteFailure(StrEnum):
-    """The results that are failures; those of each kind of object have the same values."""
+    """The label values with which metrics count failed writes, the same for each kind of object."""
 
     CONFLICT = "conflict"
     GONE = "gone"

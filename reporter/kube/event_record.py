@@ -42,7 +42,9 @@ PossibleKeys: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
 
 
 def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:
-    """Return none, for who knows no subjects."""
+    """
+    Return nothing, for a client that knows no subjects and cannot say what a stripped Event is about.
+    """
     return ()
 
 

@@ -49,7 +49,7 @@ def run_connected(
 def make_leadership(
     settings: Settings, lock: ResourceLock, *, identity: str, clock: Clock
 ) -> Elector | NoElection:
-    """Return the part in the election that the flags ask for."""
+    """Return a candidate with the durations of the flags, or NoElection for --leader-elect=false."""
     if not settings.leader_elect:
         return NoElection()
     timing = LeaseTiming(

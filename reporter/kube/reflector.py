@@ -39,11 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
-    """
-    The store that a reflector writes to.
-
-    *served_version*: returns the API version to read a kind in; None while that is unknown.
-    """
+    """The store that a reflector writes to: objects, and the state of their watch."""
 
     def served_version(self, kind: ResourceKind) -> str | None:
         """
@@ -52,7 +48,7 @@ class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
 
 
 class ServedResources(Protocol):
-    """The part of the discovery loop that reflectors use."""
+    """The part of the discovery loop that reflectors use, to wait for a kind that is not served."""
 
     def request_refresh(self) -> None:
         """Ask for a discovery soon: a list or watch has found its resource not served."""
@@ -71,9 +67,7 @@ class ServedResources(Protocol):
         """
 
     def why_misdeclared(self, kind: ResourceKind) -> str:
-        """
-        Return what a catalogue declares wrongly of the kind, such as its scope; empty if it is right.
-        """
+        """Return why the kind cannot be read as declared, and what to do; empty as far as it can."""
 
 
 class Reflector:

@@ -124,7 +124,7 @@ class WatchHealth:
 
 
 def describe_error(err: KubeError) -> str:
-    """Return why a kind cannot be read, with the permission that is missing."""
+    """Return why a kind cannot be read, with the missing permission if that is the cause."""
     if isinstance(err, Refused) and err.missing_permission:
         return f"may not {err.missing_permission}"
     return err.why

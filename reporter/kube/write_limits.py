@@ -21,7 +21,7 @@ Key = TypeVar("Key")
 
 
 class WriteRate(NamedTuple):
-    """The writes a second on average, at once after a rest, and in flight."""
+    """The limits of writes: a second on average, at once after a rest, and in flight at a time."""
 
     per_second: float
     burst: float

@@ -86,7 +86,9 @@ def is_last_seen(state: FindingState) -> bool:
 
 def judged_clocks(state: FindingState) -> tuple[CauseClock, ...]:
     """
-    Return the clocks of the trouble that is shown: it exists now, and outlived its hold if any did.
+    Return the clocks of the trouble to show: what outlived its hold, or else all that exists.
+
+    Trouble of objects that cannot be evaluated now is left out.
     """
     clocks = state.announceable or tuple(each for each in state.clocks if each.active)
     return tuple(each for each in clocks if not each.stopped)
