@@ -53,7 +53,7 @@ class EffectiveCatalogue:
 
 
 class CatalogueChanger:
-    """Changes the parts of a process to another catalogue."""
+    """Changes all parts of a process to another catalogue at once, between two passes."""
 
     def __init__(  # noqa: PLR0913  each part that knows the catalogue
         self,

@@ -193,7 +193,9 @@ class Inputs:
         self.store.record_store_rejections(dict(Counter(rejected.values())))
 
     def tasks(self) -> Iterator[NamedTask]:
-        """Return the loops to run, each with a name for its task."""
+        """
+        Yield the loops that read (discovery, reflectors, scraper, …), each with a name for its task.
+        """
         yield "discovery", self._discovery.run()
         yield "reflectors", self._reflectors.run()
         for reflector in self._writable:
@@ -237,7 +239,7 @@ class Inputs:
         return round(age.total_seconds()) if age is not None and is_longer else None
 
     def report_permissions(self) -> PermissionReport:
-        """Return what is known of the permissions, for the metrics page."""
+        """Return which permissions are missing and how many are unknown, for the metrics page."""
         return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:

@@ -188,7 +188,7 @@ def _next_ordinary(state: LookState, slot: datetime) -> ScheduledLook | None:
 
 
 def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
-    """Return the state once an object is being looked at, whatever comes of it."""
+    """Return the state once *ref* is being looked at: its next look and the budget count from *now*."""
     before = state.tracked[ref]
     tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born)}
     doubts = dict(state.doubts)

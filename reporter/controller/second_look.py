@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 class Watches(Protocol):
-    """The store, and the watches that fill it."""
+    """The store, and the watches that fill it, as far as the second look uses them."""
 
     store: Store
 
@@ -55,7 +55,7 @@ class Watches(Protocol):
 
 
 class RollUps(Protocol):
-    """The roll-up after the last pass."""
+    """The keeper of the roll-up, which names the objects that block a subject."""
 
     @property
     def rollup(self) -> RollUp:

@@ -63,7 +63,7 @@ class UnreadKinds:
         self._specs, self._sources = specs, sources
 
     def change_catalogue(self, catalogue: Catalogue) -> None:
-        """Tell the costs by another catalogue from now on."""
+        """Say from now on what an unread kind costs by another catalogue."""
         self._catalogue = catalogue
 
     def find(self, *, now: datetime) -> Mapping[str, UnreadKind]:

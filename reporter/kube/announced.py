@@ -126,7 +126,7 @@ class Announced(Struct, frozen=True, omit_defaults=True):
     *suppressing*: the reasons that it suppresses. *existed*: the objects of its troubles that were
     seen to exist, so that the next process can tell a deleted one from one that never was.
     *errors*: those of nodes, whose NodeClaims the provisioner deletes soon. *involved*: the
-    involvedObject, where the Event does not have it.
+    involvedObject, where the annotation is of an object without one.
     """
 
     finding: AnnouncedFinding
@@ -153,7 +153,7 @@ _DECODER = msgspec.json.Decoder(Announced)
 
 
 def encode_announced(announced: Announced) -> str:
-    """Return the annotation; without the texts of the messages if it were too long."""
+    """Return the annotation, without the texts of messages if too long; empty if it still is."""
     encoded = msgspec.json.encode(announced)
     if len(encoded) > MAX_BYTES:
         encoded = msgspec.json.encode(_without_texts(announced))

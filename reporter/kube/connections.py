@@ -44,7 +44,7 @@ class OpenSockets:
         self._opened: WeakSet[socket.socket] = WeakSet()
 
     def open(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """Open a socket for the result of getaddrinfo."""
+        """Open a socket for one result of getaddrinfo, and remember it until it is closed."""
         family, kind, protocol, _, _ = address
         opened = socket.socket(family, kind, protocol)
         self._opened.add(opened)

@@ -299,7 +299,7 @@ class Dump(Struct):
         return frozenset(versions) - frozenset(kind.readable_versions(versions))
 
     def why_absent(self, kind: ResourceKind) -> str:
-        """Return why the objects of a kind are not known; empty if they are."""
+        """Return why a dump tells nothing of a kind: not in it, or in a version not read; else empty."""
         if not self.has(kind):
             return "it is not in the dump"
         unread = self.unreadable_versions(kind)
@@ -309,7 +309,11 @@ class Dump(Struct):
         return ""
 
     def is_uninstalled(self, kind: ResourceKind) -> bool:
-        """Return whether the dump lists CRDs and has none of this kind."""
+        """
+        Return whether the dump lists CRDs and has none of this kind: the cluster does not serve it.
+
+        It is False for built-in groups, and for a dump without CRDs, of which that is not known.
+        """
         return (
             not kind.has_built_in_group
             and CRDS in self.listed

@@ -16,7 +16,9 @@ from reporter.model.verdicts import InvolvedObject
 
 @unique
 class WriteResult(StrEnum):
-    """The result of one request to write an Event."""
+    """
+    The result of one request to write an Event, by which metrics count it; EXPIRED: gone after its TTL.
+    """
 
     CREATED = "created"
     PATCHED = "patched"
@@ -73,7 +75,9 @@ class EventRecord(Struct, frozen=True):
     announced: Announced | None = None
 
     def rewrite(self, message: str, content_digest: str, *, now: datetime) -> "EventRecord":
-        """Return the Event as it is after one more write."""
+        """
+        Return the Event for one more write, with its count one higher and *now* as its lastTimestamp.
+        """
         return replace(
             self,
             message=message,

@@ -91,7 +91,7 @@ class Ingester:
         self._undecodable: dict[NamespacedName, str] = {}
 
     def record_watch_start(self) -> None:
-        """Count an opened watch, and date *last_event* by it."""
+        """Count an opened watch, as *rewatches* of the metrics, and date *last_event* by it."""
         self.stats = replace(
             self.stats,
             rewatches=self.stats.rewatches + 1,

@@ -59,7 +59,9 @@ _DECODER = msgspec.json.Decoder(_Job)
 
 
 class JobStatusClient:
-    """Reads and patches the Job of this name."""
+    """
+    Reads the Job of this name and writes conditions of its status. KubeErrors are raised, not retried.
+    """
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self.name, self._job = api, name, f"{namespace}/{name}"
@@ -178,7 +180,7 @@ _POD_DECODER = msgspec.json.Decoder(_Pod)
 
 
 class SidecarPodReader:
-    """Reads one pod; every failure is raised as a KubeError."""
+    """Reads the pod of a Job sidecar: its owner and containers. Failures are raised as KubeErrors."""
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self._pod = api, f"{namespace}/{name}"

@@ -80,7 +80,9 @@ class WritePlan(ABC, Generic[Key, Write, Result]):
         """Call *on_change* whenever something else may be due."""
 
     async def prepare(self) -> None:
-        """Return once something may be written in this term of leadership."""
+        """
+        Wait, at the start of a term of leadership, until something may be written; at once by default.
+        """
         return
 
     @abstractmethod
@@ -100,11 +102,13 @@ class WritePlan(ABC, Generic[Key, Write, Result]):
         """Take the failure of a write; DONE if it is not to be tried again for its own sake."""
 
     def finished(self, key: Key) -> None:
-        """Note that a write is no longer in flight, whatever became of it."""
+        """
+        Note that the write of a key is no longer in flight, whether it was sent, failed or cancelled.
+        """
         return
 
     def on_fault(self) -> None:
-        """Count a fault of this program."""
+        """Count a fault of this program, after which the loop pauses and begins anew."""
         return
 
     def stand_down(self) -> None:
@@ -238,7 +242,7 @@ class WriteFailures(Generic[Key]):
         self._logged: set[str] = set()
 
     def add(self, key: Key, err: KubeError, what: str) -> None:
-        """Note and log a failure to write *what*."""
+        """Note a failed write of *what*, and log its cause unless another write has failed by it."""
         self.keys.add(key)
         failure = failure_of(err)
         cause = f"{failure} {err.missing_permission}" if isinstance(err, Refused) else failure
@@ -264,7 +268,7 @@ class WriteFailures(Generic[Key]):
         self.keys.discard(key)
 
     def keep_only(self, waiting: Iterable[Key]) -> None:
-        """Forget the writes that wait no longer."""
+        """Forget the failures of keys that wait no longer; without any left, causes are logged anew."""
         self.keys.intersection_update(waiting)
         if not self.keys:
             self._logged.clear()

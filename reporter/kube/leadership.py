@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Leadership(Protocol):
-    """Every replica evaluates; only the leader announces."""
+    """The right to write of this process. Every replica evaluates; only the leader announces."""
 
     @property
     def is_leader(self) -> bool:
@@ -39,7 +39,7 @@ class Leadership(Protocol):
         """
 
     async def wait_acquired(self) -> None:
-        """Return as soon as this process leads."""
+        """Return as soon as this process leads; at once if it does."""
 
     async def wait_lost(self) -> None:
         """Return as soon as this process does not lead, even if it leads again by then."""

@@ -78,7 +78,9 @@ At most one less is read as the transitions, so that a Lease at the maximum can 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A record as it was read; *raw* is the whole object, for this module only."""
+    """
+    A Lease as it was read; *raw* is the whole object, which an update sends back with another spec.
+    """
 
     record: LeaseRecord
     raw: bytes = field(repr=False, compare=False)

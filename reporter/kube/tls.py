@@ -24,7 +24,7 @@ AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "cl
 
 @dataclass(frozen=True, slots=True)
 class InlineTls:
-    """PEM data; empty for what is in a file or not given."""
+    """The PEM data of authority, certificate and key; empty for what is in a file or not given."""
 
     authority: bytes = field(default=b"", repr=False)
     certificate: bytes = field(default=b"", repr=False)

@@ -97,7 +97,7 @@ class Recovery:
 
 
 class PassiveClock(Protocol):
-    """Reads the time, in UTC."""
+    """The time in UTC, for parts that read it and never correct it."""
 
     def now(self) -> datetime:
         """Return the present time, with the zone UTC."""

@@ -36,7 +36,9 @@ NO_FINDINGS = SubjectFindings()
 def collect_findings(
     evaluation: Evaluation, subjects: Collection[Subject], rules: RollUpRules
 ) -> Mapping[Subject, SubjectFindings]:
-    """Return the findings of those *subjects* that have any."""
+    """
+    Return the ranked findings of each of the *subjects* that has any; orthogonal reasons are left out.
+    """
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
     gate = evaluation.gate
     for key in chain(gate.finding_states, gate.unknown_states):

@@ -242,7 +242,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> Mapping[State, int]:
-        """The number of sets by state, as far as it is known."""
+        """The number of InferenceSets by state; a 0 is left out while some may not be listed."""
         return counts_as_known(self.totals.by_state, has_all=not self.unlisted)
 
     @property
@@ -298,7 +298,7 @@ class RollUp(Struct, frozen=True):
         return self.evaluation.evaluated_at
 
     def count_sets(self) -> Mapping[State, int]:
-        """Return the number of InferenceSets by state, as far as it is known."""
+        """Return the number of InferenceSets by state; a 0 is left out while some may not be listed."""
         counts = dict(NO_COUNTS)
         for each in self.namespaces.values():
             for state, number in each.totals.by_state.items():
@@ -306,7 +306,9 @@ class RollUp(Struct, frozen=True):
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
 
     def count_namespaces(self) -> Mapping[State, int]:
-        """Return the number of workload namespaces by state, as far as it is known."""
+        """
+        Return the number of workload namespaces by state; a 0 is left out while some may not be listed.
+        """
         counts = dict(NO_COUNTS)
         for each in self.namespaces.values():
             counts[each.standing.state] += 1
