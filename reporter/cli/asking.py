@@ -69,6 +69,9 @@ class Terminal:
         self._noted: set[str] = set()
 
     def print(self, text: str) -> None:
+        """
+        Print a part of the answer to standard output, unbuffered; a line of progress is erased first.
+        """
         self.end_progress()
         print(text, flush=True)
 
@@ -79,6 +82,11 @@ class Terminal:
             self.error(text)
 
     def error(self, text: str) -> None:
+        """
+        Print a line to standard error, after the name of the program.
+
+        Line breaks and control characters in the text are escaped.
+        """
         self.end_progress()
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
@@ -91,6 +99,7 @@ class Terminal:
         print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
 
     def end_progress(self) -> None:
+        """Erase the line of progress, if one is shown, so that other text starts on a clean line."""
         if self._in_progress:
             self._in_progress = False
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
@@ -102,6 +111,12 @@ class Terminal:
 
 @unique
 class Format(StrEnum):
+    """
+    The values of ``--output``. NAME: names alone, one a line. JUNIT: XML for a pipeline.
+
+    TABLE is the default, and WIDE has more columns.
+    """
+
     TABLE = "table"
     WIDE = "wide"
     JSON = "json"
@@ -119,6 +134,11 @@ def to_json(raw: Any) -> str:
 
 
 def to_yaml(raw: Any) -> str:
+    """
+    Return YAML with the keys in their order, without the last line break.
+
+    All but ASCII is escaped, so that a terminal interprets nothing.
+    """
     text: str = yaml.safe_dump(raw, sort_keys=False, allow_unicode=False, width=10_000)
     return text.rstrip("\n")
 

@@ -50,7 +50,7 @@ class Command(Struct, frozen=True, kw_only=True):
     on_refusal: Callable[[Sequence[str], SettingsError], None] | None = None
 
     def parse(self, argv: Sequence[str]) -> Arguments:
-        """Raises SettingsError."""
+        """Return the flags and names of a command line. Raises SettingsError for one that is refused."""
         if argv and not (self.flags or self.settings or self.takes_names):
             raise SettingsError("", f"unexpected argument {argv[0]!r}; {self.usage} takes none")
         return parse_arguments(
@@ -90,6 +90,11 @@ def find_command(name: str) -> Command:
 
 
 def all_commands() -> Mapping[str, Command]:
+    """
+    Import every command, and return them by name in the order of ``--help``.
+
+    It takes a second; a process that runs one command uses *find_command*.
+    """
     return {name: find_command(name) for name in COMMANDS}
 
 

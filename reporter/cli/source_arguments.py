@@ -47,6 +47,7 @@ def parse_target(names: Sequence[str], namespace: str = "") -> Target:
 
 
 def parse_optional_namespace(text: str) -> str:
+    """Return the text if it is the name of a namespace, or empty. Raises SettingsError otherwise."""
     return _namespace(text) if text else ""
 
 
@@ -110,6 +111,7 @@ class SourceFlag(NamedTuple):
 
     @property
     def is_dump(self) -> bool:
+        """True for ``file:PATH``: nothing is asked through a network, and nothing changes."""
         return self.kind is SourceKind.FILE
 
     @property

@@ -80,6 +80,12 @@ def describe(summary: Summary, wait: StatusWait) -> str:
 
 
 def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
+    """
+    Return the last line of the command: how the waiting ended.
+
+    Unless the condition is met, it adds the last state with what blocks it, and the last error.
+    *timeout*: the text that the user gave.
+    """
     text = ENDINGS[waited.outcome].format(
         target=wait.target, condition=wait.condition, timeout=timeout
     )

@@ -34,6 +34,11 @@ class FleetRequest(Struct, frozen=True):
 
 
 def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetRequest | StatusError:
+    """
+    Return the request for ``/status/v1`` from its path and the query ``?state=`` and ``?wait=``.
+
+    A StatusError, for an answer 400, if a state is unknown or the wait is no number of seconds.
+    """
     states, wait = parse_states(query.get("state", "")), parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):
         return states
@@ -43,6 +48,7 @@ def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetReq
 
 
 def find_unavailable(view: FleetView) -> StatusError | None:
+    """Return the error for an answer 503 that names the leader; None in the leader itself."""
     if not view.not_leading:
         return None
     return StatusError(schema=SCHEMA_VERSION, error=view.not_leading, remedy="Ask that replica.")

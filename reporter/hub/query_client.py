@@ -109,6 +109,12 @@ class CannotRead(Exception):
 
 
 class QueryCredentials:
+    """
+    The headers and the TLS context for the metrics engine, from the files that the settings name.
+
+    The files are read at each query, so that renewed tokens and certificates need no restart.
+    """
+
     def __init__(self, settings: HubSettings) -> None:
         self._token_file = settings.hub_token_file
         self._headers_file = settings.hub_headers_file
@@ -198,6 +204,7 @@ class QueryClient:
         )
 
     async def close(self) -> None:
+        """Close the HTTP session with its connections to the engine."""
         await self._session.close()
 
     async def ask(

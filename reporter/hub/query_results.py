@@ -72,6 +72,9 @@ def text_of(labels: Mapping[str, str], name: str) -> str:
 
 
 def metric_of(labels: Mapping[str, str]) -> str:
+    """
+    Return the name of the metric of a series without the prefix of the roll-up; empty if it has no name.
+    """
     return labels.get(queries.NAME, "").removeprefix(queries.PREFIX)
 
 
@@ -97,6 +100,12 @@ def to_time(seconds: float | None) -> datetime | None:
 
 
 class SourceId(NamedTuple):
+    """
+    The identity of a report: the *source*, and the *uid* of the cluster that it reports.
+
+    One source has several if it reports several cluster UIDs.
+    """
+
     source: Source
     uid: str
 
@@ -144,12 +153,14 @@ class DroppedCounter:
         self._names: defaultdict[Dropped, dict[str, None]] = defaultdict(dict)
 
     def add(self, why: Dropped, name: str, series: int = 1) -> None:
+        """Count *series* as dropped for *why*. *name*: kept as an example, MAX_NAMES for each cause."""
         self._series[why] += series
         names = self._names[why]
         if len(names) < MAX_NAMES:
             names.setdefault(name)
 
     def finish(self) -> DroppedByCause:
+        """Return the counts with their names, sorted. A cause without series is left out."""
         return {
             why: DroppedEntry(why=why, series=number, names=tuple(sorted(self._names[why])))
             for why, number in self._series.items()

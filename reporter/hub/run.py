@@ -190,6 +190,11 @@ class Hub:
     # ------------------------------------------------------------ running
 
     async def run(self) -> None:
+        """
+        Serve, ask and write until SIGTERM or SIGINT.
+
+        Raises ConfigurationError for an address to listen on that is not free.
+        """
         stop = asyncio.Event()
         on_stop_signal(stop.set)
         settings = self._settings

@@ -44,6 +44,8 @@ class SidecarRules(Struct, frozen=True):
 
 @unique
 class LookAt(Enum):
+    """The thing to look at next: the result FILE, or the status of the adapter CONTAINER in the pod."""
+
     FILE = "file"
     CONTAINER = "container"
 
@@ -100,6 +102,12 @@ def begin(rules: SidecarRules, *, now: float) -> SidecarState:
 def with_file(
     state: SidecarState, rules: SidecarRules, seen: FileObservation, *, now: float
 ) -> SidecarState:
+    """
+    Return the state after a look at the result file, which is due again after the poll interval.
+
+    An invalid file counts once two looks see the same one, unless *rules* count it at once; after a stop
+    signal it never does.
+    """
     interval = rules.poll_interval if state.stop_until is None else rules.stop_interval
     state = replace(
         state,
@@ -163,6 +171,11 @@ def with_patience(state: SidecarState, *, until: float) -> SidecarState:
 
 
 def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
+    """
+    Return the one thing to do at *now*: a look, a wait, the report to write, or to leave.
+
+    A valid result comes first, then the end of the container, an invalid file, and the deadline.
+    """
     if state.stop_until is not None and not rules.looks_at_stop:
         return Leave()
     certain = _certain_report(state)

@@ -110,6 +110,7 @@ def _add(counted: defaultdict, by: object, names: Names, number: int) -> None:  
 
 
 def without_item(key: FindingKey) -> FindingKey:
+    """Return the key without its item: all items of one subject and reason share their series."""
     return key if not key.item else FindingKey(key.subject, key.reason)
 
 

@@ -48,6 +48,11 @@ def parse_request(
 
 
 def parse_states(text: str) -> Collection[State] | StatusError:
+    """
+    Return the states of ``?state=``, separated by commas, in any case; all for the empty text.
+
+    A StatusError if one is unknown, as NotFound is: nothing that exists has it.
+    """
     if not text:
         return ANY_STATE
     known = {state.lower(): state for state in COUNTED_STATES}
@@ -61,6 +66,7 @@ def parse_states(text: str) -> Collection[State] | StatusError:
 
 
 def parse_wait(text: str) -> int | StatusError:
+    """Return the seconds of ``?wait=``, 0 to MAX_WAIT_SECONDS; a StatusError for any other text."""
     if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_WAIT_SECONDS)):
         seconds = int(text)
         if seconds <= MAX_WAIT_SECONDS:
@@ -92,6 +98,7 @@ def find_missing(view: StatusView, request: StatusRequest) -> StatusError | None
 
 
 def too_many_waiting(limit: int) -> StatusError:
+    """Return the error for an answer 429: *limit* requests wait for a change already."""
     return _error(
         f"{limit} requests wait for a change already", "Ask again later, or without ?wait=."
     )
@@ -108,6 +115,7 @@ def revision_of(view: StatusView, request: StatusRequest) -> int:
 
 
 def encode(value: StatusStruct) -> bytes:
+    """Return the compact JSON of an answer, with a line break at its end."""
     return msgspec.json.encode(value) + b"\n"
 
 

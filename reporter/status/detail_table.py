@@ -92,6 +92,9 @@ def _chain(reasons: Sequence[str]) -> Iterator[str]:
 
 
 def describe_replicas(replicas: Replicas | None) -> str:
+    """
+    Return a phrase such as "2 of 3 ready, 3 updated"; "-" for an unknown number, "unknown" for None.
+    """
     if replicas is None:
         return "unknown"
     ready, updated = (

@@ -116,6 +116,9 @@ class EntryText:
         return "This catalogue has no such row; the reporter's may have."
 
     def meaning(self, reason: str) -> Iterator[str]:
+        """
+        Yield the meaning of a reason under its heading, wrapped; nothing for a reason without a text.
+        """
         yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
 
     def _paragraph(self, label: str, text: str) -> Iterator[str]:

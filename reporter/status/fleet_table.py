@@ -14,11 +14,12 @@ AGE_COLUMNS = frozenset({"FOR", "HEARD", "SKEW"})
 
 
 def fleet_head(*, wide: bool) -> Sequence[str]:
+    """Return the column headers for the rows of *fleet_rows*; *wide* adds those of ``-o wide``."""
     return (*HEAD, *WIDE_HEAD) if wide else HEAD
 
 
 def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the clusters."""
+    """Yield a row of cells for each cluster of the answer, in its order; unknown cells are "-"."""
     for each in document.clusters:
         cells = (
             each.name,

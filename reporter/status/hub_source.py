@@ -70,6 +70,7 @@ class HubSource:
         return _read(fetched)
 
     async def close(self) -> None:
+        """Close the connection to the hub; no question can be asked afterwards."""
         await self._fetcher.close()
 
 

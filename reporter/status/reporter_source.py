@@ -40,6 +40,12 @@ MAX_BYTES = 256 * 2**20
 
 
 class Fetched(Struct, frozen=True):
+    """
+    The HTTP response of a reporter or a hub, of any status in ANSWERS.
+
+    *body*: not decoded; at most MAX_BYTES.
+    """
+
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -60,7 +66,9 @@ class StatusFetcher(Protocol):
         """Send one GET. Raises CannotAsk."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close the connections; no request can be sent afterwards."""
+        ...
 
 
 class ReporterSource:
@@ -77,6 +85,12 @@ class ReporterSource:
         self.description = fetcher.description
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Return the reporter's answer about *target*. Raises CannotAsk.
+
+        With *after* the reporter answers once the content differs, or after MAX_WAIT_SECONDS. *after*
+        itself comes back if nothing has changed.
+        """
         waits = after is not None and bool(after.tag)
         fetched = await self._fetcher.fetch(
             path_of(target),
@@ -89,6 +103,7 @@ class ReporterSource:
         return read_answer(fetched, target)
 
     async def close(self) -> None:
+        """Close the connections of the fetcher."""
         await self._fetcher.close()
 
 

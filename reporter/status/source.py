@@ -34,6 +34,7 @@ class Target(Struct, frozen=True):
 
     @property
     def is_everything(self) -> bool:
+        """True without a name: the control plane and all workload namespaces are asked about."""
         return not self.namespace and not self.is_cluster
 
     def __str__(self) -> str:
@@ -73,10 +74,18 @@ class StatusSource(Protocol):
     """*description*: for the user. *may_lag*: its first answer may be older than the question."""
 
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The source in words for a note to the user, such as "the dump dump.yaml"."""
+        ...
 
     @property
-    def may_lag(self) -> bool: ...
+    def may_lag(self) -> bool:
+        """
+        True for a reporter: its first answer may be of a pass before the question.
+
+        False for a source that reads the cluster or a dump after the question.
+        """
+        ...
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
@@ -86,4 +95,6 @@ class StatusSource(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close connections and end the watches of the source; no question may follow."""
+        ...

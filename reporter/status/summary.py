@@ -32,6 +32,12 @@ class Summary(Struct, frozen=True):
 
 
 def summarize(answer: StatusAnswer, target: Target) -> Summary:
+    """
+    Return the state of the subject that *target* names, and what blocks it.
+
+    NotFound if the answer has no such subject. Unknown if everything or the control plane was asked
+    about, and the answer leaves the control plane out.
+    """
     document = answer.document
     if document is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND)

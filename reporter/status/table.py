@@ -120,6 +120,11 @@ def describe_blocking(blocking: Blocking) -> str:
 
 
 def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
+    """
+    Return the cells of a subject from STATE on, without its names; unknown cells are "-".
+
+    *wide* adds those of WIDE_COLUMNS.
+    """
     blocking = subject.blocking
     replicas = getattr(subject, "replicas", None)
     cells = (
@@ -185,6 +190,7 @@ def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, .
 
 
 def head(*names: str, wide: bool) -> Sequence[str]:
+    """Return the headers: *names* for the subject, those of COLUMNS, and with *wide* of WIDE_COLUMNS."""
     return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()))
 
 
