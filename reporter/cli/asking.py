@@ -76,7 +76,7 @@ class Terminal:
         print(text, flush=True)
 
     def note(self, text: str) -> None:
-        """Print a note, once."""
+        """Print a note to standard error, unless the same text was noted before."""
         if text not in self._noted:
             self._noted.add(text)
             self.error(text)
@@ -91,7 +91,11 @@ class Terminal:
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
     def progress(self, done: int, total: int) -> None:
-        """Show how much of the cluster was read; nobody reads that in a file."""
+        """
+        Show on one line of standard error how many kinds of the cluster were read.
+
+        Nothing is shown unless that is a terminal which can erase the line.
+        """
         if not self._shows_progress:
             return
         self._in_progress = done < total

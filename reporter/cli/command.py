@@ -138,12 +138,20 @@ RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup
 
 
 def switch(name: str, help_: str, short: str = "") -> Flag:
-    """Declare a boolean flag of a command."""
+    """
+    Return the declaration of a boolean flag, which is false by default.
+
+    *short*: its letter, as in ``-w``; empty without one.
+    """
     return Flag(name, help_, default="false", parse=parse_boolean, short=short)
 
 
 def output(kind: type[StrEnum]) -> Flag:
-    """Declare the flag for the format; its default is the first member."""
+    """
+    Return the declaration of ``--output``, with the members of *kind* as its values.
+
+    The first member is the default.
+    """
     parse = choice_parser(kind)
     return Flag("output", "The format.", short="o", default=parse.choices[0], parse=parse)
 

@@ -89,7 +89,7 @@ class HistoryReading:
 
 
 def parse_since(arguments: Arguments) -> timedelta:
-    """Return how far to look back. Raises SettingsError."""
+    """Return how far back ``--since`` looks. Raises SettingsError for 0 seconds."""
     found: timedelta = arguments.value(SINCE)
     if not found:
         raise SettingsError(

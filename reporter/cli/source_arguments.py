@@ -116,12 +116,12 @@ class SourceFlag(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Return whether it is reached without the API server."""
+        """True for a dump and for a URL, of a hub as well: they are reached without the API server."""
         return bool(self.text)
 
 
 def asks_hub(arguments: Arguments) -> bool:
-    """Return whether a hub is named, rightly or not."""
+    """Return whether ``--from`` is hub or begins with hub: whatever follows; its URL is not checked."""
     return arguments.values["from"].partition(":")[0] == HUB
 
 

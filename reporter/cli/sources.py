@@ -123,7 +123,11 @@ OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=c
 
 
 class PodsNotFound(CannotAsk):
-    """The pods of a program may not be listed, or are of several."""
+    """
+    The error for pods of a reporter or hub that may not be listed, or are in several namespaces.
+
+    With --from=auto a command then reads the cluster itself.
+    """
 
 
 async def find_pods_of_one(
@@ -154,7 +158,7 @@ async def find_pods_of_one(
 
 
 class FoundPods(NamedTuple):
-    """The pods of one reporter; without any, why."""
+    """The pods of one reporter, ready ones first. *why*: there are none; empty if there are."""
 
     pods: tuple[pods_source.ReporterPod, ...]
     why: str = ""

@@ -46,7 +46,7 @@ class ChangePrinter:
 
     @property
     def is_first(self) -> bool:
-        """Return whether nothing was printed yet."""
+        """True until something was printed, or noted as missing."""
         return self._last is None
 
     def print_rows(self, rows: Sequence[Row]) -> None:
@@ -265,7 +265,12 @@ class Question(Generic[S, A]):
 async def show_answers(
     question: Question[S, A], printer: AnswerPrinter[A], arguments: Arguments, terminal: Terminal
 ) -> ExitCode:
-    """Print the first answer, with ``--watch`` each change. Raises CannotAsk."""
+    """
+    Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
+
+    With ``--exit-code`` it is that of the worst state. Raises CannotAsk; while it watches only for what
+    cannot pass.
+    """
     source = await question.open()
     try:
         answer = await question.ask(source, None)

@@ -144,7 +144,7 @@ def _cases(results: StoryResults) -> list[JUnitCase]:
 
 
 def problem_cases(problems: Sequence[Problem]) -> list[JUnitCase]:
-    """Return a case for each problem, which is an error of its file."""
+    """Return a JUnit case for each problem, as an error of its file with the line as its name."""
     return [
         JUnitCase(f"line {each.place.line}", each.place.file, error=str(each)) for each in problems
     ]

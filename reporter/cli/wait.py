@@ -68,7 +68,7 @@ async def _wait(
 
 
 def describe(summary: Summary, wait: StatusWait) -> str:
-    """Return a line about a state: replicas, and what blocks."""
+    """Return a line for people with the state of the target, its replicas, and what blocks it."""
     parts = [f"{wait.target}: {summary.state}"]
     if summary.replicas is not None:
         parts.append(describe_replicas(summary.replicas))

@@ -23,7 +23,11 @@ UNCACHED: Mapping[str, str] = {hdrs.CACHE_CONTROL: NO_CACHE}
 
 
 class ClusterDetails:
-    """Asks for one cluster at a time, however many requests there are."""
+    """
+    The handler that shows the namespaces of one cluster.
+
+    One query is sent to the engine at a time, however many requests wait.
+    """
 
     def __init__(self, client: QueryClient, cache: FleetCache, *, label: str) -> None:
         self._client, self._cache, self._label = client, cache, label

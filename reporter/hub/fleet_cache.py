@@ -78,7 +78,11 @@ class FleetCache:
 
     @property
     def why_unknown(self) -> str:
-        """Return why no cluster is known; empty if they are."""
+        """
+        Return why nothing is known of any cluster; empty if it is.
+
+        This process does not lead, the objects cannot be listed, or the first round is under way.
+        """
         return self.not_leading or self.why_not_listed or ("" if self._rounds else NOT_STARTED)
 
     @property

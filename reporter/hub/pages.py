@@ -55,7 +55,11 @@ def find_unavailable(view: FleetView) -> StatusError | None:
 
 
 def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
-    """Return the answer for a cluster that is certainly not answered for."""
+    """
+    Return the error for an answer 404, of a cluster that the hub does not answer for.
+
+    None for a request for the fleet, and while the clusters are not known.
+    """
     if not request.cluster or view.why or request.cluster in view.fleet.clusters:
         return None
     return StatusError(
@@ -73,7 +77,11 @@ def revision_of(view: FleetView, request: FleetRequest) -> int:
 
 
 def render(view: FleetView, request: FleetRequest) -> Generator[bytes, None, None]:
-    """Yield the answer in parts, to be sent one after the other."""
+    """
+    Yield the fleet document as JSON in parts, of at most CLUSTERS_PER_PART clusters each.
+
+    With the cluster of the request alone, or those in its states.
+    """
     names = [request.cluster] if request.cluster else view.names(request.states)
     yield from with_list(view.document(), "clusters", _clusters(view, iter(names)))
     yield b"\n"

@@ -66,7 +66,11 @@ def describe(labels: Mapping[str, str]) -> str:
 
 
 def text_of(labels: Mapping[str, str], name: str) -> str:
-    """Return the text of a label, fit to be shown in a terminal."""
+    """
+    Return the value of a label, cut after MAX_LENGTH characters; empty without the label.
+
+    Characters that a terminal would interpret are replaced with spaces.
+    """
     text = labels.get(name, "")[:MAX_LENGTH]
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
@@ -146,7 +150,7 @@ MAX_NAMES = 20
 
 
 class DroppedCounter:
-    """Counts what is dropped, with some names."""
+    """The series of an answer that are left out, counted by cause, with some names for a person."""
 
     def __init__(self) -> None:
         self._series: defaultdict[Dropped, int] = defaultdict(int)
@@ -240,7 +244,11 @@ def _replicas(numbers: dict[str, int]) -> Replicas | None:
 
 
 def gather_clusters(found: Iterable[Series], label: str, time: float | None) -> ClustersAnswer:
-    """Return what each source reports. *label*: the name of the cluster label."""
+    """
+    Return what each source reports, by cluster label. *label*: the name of that label.
+
+    *time*: of the engine, None without series. Series that no reporter writes are dropped and counted.
+    """
     sources: defaultdict[str, defaultdict[Source, _SourceBuilder]]
     sources = defaultdict(lambda: defaultdict(_SourceBuilder))
     series: defaultdict[str, int] = defaultdict(int)
@@ -348,7 +356,11 @@ class _NamespaceBuilder:
 
 
 def gather_trouble(found: Iterable[Series], label: str) -> TroubleAnswer:
-    """Return what blocks, by cluster label and source."""
+    """
+    Return what blocks each cluster and its namespaces, by cluster label and source.
+
+    Series without a cluster label, and those about neither a cluster nor a namespace, are passed over.
+    """
     builders: defaultdict[str, defaultdict[Source, defaultdict[str, _NamespaceBuilder]]]
     builders = defaultdict(lambda: defaultdict(lambda: defaultdict(_NamespaceBuilder)))
     for each in found:

@@ -52,7 +52,7 @@ logger = logging.getLogger("reporter")
 
 
 def run_hub(settings: Settings) -> int:
-    """Run until stopped; returns the exit code, as `run_process` does."""
+    """Run a hub with these settings until a signal stops it, and return the exit code."""
 
     async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
         engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))

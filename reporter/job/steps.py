@@ -57,7 +57,7 @@ class WaitUntil(Struct, frozen=True):
 
 
 class Leave(Struct, frozen=True):
-    """End without a report."""
+    """The step that ends the sidecar without a report: the Job is left as it is."""
 
 
 Step: TypeAlias = LookAt | WaitUntil | Report | Leave
@@ -88,7 +88,11 @@ class SidecarState(Struct, frozen=True):
 
 
 def begin(rules: SidecarRules, *, now: float) -> SidecarState:
-    """Look at the container at once, at the file after the first poll interval."""
+    """
+    Return the state at the start, with the deadline *max_wait* from *now*.
+
+    The container is looked at at once, the file after the first poll interval.
+    """
     return SidecarState(
         deadline=now + rules.max_wait.total_seconds(),
         file_due=now + rules.poll_interval.total_seconds(),

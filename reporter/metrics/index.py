@@ -115,7 +115,11 @@ def without_item(key: FindingKey) -> FindingKey:
 
 
 def most_important(names: Iterable[str]) -> str:
-    """Return the most important of some states."""
+    """
+    Return the most important of some states, by the order of STATE_NAMES.
+
+    Raises ValueError for none at all, and for "active", which stands beside a state.
+    """
     return min(names, key=STATE_NAMES[1:].index)
 
 

@@ -84,7 +84,11 @@ class Metrics(ProcessMetrics):
             )
 
     def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
-        """Add the series of the HealthEvent store."""
+        """
+        Add the series of the HealthEvent store, and return the object that counts for them.
+
+        *objects*: returns the HealthEvents of this program, at each scrape.
+        """
         return StoreMetrics(self.registry, objects)
 
     def set_failing_objects_function(self, count: Callable[[], int]) -> None:

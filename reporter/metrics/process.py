@@ -125,7 +125,7 @@ class ProcessMetrics:
         self._api_requests.labels(verb, "error" if status is None else known).inc()
 
     def render(self) -> bytes:
-        """Return the page in plain text."""
+        """Return the page in the text format of Prometheus; the HTTP server itself uses *expose*."""
         return self.expose("").encode()
 
     def expose(self, accept: str) -> Exposition:

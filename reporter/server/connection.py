@@ -67,7 +67,7 @@ class Connection(web.RequestHandler):
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether no response is being made or sent."""
+        """Return whether no response is being made or sent, so that closing it loses nothing."""
         return not self._responding and not self._unsent_bytes()
 
     @contextmanager

@@ -160,7 +160,11 @@ class HttpServer:
 def make_server(
     settings: Settings, pages: Pages, count_closed: Callable[[ClosedConnection], None]
 ) -> HttpServer:
-    """Return the server of a process, at the addresses that the flags give."""
+    """
+    Return the server of a process, at the addresses that the flags give; it is not started.
+
+    *count_closed*: called for each connection that the server closes early.
+    """
     return HttpServer(
         pages,
         metrics=settings.metrics_bind_address,

@@ -37,7 +37,11 @@ class StatusRequest(Struct, frozen=True):
 def parse_request(
     path: Mapping[str, str], query: Mapping[str, str]
 ) -> StatusRequest | StatusError:
-    """Return what was asked for, or what is wrong with it."""
+    """
+    Return the request for ``/status/v1`` from its path and the query ``?state=`` and ``?wait=``.
+
+    A StatusError, for an answer 400, if a state is unknown or the wait is no number of seconds.
+    """
     states = parse_states(query.get("state", ""))
     wait = parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):

@@ -35,7 +35,12 @@ class EntryText:
         self._grace = grace
 
     def render(self, reason: Reason) -> Iterator[str]:
-        """Yield the lines about one reason."""
+        """
+        Yield the entry of a reason: its layer, rank, holds, remedies, steps and suppressions.
+
+        A reason of readiness has its meaning alone. Raises KeyError for a reason that is not in the
+        catalogue.
+        """
         entry = self._catalogue[reason]
         yield field("Reason", reason)
         yield field("Layer", f"{entry.layer}: about {self._subject(entry)}")

@@ -67,7 +67,11 @@ def _name_of(blocking: FleetBlocking) -> str:
 
 
 def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
-    """Yield the lines about one cluster."""
+    """
+    Yield the lines of one cluster at length: state, cause, clock, replicas, packages and namespaces.
+
+    The hub leaves out namespaces beyond a limit; the last line then has their number.
+    """
     yield field("Cluster", each.name)
     if each.label != each.name:
         yield field("Label", each.label)

@@ -105,7 +105,12 @@ class RollUpLooks:
         *,
         now: datetime,
     ) -> ObjectLook:
-        """Return the status that an object is to have."""
+        """
+        Return the status that a ProductionStackStatus is to have, from *view*.
+
+        The last look is kept, and returned again while the object and its subjects have not changed and
+        its deadline is not over.
+        """
         kept, revision = self._kept.get(name), _revision_of(found, view.rollup)
         if (
             kept is not None

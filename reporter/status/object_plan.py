@@ -53,7 +53,11 @@ class PendingObject(NamedTuple):
 
 
 class ObjectWrite(NamedTuple):
-    """A status to write, whole and as a patch."""
+    """
+    The status to write: *wanted* is all of it but for times of evaluation.
+
+    *patch*: the JSON merge patch that leads there from the status of the object.
+    """
 
     wanted: Json
     patch: Json

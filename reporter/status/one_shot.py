@@ -85,7 +85,12 @@ def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[Not
 def answer_from(
     view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]
 ) -> StatusAnswer:
-    """Return the answer about a target, without a tag and notes."""
+    """
+    Return the answer about a target as the roll-up has it, without a tag and notes.
+
+    Without a document for a namespace or an InferenceSet that is not there; *missing* and *alike* say
+    so.
+    """
     if target.is_cluster:
         return _answer(view.document(cluster=view.cluster()), not_judged)
     if target.is_everything:
@@ -114,7 +119,11 @@ def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Stat
 
 
 def cannot_read_after(err: KubeError) -> CannotAsk:
-    """Return the error for a cluster of which nothing can be read."""
+    """
+    Return the CannotAsk to raise for a KubeError that ended the reading of a whole cluster.
+
+    It may pass if the API server was unreachable or throttles; else it says which rights to grant.
+    """
     return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
 
 

@@ -63,7 +63,11 @@ class StatusFetcher(Protocol):
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
-        """Send one GET. Raises CannotAsk."""
+        """
+        Send one GET to *path* of the status address, and return its response, also one that is an error.
+
+        Raises CannotAsk if no response comes within *time_limit*.
+        """
         ...
 
     async def close(self) -> None:
@@ -209,7 +213,11 @@ def _decode(body: bytes) -> Any:
 
 
 def read_error(fetched: Fetched) -> StatusError | None:
-    """Return the error of an answer; None if it has none of ours."""
+    """
+    Return the StatusError in the body of an answer.
+
+    None for a body that is none, such as the page of a proxy on the way.
+    """
     try:
         return msgspec.json.decode(fetched.body, type=StatusError)
     except (msgspec.DecodeError, RecursionError):

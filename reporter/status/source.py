@@ -65,7 +65,11 @@ class StatusAnswer(Struct, frozen=True):
 
     @property
     def namespace(self) -> NamespaceStatus | None:
-        """The namespace that was asked about."""
+        """
+        The namespace of an answer about a namespace or an InferenceSet; None without a document.
+
+        Of an answer about everything it is the first.
+        """
         document = self.document
         return document.namespaces[0] if document is not None and document.namespaces else None
 

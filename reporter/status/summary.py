@@ -97,7 +97,11 @@ def _judged(states: list[State]) -> list[State]:
 
 
 def describe_missing(answer: StatusAnswer, target: Target) -> str:
-    """Return what is not there, and how to find what is."""
+    """
+    Return a line for a subject that is not there, with a similar name or the command that lists names.
+
+    The answer is one without a document.
+    """
     if answer.alike:
         return f"{answer.missing}; did you mean {answer.alike}?"
     if target.name:
