@@ -66,7 +66,7 @@ class AnnouncementState(Struct, frozen=True):
 
 @unique
 class WriteOutcome(Enum):
-    """The outcome of one write."""
+    """The outcome of one write of an Event: it is there, it may be there, or it never will be."""
 
     WRITTEN = "written"
     UNCERTAIN = "uncertain"  # sent, but no answer

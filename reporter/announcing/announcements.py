@@ -29,11 +29,15 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class EpisodeObserver(Protocol):
-    """Counts episodes."""
+    """Counts episodes that begin and end while this process leads, for the metrics."""
 
-    def on_episode_begin(self, key: FindingKey) -> None: ...
+    def on_episode_begin(self, key: FindingKey) -> None:
+        """
+        Count an episode once its first Warning was sent; one that Events restored is not counted.
+        """
 
-    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None: ...
+    def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None:
+        """Count the end of an episode. *lasted*: the time from its first Event to its end."""
 
 
 InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
@@ -139,11 +143,16 @@ class Announcements:
 
     @property
     def is_complete(self) -> bool:
+        """
+        True once the episodes of the predecessor are known, without which nothing may be announced.
+        """
         return self.complete.is_set()
 
     @property
     def announced(self) -> frozenset[FindingKey]:
-        """The keys with an open episode."""
+        """
+        The keys with an open episode, of findings and of groups; none while another process leads.
+        """
         return frozenset(self.state.episodes)
 
     def episode_starts(self) -> Mapping[FindingKey, datetime]:
@@ -174,6 +183,12 @@ class Announcements:
         return restore.PossibleKeys(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
+        """
+        Update the episodes by the outcome of a write.
+
+        The key may have left the catalogue meanwhile, and then nothing changes. An episode whose finding
+        ended during the write is closed by a pass that this asks for.
+        """
         if not self._is_announced_at_all(record.key):
             return  # the catalogue has changed while the Event was written
         if outcome is WriteOutcome.WRITTEN:

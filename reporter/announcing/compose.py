@@ -172,6 +172,9 @@ class EventComposer(Struct, frozen=True):
         return outage.began_at if outage is not None and is_known else None
 
     def message_input(self, key: FindingKey) -> MessageInput:
+        """
+        Return what the message of a key is rendered from: its group if it has one, else its finding.
+        """
         group = self.announcement_state.groups.get(key)
         if group is not None:
             return self._group_message_input(key, group)

@@ -30,7 +30,11 @@ logger = logging.getLogger(__name__)
 
 
 class EarlierEvents:
-    """Reads them. *waiting_for*: why they cannot be read at the moment; empty otherwise."""
+    """
+    Reads the Events that earlier processes wrote, and tries again until it may.
+
+    *waiting_for*: why they cannot be read at the moment; empty otherwise.
+    """
 
     def __init__(
         self,
@@ -47,7 +51,7 @@ class EarlierEvents:
 
     async def remember(self) -> None:
         """
-        Read them once, for what this process evaluates, whoever leads.
+        Read earlier Events once, for what this process evaluates, whoever leads.
 
         Until then an episode may run that is not known, so that nothing is Current.
         """
@@ -58,7 +62,9 @@ class EarlierEvents:
         self._announcements.remember(found)
 
     async def read(self) -> tuple[EventRecord, ...] | None:
-        """Return them once they can be read; None if this is not allowed."""
+        """
+        Return earlier Events once they can be read; None if the permission for it is missing.
+        """
         await self._wait_for_stored()
         try:
             return await self._read_until_done()

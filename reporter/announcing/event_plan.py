@@ -39,6 +39,9 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
         return self._earlier.waiting_for
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* after each Evaluation and each write, since both may make other Events due.
+        """
         self._announcements.add_follower(on_change)
 
     async def prepare(self) -> None:
@@ -74,15 +77,24 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
         return DueWrites(pending)
 
     def render(self, key: FindingKey, *, now: datetime) -> EventRecord | AfterTry:
+        """Return the Event composed at this moment; DONE if nothing is to be written any more."""
         record = self._announcements.publish_context().compose_event(key, now=now)
         return record or AfterTry.DONE
 
     def written(self, attempt: Attempt[FindingKey, EventRecord], result: EventRecord) -> AfterTry:
+        """
+        Note a write that succeeded and update the episode by the Event as the API server has it.
+        """
         self._log.written(attempt)
         self._announcements.write_finished(result, WriteOutcome.WRITTEN)
         return AfterTry.DONE
 
     def failed(self, attempt: Attempt[FindingKey, EventRecord], err: KubeError) -> AfterTry:
+        """
+        Note a write that failed, which is tried again.
+
+        An invalid Event is dropped. One that may have arrived all the same counts as uncertain.
+        """
         self._log.failed(attempt, err)
         if isinstance(err, Invalid):
             self._announcements.write_finished(attempt.write, WriteOutcome.DROPPED)
@@ -92,7 +104,9 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
         return AfterTry.RETRY
 
     def finished(self, key: FindingKey) -> None:
+        """Schedule the key anew, whatever became of its write."""
         self._finished.add(key)
 
     def stand_down(self) -> None:
+        """Forget the episodes, which the next leader reads back from the Events."""
         self._announcements.stood_down()

@@ -18,13 +18,25 @@ logger = logging.getLogger(__name__)
 class EventSink(Protocol):
     """The Events of this program in the cluster; raises KubeErrors."""
 
-    async def create(self, record: EventRecord) -> None: ...
+    async def create(self, record: EventRecord) -> None:
+        """
+        Create the Event; Conflict if one of its name exists, as after a write that seemed to fail.
+        """
 
-    async def patch(self, record: EventRecord) -> None: ...
+    async def patch(self, record: EventRecord) -> None:
+        """
+        Replace the content of the Event by its name; NotFound if the API server has let it expire.
+        """
 
-    async def read(self, record: EventRecord) -> EventRecord | None: ...
+    async def read(self, record: EventRecord) -> EventRecord | None:
+        """
+        Return the Event with the name of *record*, which identifies its episode; None if there is none.
+        """
 
-    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]: ...
+    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
+        """
+        Return the Events of this program that can be continued; *possible_keys* finds the key of each.
+        """
 
 
 class EventWriter:
@@ -111,6 +123,9 @@ class EventWriteLog:
         self._refused: set[tuple[str, bool, str]] = set()
 
     def written(self, attempt: Attempt[Any, EventRecord]) -> None:
+        """
+        Log that an Event that failed before is written, and end the silence about refusals of its kind.
+        """
         kind = _write_kind(attempt.write)
         self._refused = {each for each in self._refused if each[:2] != kind}
         if attempt.failures and not self._is_quiet:
@@ -118,6 +133,11 @@ class EventWriteLog:
             logger.info(text, attempt.key, attempt.failures)
 
     def failed(self, attempt: Attempt[Any, EventRecord], err: errors.KubeError) -> None:
+        """
+        Count the failure by its KubeError, and log it: at the first try of several as a warning.
+
+        Throttling is logged for debugging alone, and an invalid Event as a bug of this program.
+        """
         # Only the first of several failures in a row is a warning.
         is_warning = not (self._is_quiet or attempt.failures)
         level = logging.WARNING if is_warning else logging.DEBUG

@@ -37,6 +37,7 @@ class EventGroup(Struct, frozen=True):
     restored: bool = False
 
     def with_members(self, members: frozenset[Subject]) -> "EventGroup":
+        """Return the group with these members; those that left remain among *ready_members*."""
         return EventGroup(members, self.ready_members | members, self.restored)
 
 

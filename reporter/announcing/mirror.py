@@ -65,6 +65,9 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         announcements.on_written(self._follow)
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """
+        Call *on_change* whenever Events were written in kube-system, whose mirrors are due from then on.
+        """
         self._on_change = on_change
 
     def _follow(self, record: EventRecord) -> None:
@@ -95,6 +98,7 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
                 del waiting[key]
 
     async def find_due(self, *, now: datetime) -> DueWrites[MirrorKey]:
+        """Return all mirrors that wait, due at once: the first ones of episodes, then repeats."""
         return DueWrites(dict.fromkeys(chain(self._first, self._repeats), now))
 
     def render(self, key: MirrorKey, *, now: datetime) -> EventRecord | AfterTry:
@@ -111,11 +115,13 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         return AfterTry.DONE
 
     def written(self, attempt: Attempt[MirrorKey, EventRecord], result: EventRecord) -> AfterTry:
+        """Forget the mirror, which nothing repeats unless its Event is written again."""
         self._log.written(attempt)
         self._forget(attempt.key, attempt.write)
         return AfterTry.DONE
 
     def failed(self, attempt: Attempt[MirrorKey, EventRecord], err: KubeError) -> AfterTry:
+        """Log the failure and try again; forget a mirror that the API server finds invalid."""
         self._log.failed(attempt, err)
         if not isinstance(err, Invalid):
             return AfterTry.RETRY
@@ -123,6 +129,9 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         return AfterTry.DONE
 
     def stand_down(self) -> None:
+        """
+        Forget all that wait, as the next leader writes mirrors with the Events that it writes.
+        """
         self._first.clear()
         self._repeats.clear()
 

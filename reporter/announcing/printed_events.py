@@ -11,14 +11,19 @@ class PrintedEvents:
         self._printed: dict[FindingKey, EventRecord] = {}
 
     async def create(self, record: EventRecord) -> None:
+        """Print the Event that would be created."""
         self._print(record)
 
     async def patch(self, record: EventRecord) -> None:
+        """
+        Print the Event that would be patched, if its message differs from the one printed last.
+        """
         before = self._printed.get(record.key)
         if before is None or before.message != record.message:
             self._print(record)
 
     async def read(self, record: EventRecord) -> EventRecord | None:
+        """Return the Event of the key as it was printed last; None if it was not."""
         return self._printed.get(record.key)
 
     async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:

@@ -25,6 +25,9 @@ MAX_SHOWN_OF_A_CYCLE = 20
 
 
 def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield the problems of suppression rows: their form, their target and scope, and cycles among them.
+    """
     by_name = {draft.reason: draft for draft in drafts.all}
     for draft in drafts.all:
         for row, place in suppression_rows(draft):
@@ -173,7 +176,11 @@ def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
 def check_template(
     draft: Draft, template: str, allowed: Collection[str], *path: str
 ) -> Iterable[Problem]:
-    """*path*: the keys of the template in its entry."""
+    """
+    Yield the problems of a message or a remedy: braces that do not match, and fields not in *allowed*.
+
+    *path*: the keys of the template in its entry.
+    """
     name = ".".join(path)
     try:
         parsed = list(Formatter().parse(template))
@@ -207,6 +214,9 @@ FLAG_KEY_SUFFIX = "-flag"
 
 
 def check_flags(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield each parameter that names a flag which the process does not have, with the nearest name.
+    """
     for draft in drafts.all:
         parameters = draft.node.values.get("parameters")
         if draft.spec is None or parameters is None:
@@ -240,6 +250,11 @@ FOREIGN_TEXT_FIELD = "foreign"
 
 
 def check_messages(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield the problems of messages: a field that no probe fills, no name of the subject, or a URL.
+
+    An entry without subjects is left out, as it was reported already.
+    """
     for draft in drafts.all:
         if not draft.lacks_subjects:
             yield from _check_message(draft)
@@ -267,6 +282,7 @@ def _check_message(draft: Draft) -> Iterable[Problem]:
 
 
 def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """Yield each rank that another reason about the same kind of subject has already."""
     first_with_rank: dict[tuple[tuple[Layer, str], int], Draft] = {}
     for draft in drafts.all:
         if draft.entry.rank is UNSET:
@@ -288,6 +304,11 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 
 
 def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield each kind of subject that has several Normal reasons, or none to announce its recovery.
+
+    A missing one is not reported while some entries could not be read.
+    """
     by_subject: defaultdict[tuple[Layer, str], list[Draft]] = defaultdict(list)
     for draft in drafts.all:
         by_subject[draft.about].append(draft)
@@ -315,6 +336,9 @@ DEFAULT_REMEDY = "default"
 
 
 def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield the problems of the remedies of Warnings: no default, an unknown cause code, or a URL.
+    """
     for draft in drafts.all:
         if draft.spec is None or draft.lacks_subjects:
             continue
@@ -362,6 +386,9 @@ WARNING_ONLY_KEYS = (
 
 
 def check_required_keys(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield reasons that are defined twice, named without their prefix, or have keys of the other type.
+    """
     seen: dict[str, Draft] = {}
     for draft in drafts.all:
         if draft.reason in seen:

@@ -34,10 +34,12 @@ class PlacedDefinition(NamedTuple):
     node: Fields
 
     def problem(self, text: str, key: str) -> Problem:
+        """Return a problem with a key of the definition, at its line in the file."""
         return Problem(self.node.where(key), f"subjects: {self.rule.kind.kind}: {text}")
 
     @property
     def place(self) -> Place:
+        """The line of the definition's kind, to which problems of other definitions refer."""
         return self.node.where("kind")
 
 

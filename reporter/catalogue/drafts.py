@@ -51,6 +51,9 @@ class EntrySource(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """
+        The text of the entry's key reason, by which an overlay names it; empty if there is none.
+        """
         named = self.node.values.get("reason")
         return str(named.value) if isinstance(named, Scalar) else ""
 
@@ -106,10 +109,12 @@ class Draft(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
+        """The name of the reason, which may be defined twice among drafts."""
         return self.entry.reason
 
     @property
     def enabled(self) -> bool:
+        """False for a reason that an overlay has switched off, which is checked all the same."""
         return self.entry.enabled
 
     def problem(self, text: str, *path: str) -> Problem:
@@ -117,6 +122,12 @@ class Draft(Struct, frozen=True):
         return Problem(self.where(*path), f"{self.reason}: {text}")
 
     def where(self, *path: str) -> Place:
+        """
+        Return the line of the key at *path*.
+
+        If the entry lacks it, return that of the last key above it that is there, else that of the
+        reason.
+        """
         node: object = self.node
         place = self.node.where("reason")
         for key in path:
@@ -146,6 +157,12 @@ The number of reasons in a catalogue. Each has series of its own, and a probe th
 def read_drafts(
     sources: Sequence[EntrySource], known: KnownNames, problems: list[Problem]
 ) -> Drafts:
+    """
+    Read the entries, and add to *problems* what is wrong with them.
+
+    Of more than MAX_REASONS entries only the first are read. An entry that cannot be read leaves its
+    name.
+    """
     found, names = [], set()
     if len(sources) > MAX_REASONS:
         text = f"the catalogue has {len(sources)} reasons; it may have {MAX_REASONS}"
@@ -294,6 +311,11 @@ def _place_of(draft: Draft, key: str, line: int = 0, column: int = 0) -> Place:
 
 
 def build_catalogue(drafts: Drafts, rules: SubjectDefinitions) -> Catalogue:
+    """
+    Build the catalogue of checked drafts, each suppression by its row, and the CRDs that probes need.
+
+    A row without a reason says that a missing CRD suppresses what needs it.
+    """
     entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
     required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)

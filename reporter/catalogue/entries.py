@@ -85,6 +85,9 @@ class HoldDurations(Struct, frozen=True):
     with_grace: bool = True
 
     def for_kind(self, kind: enums.TroubleKind, *, grace: timedelta) -> timedelta:
+        """
+        Return the hold of a kind of trouble, with the startup *grace* where the entry gives no time.
+        """
         duration = {
             enums.TroubleKind.DECLARED: self.declared,
             enums.TroubleKind.FAILED: self.failed,
@@ -116,7 +119,9 @@ SOURCES_FLAG = "sources"
 
 @unique
 class Scope(StrEnum):
-    """The reach of a suppression."""
+    """
+    The reach of a suppression: subjects of the whole cluster, or only those of the source's namespace.
+    """
 
     CLUSTER = "cluster"
     NAMESPACE = "namespace"
@@ -284,7 +289,7 @@ class CatalogueEntry(Struct, frozen=True):
 
     @property
     def is_evaluated(self) -> bool:
-        """True if a probe runs for this reason."""
+        """True if a probe runs for this reason: it is enabled, and no Ready."""
         return self.enabled and not self.is_ready_reason
 
 
@@ -306,6 +311,7 @@ class Catalogue(Struct, frozen=True):
     is_missing_crd_enabled: bool = True
 
     def required_crds(self, reason: enums.Reason) -> frozenset[str]:
+        """Return the CRDs, as resource.group, without which the reason cannot be evaluated."""
         return self.required_crds_by_reason.get(reason, frozenset())
 
     def __getitem__(self, reason: enums.Reason) -> CatalogueEntry:
@@ -323,6 +329,11 @@ class Catalogue(Struct, frozen=True):
         return tuple(sorted(evaluated, key=lambda e: (e.rank is None, e.rank or 0, e.reason)))
 
     def ready_entry(self, layer: enums.Layer, subject_kind: str = "") -> CatalogueEntry:
+        """
+        Return the Normal entry that announces recovery; raise StopIteration if there is none.
+
+        The loader's checks make sure that each kind of subject with a reason has exactly one.
+        """
         return next(
             e
             for e in self.entries.values()

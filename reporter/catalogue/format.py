@@ -27,7 +27,8 @@ Text = Annotated[str, Meta(min_length=1, extra={"is": "a text"})]
 
 class CatalogueStruct(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
-): ...
+):
+    """The base of the types of entries and rows, whose keys have hyphens and must all be known."""
 
 
 # --------------------------------------------------------------------
@@ -306,7 +307,7 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
-    """One reason."""
+    """One reason: what it is about, the probe that evaluates it, and what its Events say."""
 
     reason: Annotated[
         ReasonName, Meta(description="Its name, a public API: reasons are added, never renamed.")
@@ -414,7 +415,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
-    """A file of the catalogue."""
+    """A file of the catalogue: reasons, the subjects they are about, and the kinds they read."""
 
     reasons: Annotated[list[Entry], Meta(description="In any order.")] = []
     subjects: Annotated[

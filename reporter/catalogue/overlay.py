@@ -89,6 +89,11 @@ The key of an overlay with the rows to switch off, and the name of the one that 
 def apply_overlay(
     given: GivenCatalogue, overlay: Path | Node, problems: list[Problem]
 ) -> GivenCatalogue:
+    """
+    Return the catalogue with a user's overlay; *given* itself if the file cannot be read.
+
+    Add to *problems* what is wrong with it, at the overlay's lines. Its reasons and kinds come last.
+    """
     root = compose(overlay, problems) if isinstance(overlay, Path) else overlay
     if root is None:
         return given

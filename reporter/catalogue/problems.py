@@ -46,7 +46,7 @@ class Problem(Struct, frozen=True, order=True):
 
 
 class CatalogueError(Exception):
-    """Raised for a catalogue with problems; *problems* are ordered by file and line."""
+    """The error of a catalogue with problems; *problems* are ordered by file and line."""
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = tuple(sorted(set(problems)))
@@ -54,7 +54,11 @@ class CatalogueError(Exception):
 
 
 def suggest_name(word: str, known: Collection[str]) -> str:
-    """Return what to write instead of an unknown word."""
+    """
+    Return what to write instead of an unknown word.
+
+    That is the nearest known one, the list of all, or, if none is known, to remove it.
+    """
     if not known:
         return "remove it"
     if len(known) <= MAX_COMPARED_NAMES:

@@ -22,11 +22,14 @@ SCHEMAS: Mapping[str, type[msgspec.Struct]] = {
 
 
 def render_schema(type_: type[msgspec.Struct]) -> str:
-    """Return the text of one schema's file."""
+    """
+    Return the text of one schema's file: JSON Schema 2020-12, indented, with a final line break.
+    """
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(type_)}, indent=2) + "\n"
 
 
 def write_schemas(folder: Path) -> None:
+    """Write the schemas of SCHEMAS into *folder*, replacing what is there."""
     for name, type_ in SCHEMAS.items():
         (folder / name).write_text(render_schema(type_), "utf-8")
 

@@ -40,7 +40,7 @@ class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class SilenceFileFormat(CatalogueStruct, frozen=True, kw_only=True):
-    """The file of silences."""
+    """The file of silences, whose only key lists them."""
 
     silences: Annotated[list[Any], Meta(description="In any order.")] = field(default_factory=list)
 

@@ -49,6 +49,9 @@ class EndSigns(Struct, frozen=True):
         )
 
     def are_on(self, each: ApiObject) -> bool:
+        """
+        Report that an object has a deletionTimestamp, or a phase or True condition that is a sign.
+        """
         if each.metadata.deletion_timestamp is not None:
             return True
         if not (self.phases or self.conditions):
@@ -153,6 +156,7 @@ class SubjectDefinition(Struct, frozen=True):
 
 
 def has_labels(each: ApiObject, wanted: Labels) -> bool:
+    """Report that an object has all labels with their values; true if none is wanted."""
     # Most rules want none, and a full pass asks this of each object.
     return not wanted or all(each.metadata.label(name) == value for name, value in wanted)
 
@@ -169,6 +173,9 @@ class SubjectDefinitions(Struct, frozen=True):
     all: tuple[SubjectDefinition, ...] = ()
 
     def of_layer(self, layer: Layer) -> tuple[SubjectDefinition, ...]:
+        """
+        Return the rules whose subjects belong to a layer, of all packs; the cluster has none.
+        """
         return tuple(rule for rule in self.all if rule.layer is layer)
 
     def find(self, layer: Layer, subject_kind: str = "") -> SubjectDefinition | None:
@@ -179,6 +186,7 @@ class SubjectDefinitions(Struct, frozen=True):
         return None
 
     def of_kind(self, kind: ResourceKind) -> SubjectDefinition | None:
+        """Return the rule by which the objects of a kind make subjects; None if they make none."""
         return next((r for r in self.all if r.kind.table == kind.table), None)
 
     def deciding_kinds(self, rule: SubjectDefinition | None) -> tuple[ResourceKind, ...]:
@@ -198,6 +206,9 @@ class SubjectDefinitions(Struct, frozen=True):
         )
 
     def harnesses_of(self, pack: str) -> tuple[SubjectDefinition, ...]:
+        """
+        Return the rules of a pack that make subjects of layer modelharness, in which its models are.
+        """
         return tuple(rule for rule in self.of_layer(Layer.MODELHARNESS) if rule.pack == pack)
 
     @property

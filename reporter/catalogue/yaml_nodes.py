@@ -141,6 +141,8 @@ class Scalar(Struct, frozen=True):
 
 
 class Items(Struct, frozen=True):
+    """A list. *place*: the line at which it begins."""
+
     place: Place
     items: tuple["Node", ...]
 
@@ -153,6 +155,7 @@ class Fields(Struct, frozen=True):
     keys: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
     def where(self, key: str) -> Place:
+        """Return the line of a key; that of the mapping if it does not have the key."""
         return self.keys.get(key, self.place)
 
     def merged(self, over: "Fields") -> "Fields":
@@ -230,7 +233,7 @@ def to_plain(node: Node) -> Any:
 
 
 class TooLargeFile(Exception):
-    """Raised for a file with more than is read. *place*: where that begins, if it is known."""
+    """The error of a file with more than is read. *place*: where that begins, if it is known."""
 
     def __init__(self, text: str, place: Place | None = None) -> None:
         super().__init__(text)

@@ -98,7 +98,11 @@ class ContentMetadata(Metadata, frozen=True, omit_defaults=True):
 
 
 def object_type(name: str, tree: FieldTree) -> type[ApiObject]:
-    """Return the type of the objects of a kind."""
+    """
+    Make the struct into which the objects of a kind are decoded, with those fields of *tree* alone.
+
+    Raise ValueError for a tree that is read as a whole.
+    """
     if tree.is_whole:
         raise ValueError(f"{name}: an expression reads whole objects")
     named = dict(tree.fields)
@@ -331,7 +335,9 @@ def shared_kind(
 def watched_kind(
     declared: DeclaredKind, use: Use, remember_current: RememberCurrent | None
 ) -> ResourceKind:
-    """Return a kind whose objects have only the fields that are read."""
+    """
+    Return a kind whose objects keep only the fields that expressions read, and what rules need.
+    """
     tree = field_tree([*use.reads, (OBSERVED_GENERATION, True)])
     rules = sorted(use.rules, key=repr)
     lookers = tuple(ALL_OF_LAYER[layer] for layer in sorted(use.looked_up_by))

@@ -138,6 +138,9 @@ def _with_bindings(
 
 
 def inconclusive(reason: CelReason, each: ApiObject, why: str) -> ObjectResult:
+    """
+    Return the result of an object that an expression has no value for, so that its reason is Unknown.
+    """
     ref = object_ref(reason.kind, each)
     return ObjectResult(Inconclusive(f"{describe(reason.kind, each)}: {why}", frozenset({ref})))
 
@@ -167,12 +170,13 @@ def is_stale(kind: ReadKind, content: dict[str, Any], each: ApiObject) -> bool:
 
 
 def object_ref(kind: ReadKind, each: ApiObject) -> ObjectRef:
+    """Return the reference by which causes and Events name an object of a declared kind."""
     meta = each.metadata
     return ObjectRef(kind.declared.group_resource, meta.namespace, meta.name)
 
 
 def describe(kind: ReadKind, each: ApiObject) -> str:
-    """Return an object's name for a message."""
+    """Return an object's kind and name for a message, with its namespace if it has one."""
     meta = each.metadata
     return f"{kind.declared.kind} {f'{meta.namespace}/' if meta.namespace else ''}{meta.name}"
 
@@ -320,7 +324,11 @@ class _SubjectPart(NamedTuple):
 
 
 def check_subject(snapshot: Snapshot, request: ProbeRequest) -> SubjectResults:
-    """Check all objects of a subject."""
+    """
+    Check all objects of a subject by one reason, which its request names.
+
+    Results that depend on the objects alone are kept from pass to pass.
+    """
     reason: CelReason = request.parameters
     results = _kept_results if reason.depends_on_object_alone else _fresh_results
     return results(snapshot, request, reason)
@@ -340,6 +348,12 @@ def why_too_many(snapshot: Snapshot, request: ProbeRequest) -> str:
 
 
 def describe_excess(objects: int, reasons: int, *, are_kept: bool) -> str:
+    """
+    Return why so many objects are not evaluated, and to add a selector; empty if they are not too many.
+
+    The number of evaluations is limited, not that of objects. *are_kept*: results are kept until an
+    object changes, so that all *reasons* of the kind share the limit.
+    """
     most = MAX_EVALUATIONS // max(reasons, 1)
     if objects <= most:
         return ""

@@ -26,7 +26,9 @@ Lookup: TypeAlias = Callable[[str, str, str], Any]
 
 
 class MissingLibraryError(Exception):
-    """Raised if the library is not installed."""
+    """
+    The error of a catalogue with expressions in CEL where the Python package for them is not installed.
+    """
 
 
 class CompileProblem(NamedTuple):
@@ -38,7 +40,7 @@ class CompileProblem(NamedTuple):
 
 
 class CompileError(Exception):
-    """Raised for an expression that is refused, with all its problems."""
+    """The error of an expression that cannot be used; *problems* are all of its problems."""
 
     def __init__(self, problems: Sequence[CompileProblem]) -> None:
         super().__init__("; ".join(each.text for each in problems))
@@ -46,7 +48,9 @@ class CompileError(Exception):
 
 
 class EvaluationError(Exception):
-    """Raised for an evaluation without a value, with why."""
+    """
+    The error of an expression that has no value for an object, such as for a field that is not there.
+    """
 
 
 class Compiled(NamedTuple):

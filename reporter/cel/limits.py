@@ -138,7 +138,9 @@ TOO_DEEP = f"{SUBJECT} are nested deeper than {MAX_CONTENT_LEVELS} levels"
 
 
 class TooMuchContent(Exception):
-    """Raised for an object whose fields are not read, with why."""
+    """
+    The error of an object whose fields are not read, as there are too many; its text says why.
+    """
 
 
 def encode_content(each: ApiObject) -> bytes:

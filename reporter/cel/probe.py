@@ -275,6 +275,12 @@ MAX_INCONCLUSIVE = 100
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Yield the one verdict on the objects of a subject, by the expressions of the reason's entry.
+
+    A kind that is not served makes it Clear, or Unknown if its objects make the subjects. It is Unknown,
+    too, for more objects than can be evaluated.
+    """
     reason: CelReason = request.parameters
     not_served = check_served(snapshot, reason.kind.watched)
     if not_served is not None:

@@ -40,7 +40,7 @@ class Reads(NamedTuple):
 
 
 class NotConstantError(Exception):
-    """Raised for a lookup whose kind is no constant, so that nobody knows what to watch."""
+    """The error of a lookup whose kind is no constant, so that nobody knows what to watch."""
 
 
 class _Value(NamedTuple):

@@ -11,13 +11,15 @@ from typing import NamedTuple, TypeAlias
 
 
 class Constant(NamedTuple):
-    """A literal. *text* is None if it is no text."""
+    """A literal of an expression. *text*: None if it is no text."""
 
     text: str | None
     is_null: bool = False
 
 
 class Name(NamedTuple):
+    """An identifier of the expression: a variable of the reason, or one that a macro binds."""
+
     name: str
 
 
@@ -38,6 +40,7 @@ class Call(NamedTuple):
 
     @property
     def operands(self) -> "tuple[Tree, ...]":
+        """The parts in the order in which they are written, the target of a method first."""
         return self.arguments if self.target is None else (self.target, *self.arguments)
 
 
@@ -82,7 +85,7 @@ def parse_checked(serialized: bytes) -> Tree:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
-    """Return the parts of a tree."""
+    """Return the direct parts of a tree; none for a literal or a name."""
     match tree:
         case Select(operand=operand):
             return (operand,)

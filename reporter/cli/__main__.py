@@ -27,6 +27,7 @@ Exit code that shells report for a process that SIGTERM ended. A question withou
 
 
 def main() -> None:
+    """Run the command that the command line names, and end the process with its exit code."""
     asking = ASKING_COMMANDS | AUTHORING_COMMANDS
     run_process(_command("run_command"), asks=bool(asking & {*sys.argv[1:2]}))
 

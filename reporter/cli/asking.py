@@ -69,21 +69,33 @@ class Terminal:
         self._noted: set[str] = set()
 
     def print(self, text: str) -> None:
+        """
+        Print a part of the answer to standard output, unbuffered; a line of progress is erased first.
+        """
         self.end_progress()
         print(text, flush=True)
 
     def note(self, text: str) -> None:
-        """Print a note, once."""
+        """Print a note to standard error, unless the same text was noted before."""
         if text not in self._noted:
             self._noted.add(text)
             self.error(text)
 
     def error(self, text: str) -> None:
+        """
+        Print a line to standard error, after the name of the program.
+
+        Line breaks and control characters in the text are escaped.
+        """
         self.end_progress()
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
     def progress(self, done: int, total: int) -> None:
-        """Show how much of the cluster was read; nobody reads that in a file."""
+        """
+        Show on one line of standard error how many kinds of the cluster were read.
+
+        Nothing is shown unless that is a terminal which can erase the line.
+        """
         if not self._shows_progress:
             return
         self._in_progress = done < total
@@ -91,6 +103,7 @@ class Terminal:
         print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
 
     def end_progress(self) -> None:
+        """Erase the line of progress, if one is shown, so that other text starts on a clean line."""
         if self._in_progress:
             self._in_progress = False
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
@@ -102,6 +115,12 @@ class Terminal:
 
 @unique
 class Format(StrEnum):
+    """
+    The values of ``--output``. NAME: names alone, one a line. JUNIT: XML for a pipeline.
+
+    TABLE is the default, and WIDE has more columns.
+    """
+
     TABLE = "table"
     WIDE = "wide"
     JSON = "json"
@@ -119,6 +138,11 @@ def to_json(raw: Any) -> str:
 
 
 def to_yaml(raw: Any) -> str:
+    """
+    Return YAML with the keys in their order, without the last line break.
+
+    All but ASCII is escaped, so that a terminal interprets nothing.
+    """
     text: str = yaml.safe_dump(raw, sort_keys=False, allow_unicode=False, width=10_000)
     return text.rstrip("\n")
 

@@ -12,6 +12,8 @@ from reporter.settings import Arguments, SettingsError
 
 @unique
 class ConfigFormat(StrEnum):
+    """The values of ``--output`` of check-config: TEXT for people, JSON for programs."""
+
     TEXT = "text"
     JSON = "json"
 

@@ -50,7 +50,7 @@ class Command(Struct, frozen=True, kw_only=True):
     on_refusal: Callable[[Sequence[str], SettingsError], None] | None = None
 
     def parse(self, argv: Sequence[str]) -> Arguments:
-        """Raises SettingsError."""
+        """Return the flags and names of a command line. Raises SettingsError for one that is refused."""
         if argv and not (self.flags or self.settings or self.takes_names):
             raise SettingsError("", f"unexpected argument {argv[0]!r}; {self.usage} takes none")
         return parse_arguments(
@@ -90,6 +90,11 @@ def find_command(name: str) -> Command:
 
 
 def all_commands() -> Mapping[str, Command]:
+    """
+    Import every command, and return them by name in the order of ``--help``.
+
+    It takes a second; a process that runs one command uses *find_command*.
+    """
     return {name: find_command(name) for name in COMMANDS}
 
 
@@ -133,12 +138,20 @@ RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup
 
 
 def switch(name: str, help_: str, short: str = "") -> Flag:
-    """Declare a boolean flag of a command."""
+    """
+    Return the declaration of a boolean flag, which is false by default.
+
+    *short*: its letter, as in ``-w``; empty without one.
+    """
     return Flag(name, help_, default="false", parse=parse_boolean, short=short)
 
 
 def output(kind: type[StrEnum]) -> Flag:
-    """Declare the flag for the format; its default is the first member."""
+    """
+    Return the declaration of ``--output``, with the members of *kind* as its values.
+
+    The first member is the default.
+    """
     parse = choice_parser(kind)
     return Flag("output", "The format.", short="o", default=parse.choices[0], parse=parse)
 

@@ -25,6 +25,9 @@ HELP = Flag("help", "Show the help of the command.", default="false", parse=pars
 
 
 def taken_flags(command: Command) -> tuple[Flag, ...]:
+    """
+    Return the flags to complete for a command: its own first, then those of Settings that it takes.
+    """
     return (*command.flags, *(flag for flag in FLAGS if flag.name in command.settings))
 
 
@@ -89,6 +92,9 @@ complete -F {function} {program}"""
 
 
 def render_bash(commands: Mapping[str, Command]) -> str:
+    """
+    Return the script for bash 4 and later, with every command, flag and closed set of values in it.
+    """
     return BASH_SCRIPT.format(
         program=PROGRAM_NAME,
         function=BASH_FUNCTION,
@@ -140,6 +146,7 @@ complete -c {program} -f"""
 
 
 def render_fish(commands: Mapping[str, Command]) -> str:
+    """Return the script for fish 3 and later, with a line for each command, flag and set of values."""
     head = FISH_HEAD.format(program=PROGRAM_NAME, function=FISH_FUNCTION, default=DEFAULT_COMMAND)
     names = [
         _fish_line("first", f"-a {name} -d {_fish_quoted(_first_sentence(each.summary))}")
@@ -214,6 +221,7 @@ compdef {function} {program}
 
 
 def render_zsh(commands: Mapping[str, Command]) -> str:
+    """Return the script for zsh, to be sourced or put into a folder of fpath."""
     described = (
         f"{name}:{_without(_first_sentence(each.summary), ':')}" for name, each in commands.items()
     )

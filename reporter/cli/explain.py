@@ -60,6 +60,12 @@ def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
 def load_texts(
     arguments: Arguments, environ: Mapping[str, str]
 ) -> tuple[EntryText, Sequence[str]]:
+    """
+    Return the texts about reasons, and the names of all reasons of the catalogue in effect.
+
+    The catalogue is that of the flags ``--packs`` and ``--catalogue-overlay``. Raises SettingsError for
+    one that is refused.
+    """
     settings, catalogue = load_configuration(arguments.run_flags, environ)
     entries = read_entries(default_folder(), settings.packs, settings.catalogue_overlay)
     meanings = {each.reason: str(each.meaning) for each in entries if each.meaning is not UNSET}

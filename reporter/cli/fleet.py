@@ -22,7 +22,11 @@ from reporter.status.url_source import UrlFetcher
 def run_fleet_status(
     arguments: Arguments, form: Format, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
-    """Run the command and return its exit code. Raises SettingsError."""
+    """
+    Run ``status --from=hub``, of all clusters or the one that is named, and return its exit code.
+
+    Raises SettingsError for flags that do not apply to a hub, and for more than one name.
+    """
     source_flag = parse_source_flag(arguments)
     if arguments.values["namespace"]:
         raise SettingsError("--namespace", "does not apply to --from=hub")

@@ -44,7 +44,11 @@ def render_help(commands: Mapping[str, Command]) -> str:
 
 
 def render_command_help(command: Command) -> str:
-    """Return the help of one command, from its declaration."""
+    """
+    Return the text of ``COMMAND --help``: summary, usage, examples, flags and notes.
+
+    A command without notes lists the flags of Settings that it takes.
+    """
     taken = [flag for flag in FLAGS if flag.name in command.settings]
     usage = (f"{PROGRAM_NAME} {command.usage}", *command.further_usage)
     parts = (

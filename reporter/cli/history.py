@@ -46,6 +46,12 @@ class HistoryReading:
         self._opener = SourceOpener(arguments, target, environ, terminal)
 
     async def run(self) -> int:
+        """
+        Read the HealthEvents once, and print the episodes of the target.
+
+        They are those of all namespaces, or of the reporter's alone where others may not be listed.
+        Return the exit code MET, also without any episode. Raises CannotAsk if they cannot be read.
+        """
         async with self._opener.connected() as (api, settings, clock):
             found = await read_health_events(api, settings.release_namespace, self._terminal.note)
             now = clock.now()
@@ -83,7 +89,7 @@ class HistoryReading:
 
 
 def parse_since(arguments: Arguments) -> timedelta:
-    """Return how far to look back. Raises SettingsError."""
+    """Return how far back ``--since`` looks. Raises SettingsError for 0 seconds."""
     found: timedelta = arguments.value(SINCE)
     if not found:
         raise SettingsError(

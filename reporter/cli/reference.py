@@ -178,6 +178,11 @@ def _command_flag_table(flags: Iterable[Flag]) -> str:
 
 
 def main() -> None:
+    """
+    Renew the generated part of each page in the folder of the first argument; docs/ without one.
+
+    Raises ValueError for a page without the two marks.
+    """
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
     for name, render in RENDERERS.items():
         path = folder / name

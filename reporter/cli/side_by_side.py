@@ -30,7 +30,9 @@ class ClusterAnswer(Struct, frozen=True):
     error: str = ""
 
     def worst(self, target: Target) -> State | None:
-        """Return the worst state of what was asked about; None without an answer."""
+        """
+        Return the state of the target, and for everything the worst of all; None without an answer.
+        """
         return None if self.answer is None else summarize(self.answer, target).worst
 
 

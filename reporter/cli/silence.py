@@ -124,7 +124,7 @@ def _fields(text: SilenceText) -> dict[str, str]:
 
 
 def annotations(text: SilenceText) -> dict[str, Any]:
-    """Return the object with nothing but the annotations."""
+    """Return the silence as a manifest: a Namespace or an InferenceSet with its annotations alone."""
     values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
     kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
     place = {"namespace": text.namespace} if text.inferenceset else {}
@@ -140,7 +140,9 @@ def annotations(text: SilenceText) -> dict[str, Any]:
 
 
 def file_entry(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as the file has it."""
+    """
+    Return the silence as the content of a silence file that has this one entry; empty keys are left out.
+    """
     place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
     entry = {**place, **_fields(text), "reasons": list(text.reasons)}
     return {"silences": [{name: value for name, value in entry.items() if value}]}

@@ -47,6 +47,7 @@ def parse_target(names: Sequence[str], namespace: str = "") -> Target:
 
 
 def parse_optional_namespace(text: str) -> str:
+    """Return the text if it is the name of a namespace, or empty. Raises SettingsError otherwise."""
     return _namespace(text) if text else ""
 
 
@@ -110,16 +111,17 @@ class SourceFlag(NamedTuple):
 
     @property
     def is_dump(self) -> bool:
+        """True for ``file:PATH``: nothing is asked through a network, and nothing changes."""
         return self.kind is SourceKind.FILE
 
     @property
     def is_outside(self) -> bool:
-        """Return whether it is reached without the API server."""
+        """True for a dump and for a URL, of a hub as well: they are reached without the API server."""
         return bool(self.text)
 
 
 def asks_hub(arguments: Arguments) -> bool:
-    """Return whether a hub is named, rightly or not."""
+    """Return whether ``--from`` is hub or begins with hub: whatever follows; its URL is not checked."""
     return arguments.values["from"].partition(":")[0] == HUB
 
 

@@ -44,7 +44,11 @@ class ClusterAccess:
         self.request_timeout: timedelta | None = arguments.value("request-timeout") or None
 
     async def connect(self, settings: Settings) -> RestClient:
-        """Raises ConfigurationError."""
+        """
+        Return a client of the API server for the user and the context that flags name.
+
+        Raises ConfigurationError for a kubeconfig that cannot be used.
+        """
         return await connect(
             _kubeconfig(settings),
             context=self._arguments.values["context"],
@@ -119,7 +123,11 @@ OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=c
 
 
 class PodsNotFound(CannotAsk):
-    """The pods of a program may not be listed, or are of several."""
+    """
+    The error for pods of a reporter or hub that may not be listed, or are in several namespaces.
+
+    With --from=auto a command then reads the cluster itself.
+    """
 
 
 async def find_pods_of_one(
@@ -150,7 +158,7 @@ async def find_pods_of_one(
 
 
 class FoundPods(NamedTuple):
-    """The pods of one reporter; without any, why."""
+    """The pods of one reporter, ready ones first. *why*: there are none; empty if there are."""
 
     pods: tuple[pods_source.ReporterPod, ...]
     why: str = ""
@@ -185,7 +193,12 @@ class SourceOpener:
         self._access = ClusterAccess(arguments, environ, self._clock)
 
     async def open(self) -> StatusSource:
-        """Raises SettingsError, ConfigurationError or CannotAsk."""
+        """
+        Return the source of ``--from``, to be closed by the caller.
+
+        AUTO tries the pods of a reporter, and else reads the cluster; a note tells the user which it is.
+        Raises SettingsError, ConfigurationError or CannotAsk.
+        """
         if self._source_flag.is_dump:
             return self._dump(self._source_flag.text)
         if self._source_flag.kind is SourceKind.URL:
@@ -311,17 +324,21 @@ class LateSource:
 
     @property
     def description(self) -> str:
+        """The description of the source once it is open; empty before."""
         return self._source.description if self._source is not None else ""
 
     @property
     def may_lag(self) -> bool:
+        """True until the source is open, as it may turn out to be a reporter; then as it says."""
         return self._source is None or self._source.may_lag
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """Open the source if none is open yet, and ask it. Raises what opening and asking raise."""
         if self._source is None:
             self._source = await self._opener.open()
         return await self._source.ask(target, after=after)
 
     async def close(self) -> None:
+        """Close the source, if a question has opened one."""
         if self._source is not None:
             await self._source.close()

@@ -188,6 +188,8 @@ line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
 
 @unique
 class CheckFormat(StrEnum):
+    """The values of ``--output`` of check: fewer than those of status, which Format has."""
+
     TABLE = Format.TABLE
     JSON = Format.JSON
     JUNIT = Format.JUNIT
@@ -195,6 +197,12 @@ class CheckFormat(StrEnum):
 
 @unique
 class FailOn(StrEnum):
+    """
+    The values of ``--fail-on`` of check.
+
+    WARNING: the exit code is that of the worst state of all clusters. NEVER: it is 0 with any answer.
+    """
+
     WARNING = "warning"
     NEVER = "never"
 

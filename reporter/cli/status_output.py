@@ -46,10 +46,11 @@ class ChangePrinter:
 
     @property
     def is_first(self) -> bool:
-        """Return whether nothing was printed yet."""
+        """True until something was printed, or noted as missing."""
         return self._last is None
 
     def print_rows(self, rows: Sequence[Row]) -> None:
+        """Print the rows that differ from the ones before, and those of subjects that are gone."""
         for line in self._table.render(rows):
             self._terminal.print(line)
         self._last = rows
@@ -63,6 +64,7 @@ class ChangePrinter:
         self._last = content
 
     def print_missing(self, text: str) -> None:
+        """Print to standard error that the subject is not there, unless that was printed last."""
         if self._last != text:
             self._terminal.error(f"not found: {text}")
         self._last = text
@@ -105,6 +107,11 @@ class Printer:
         self._changes = ChangePrinter(terminal, form, table)
 
     def print(self, answer: StatusAnswer) -> None:
+        """
+        Print an answer in the format of ``--output``, its notes to standard error.
+
+        With ``--watch`` only what changed since the last answer; a missing subject is an error.
+        """
         for note in answer.notes:
             self._terminal.note(note)
         if answer.document is None:
@@ -213,14 +220,20 @@ ASK_INTERVAL = timedelta(seconds=1)
 
 
 class Source(Protocol):
-    async def close(self) -> None: ...
+    """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
+
+    async def close(self) -> None:
+        """Close its connections, and end its watches."""
+        ...
 
 
 class Answer(Protocol):
     """An answer, and the document of it; None if what was asked about is missing."""
 
     @property
-    def document(self) -> object: ...
+    def document(self) -> object:
+        """The document as the source answered it; None if the subject is not there."""
+        ...
 
 
 A = TypeVar("A", bound=Answer)
@@ -229,7 +242,11 @@ S = TypeVar("S", bound=Source)
 
 
 class AnswerPrinter(Protocol[A_contra]):
-    def print(self, answer: A_contra, /) -> None: ...
+    """The printer of one kind of answers: those about a cluster, or those about a fleet."""
+
+    def print(self, answer: A_contra, /) -> None:
+        """Print the answer; of one that is not the first, only the difference to the last."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +265,12 @@ class Question(Generic[S, A]):
 async def show_answers(
     question: Question[S, A], printer: AnswerPrinter[A], arguments: Arguments, terminal: Terminal
 ) -> ExitCode:
-    """Print the first answer, with ``--watch`` each change. Raises CannotAsk."""
+    """
+    Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
+
+    With ``--exit-code`` it is that of the worst state. Raises CannotAsk; while it watches only for what
+    cannot pass.
+    """
     source = await question.open()
     try:
         answer = await question.ask(source, None)

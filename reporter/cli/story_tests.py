@@ -31,6 +31,8 @@ from reporter.stories.schema import render_story_schema
 
 @unique
 class ResultFormat(StrEnum):
+    """The values of ``--output`` of test: TEXT for people, JSON for programs, JUNIT for a pipeline."""
+
     TEXT = "text"
     JSON = "json"
     JUNIT = "junit"
@@ -45,10 +47,12 @@ class StoryResults(Struct, frozen=True):
 
     @property
     def failed(self) -> Sequence[StoryResult]:
+        """The results of the stories that announced something else than they expect."""
         return [each for each in self.results if not each.passed]
 
 
 def render_results(results: StoryResults, form: ResultFormat) -> str:
+    """Return the results in the format, without the last line break."""
     match form:
         case ResultFormat.JSON:
             return json.dumps(_as_json(results), indent=2, ensure_ascii=False)
@@ -81,6 +85,7 @@ def _numbers(results: StoryResults) -> Iterator[str]:
 
 
 def count(number: int, noun: str) -> str:
+    """Return a number with its noun, which gets an s for all but 1, as in "2 problems"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -126,6 +131,7 @@ def _as_json(results: StoryResults) -> dict[str, Any]:
 
 
 def as_json(problem: Problem) -> dict[str, Any]:
+    """Return a problem of a file as a JSON object, with its file, its line and its text."""
     return {"file": problem.place.file, "line": problem.place.line, "text": problem.text}
 
 
@@ -138,7 +144,7 @@ def _cases(results: StoryResults) -> list[JUnitCase]:
 
 
 def problem_cases(problems: Sequence[Problem]) -> list[JUnitCase]:
-    """Return a case for each problem, which is an error of its file."""
+    """Return a JUnit case for each problem, as an error of its file with the line as its name."""
     return [
         JUnitCase(f"line {each.place.line}", each.place.file, error=str(each)) for each in problems
     ]

@@ -68,7 +68,7 @@ async def _wait(
 
 
 def describe(summary: Summary, wait: StatusWait) -> str:
-    """Return a line about a state: replicas, and what blocks."""
+    """Return a line for people with the state of the target, its replicas, and what blocks it."""
     parts = [f"{wait.target}: {summary.state}"]
     if summary.replicas is not None:
         parts.append(describe_replicas(summary.replicas))
@@ -80,6 +80,12 @@ def describe(summary: Summary, wait: StatusWait) -> str:
 
 
 def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
+    """
+    Return the last line of the command: how the waiting ended.
+
+    Unless the condition is met, it adds the last state with what blocks it, and the last error.
+    *timeout*: the text that the user gave.
+    """
     text = ENDINGS[waited.outcome].format(
         target=wait.target, condition=wait.condition, timeout=timeout
     )

@@ -113,10 +113,16 @@ class Controller:
 
     @property
     def has_synced(self) -> bool:
-        """Report whether every kind was listed once or is known to be unavailable."""
+        """True once every kind was listed or is known to be unavailable; passes start then."""
         return all(state != NotSynced() for state in self._store.watch_states)
 
     async def run(self) -> NoReturn:
+        """
+        Wait for the first lists, then run passes until cancelled.
+
+        A pass follows each change, bundled for a moment, and each deadline; a full one each
+        *resync* and after another catalogue. Raises what a fault of this program raises in a pass.
+        """
         await self._wait_for_sync()
         resync_at, changed = self._clock.now(), False
         while True:
@@ -150,7 +156,9 @@ class Controller:
     # ------------------------------------------------------------ one pass
 
     def run_pass(self, *, full: bool) -> None:
-        """Run one pass without letting other tasks run."""
+        """
+        Run one pass to its end, for a replay; *full*: of all subjects, and not only of changed ones.
+        """
         for _ in self._pass_steps(full=full):
             pass
 

@@ -30,6 +30,7 @@ class EffectiveCatalogue:
         self.catalogue, self._settings = catalogue, settings
 
     def make_evaluator(self) -> Evaluator:
+        """Build the evaluator of this catalogue, with the probes and settings of the process."""
         settings = self._settings
         return Evaluator(
             self.catalogue,
@@ -40,6 +41,7 @@ class EffectiveCatalogue:
         )
 
     def make_rules(self) -> RollUpRules:
+        """Build the rules by which the roll-up ranks and times findings with this catalogue."""
         settings = self._settings
         return RollUpRules(self.catalogue, settings.flag_texts, settings.startup_grace)
 
@@ -51,7 +53,7 @@ class EffectiveCatalogue:
 
 
 class CatalogueChanger:
-    """Changes the parts of a process to another catalogue."""
+    """Changes all parts of a process to another catalogue at once, between two passes."""
 
     def __init__(  # noqa: PLR0913  each part that knows the catalogue
         self,

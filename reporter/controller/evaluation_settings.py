@@ -11,7 +11,11 @@ from reporter.settings import Settings
 def make_evaluation_settings(
     settings: Settings, unchecked: Iterable[Reason] = ()
 ) -> EvaluationSettings:
-    """*unchecked*: reasons that check nothing with these flags."""
+    """
+    Build the settings of evaluating and announcing from the flags of the process.
+
+    *unchecked*: reasons that check nothing with these flags.
+    """
     return EvaluationSettings(
         Delays(grace=settings.startup_grace, settle=settings.settle),
         emission=settings.emission,

@@ -41,6 +41,12 @@ class Health:
         self._was_ready = False
 
     def why_not_live(self) -> str:
+        """
+        Return why /livez fails, or an empty text: no pass was finished for STALLED_RESYNCS resyncs.
+
+        It is empty until the first lists have arrived, as a restart does not speed up a slow
+        server.
+        """
         times = self._controller.pass_times
         if not (times.first_finished.is_set() or self._controller.has_synced):
             # Restarting this process does not help a server that is slow to list.

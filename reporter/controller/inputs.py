@@ -176,7 +176,7 @@ class Inputs:
         return self._permissions.states.as_json()
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
-        """Return how far the watch of a kind has come."""
+        """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
         reflector = self._reflectors.by_kind[kind]
         return WatchProgress(reflector.resource_version, reflector.stats.last_event)
 
@@ -185,11 +185,17 @@ class Inputs:
         self._reflectors.by_kind[kind].report_missed_event()
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
-        """Show the evaluation what has no place among the HealthEvents. *rejected*: by name."""
+        """
+        Count the episodes that the store of HealthEvents has no place for, by the limit, for a finding.
+
+        *rejected*: the limit that each exceeds, by the name of its object.
+        """
         self.store.record_store_rejections(dict(Counter(rejected.values())))
 
     def tasks(self) -> Iterator[NamedTask]:
-        """Return the loops to run, each with a name for its task."""
+        """
+        Yield the loops that read (discovery, reflectors, scraper, …), each with a name for its task.
+        """
         yield "discovery", self._discovery.run()
         yield "reflectors", self._reflectors.run()
         for reflector in self._writable:
@@ -219,19 +225,21 @@ class Inputs:
         return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
 
     def page_ages(self) -> Mapping[str, timedelta]:
-        """Return how old a metrics page may be before it is read again, by the path to it."""
+        """
+        Return how old a metrics page may be before it is read again, by the path to it (ScrapePath).
+        """
         return {path.value: age for path, age in self._scraper.page_ages().items()}
 
     def proxied_page_age(self) -> int | None:
         """
-        Return the same in seconds of pages through the API server, if it is more than the interval.
+        Return the age in seconds of pages read through the API server; None if within the interval.
         """
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
 
     def report_permissions(self) -> PermissionReport:
-        """Return what is known of the permissions, for the metrics page."""
+        """Return which permissions are missing and how many are unknown, for the metrics page."""
         return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
@@ -249,6 +257,12 @@ class Inputs:
 def report_watch(
     reflector: Reflector, state: WatchState, now: datetime, *, undecodable: int
 ) -> WatchReport:
+    """
+    Return the state and counters of one watch for the metrics page.
+
+    *undecodable*: how many objects cannot be decoded now. An age is in seconds; None before the
+    first list.
+    """
     stats = reflector.stats
     last = stats.last_event
     return WatchReport(

@@ -56,11 +56,13 @@ class RollUpKeeper:
         await self._changed.wait()
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each such change from now on; it must be quick."""
+        """Call *on_change* after each change of the content from now on; it must be quick."""
         self._followers.append(on_change)
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
-        """Fold a pass. Yields where other tasks may run."""
+        """
+        Fold a pass into the roll-up, which is Unknown after a fault. Yields where other tasks may run.
+        """
         before, rules = self.rollup, self._next_rules or self._rules
         try:
             after = yield from fold_steps(before, self._input(finished), rules)

@@ -50,6 +50,11 @@ class LeaseOwnership:
         )
 
     async def run(self, elector: Elector, *, interval: float = CHECK_INTERVAL) -> NoReturn:
+        """
+        Check the owner each *interval* of seconds until cancelled; write it while *elector* leads.
+
+        A refused write is logged once and not tried again for the same Deployment.
+        """
         while True:
             await self._update_owner(elector)
             await asyncio.sleep(interval)

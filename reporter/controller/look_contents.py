@@ -17,7 +17,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 @unique
 class Undecodable(Enum):
-    """The content of an object that cannot be decoded."""
+    """The marker in place of the content of an object that cannot be decoded."""
 
     UNDECODABLE = "undecodable"
 
@@ -58,7 +58,7 @@ class WatchProgress(Struct, frozen=True):
 
 
 class Cache:
-    """The watched objects at one moment."""
+    """The watched objects as one snapshot has them, to compare them with the API server."""
 
     def __init__(self, kinds: Iterable[ResourceKind], snapshot: Snapshot) -> None:
         self._kinds: defaultdict[str, list[ResourceKind]] = defaultdict(list)
@@ -82,6 +82,9 @@ class Cache:
         return isinstance(self._snapshot.tables[kind.table].watch_state, Watching)
 
     def content(self, kind: ResourceKind, ref: ObjectRef) -> Content:
+        """
+        Return the object as the cache has it; None if it is not there, UNDECODABLE if it cannot be read.
+        """
         if ObjectRef(kind.watch_name, ref.namespace, ref.name) in self._snapshot.undecodable:
             return Undecodable.UNDECODABLE
         return self._snapshot.tables[kind.table].objects.get((ref.namespace, ref.name))

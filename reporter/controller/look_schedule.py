@@ -74,10 +74,14 @@ class Tracked(Struct, frozen=True, gc=False):
 
     @classmethod
     def since(cls, last: datetime, cached: Content, born: datetime) -> "Tracked":
+        """
+        Return an object that is looked at again after *last* by the interval for its age at that time.
+        """
         return cls(cached, born, last, look_interval(last - born))
 
     @property
     def due(self) -> datetime:
+        """The moment of the next look, if no event of the object arrives before."""
         return self.last + self.interval
 
 
@@ -95,6 +99,8 @@ class Doubt(Struct, frozen=True):
 
 
 class ScheduledLook(Struct, frozen=True):
+    """The next object to read from the API server, and when; *at* is never in the past."""
+
     ref: ObjectRef
     at: datetime
 
@@ -144,7 +150,7 @@ def _tracked(before: Tracked | None, content: Content, *, now: datetime) -> Trac
 
 
 def track_nothing(before: LookState) -> LookState:
-    """Return the state while nothing is waited for."""
+    """Return the state while nothing is waited for: the budget and the last lists are kept."""
     return replace(before, tracked={}, doubts={})
 
 
@@ -182,7 +188,7 @@ def _next_ordinary(state: LookState, slot: datetime) -> ScheduledLook | None:
 
 
 def begin_look(state: LookState, ref: ObjectRef, *, now: datetime) -> LookState:
-    """Return the state once an object is being looked at, whatever comes of it."""
+    """Return the state once *ref* is being looked at: its next look and the budget count from *now*."""
     before = state.tracked[ref]
     tracked = {**state.tracked, ref: Tracked.since(now, before.cached, before.born)}
     doubts = dict(state.doubts)

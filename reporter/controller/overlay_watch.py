@@ -28,7 +28,9 @@ Fingerprint: TypeAlias = tuple[object, ...]
 
 
 def read_fingerprint(path: Path) -> Fingerprint:
-    """Return what is another value if the file has changed, is missing, or is there again."""
+    """
+    Return a value that changes with the file (inode, size, time), also if it disappears or is back.
+    """
     try:
         found = path.stat()
     except OSError as err:
@@ -43,7 +45,7 @@ logger = logging.getLogger("reporter")
 
 
 class ReloadRefused(Exception):
-    """Raised for a catalogue that is valid, and that this process cannot change to."""
+    """A valid catalogue that this process cannot change to without a restart; the text says why."""
 
 
 class OverlayWatch:

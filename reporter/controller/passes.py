@@ -16,7 +16,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class PassFollower(Protocol):
-    """Called after each pass and each part of one, when its Evaluation is in effect."""
+    """The receiver of each pass and each part of one, once its Evaluation is in effect."""
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
         """Take the pass, now or in steps, between which other tasks may run."""
@@ -73,18 +73,23 @@ class PassCuts:
         self._cost = 0.0
 
     def resumed(self, now: float) -> None:
-        """The pass runs its next batch, at first or after a cut."""
+        """Note that the pass runs its next batch from *now* on, at first or after a cut."""
         if self._cut_at is not None:
             self._cost = now - self._cut_at
         self._batches, self._resumed_at = 0, now
 
     def batch_finished(self) -> None:
+        """Count a batch of subjects; a cut is allowed after MIN_BATCHES of them."""
         self._batches += 1
 
     def is_allowed(self, now: float) -> bool:
+        """
+        Return whether the pass may be cut now; False until it ran on for as long as the last cut took.
+        """
         return self._batches >= MIN_BATCHES and now - self._resumed_at >= self._cost
 
     def cut(self, now: float) -> None:
+        """Note that the pass is cut at *now*; the time until *resumed* is the cost of the cut."""
         self._cut_at = now
 
 

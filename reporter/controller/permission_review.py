@@ -101,10 +101,17 @@ class PermissionReview:
             self._was_forbidden.set()
 
     def report(self) -> PermissionReport:
-        """Return what is known of them, for the metrics page."""
+        """
+        Return which permissions are missing, and of how many nothing is known, for the metrics page.
+        """
         return PermissionReport(self.states.missing_by_resource(), len(self.states.unknown))
 
     async def run(self) -> NoReturn:
+        """
+        Review until cancelled: all at each *interval*, those not granted more often, all after a 403.
+
+        A review without an answer is no error: the permission stays as it was, or unknown.
+        """
         if self._reviews_proxy:
             await self._review_proxy()
         while True:

@@ -54,6 +54,7 @@ class PermissionStates(Struct, frozen=True):
 
     @classmethod
     def before_reviews(cls, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
+        """Return the states before the first answer: all are unknown, and none is missing."""
         return cls(needed, unknown=frozenset(needed))
 
     def with_needed(self, needed: Mapping[Permission, Collection[str]]) -> "PermissionStates":
@@ -85,11 +86,12 @@ class PermissionStates(Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[Permission, ...]:
-        """Return those that are not known to be granted."""
+        """The permissions that are not known to be granted: the missing and the unknown ones."""
         return tuple(each for each in self.needed if each in self.missing | self.unknown)
 
     @property
     def statuses(self) -> tuple[tuple[Permission, PermissionStatus], ...]:
+        """The status of each permission that is needed, the most important first."""
         return tuple((each, self._status(each)) for each in self.needed)
 
     def _status(self, permission: Permission) -> PermissionStatus:
@@ -115,6 +117,9 @@ class PermissionStates(Struct, frozen=True):
         return found
 
     def as_json(self) -> dict[str, Any]:
+        """
+        Return the permissions in /status: *reviewedAt* (null before an answer), *missing* and *unknown*.
+        """
         reviewed_at = self.reviewed_at
         return {
             "reviewedAt": reviewed_at.isoformat() if reviewed_at is not None else None,
@@ -313,12 +318,15 @@ def _store_permissions(kind: ResourceKind) -> Iterator[Permission]:
 
 
 def reader_review_permissions() -> Iterator[Permission]:
-    """Yield the permissions to review whoever reads the status."""
+    """
+    Yield the permissions to create the TokenReview and SubjectAccessReview of a reader of the status.
+    """
     for group, resource in (TOKEN_REVIEWS, SUBJECT_ACCESS_REVIEWS):
         yield Permission("create", group, resource)
 
 
 def election_permissions(lease: Permission) -> Iterator[Permission]:
+    """Yield the permissions for the Lease: create in its namespace, get and update by its name."""
     # No resourceName: RBAC cannot restrict create by the name of the object.
     yield Permission("create", LEASE_GROUP, "leases", lease.namespace)
     for verb in ("get", "update"):

@@ -31,7 +31,9 @@ def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tu
 def reading_reasons(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> tuple[Reason, ...]:
-    """Return those of them for which pages are read with these values of flags, by name."""
+    """
+    Return the evaluated reasons that read metrics pages with these *flags*, which are values by name.
+    """
     return tuple(_build_scrapes(catalogue, specs, flags))
 
 

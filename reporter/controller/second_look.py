@@ -43,22 +43,26 @@ logger = logging.getLogger(__name__)
 
 
 class Watches(Protocol):
-    """The store, and the watches that fill it."""
+    """The store, and the watches that fill it, as far as the second look uses them."""
 
     store: Store
 
-    def watch_progress(self, kind: ResourceKind) -> WatchProgress: ...
+    def watch_progress(self, kind: ResourceKind) -> WatchProgress:
+        """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
 
-    def report_missed_event(self, kind: ResourceKind) -> None: ...
+    def report_missed_event(self, kind: ResourceKind) -> None:
+        """Have the kind listed anew, as its watch has missed a change."""
 
 
 class RollUps(Protocol):
-    """The roll-up after the last pass."""
+    """The keeper of the roll-up, which names the objects that block a subject."""
 
     @property
-    def rollup(self) -> RollUp: ...
+    def rollup(self) -> RollUp:
+        """The roll-up as it is now; another one from the next change on."""
 
-    async def next_change(self) -> None: ...
+    async def next_change(self) -> None:
+        """Wait until the content of the roll-up has changed."""
 
 
 class SecondLook:
@@ -84,6 +88,9 @@ class SecondLook:
         self._backoff = Backoff()
 
     async def run(self) -> NoReturn:
+        """
+        Look until cancelled. A fault is logged, and a minute later it begins anew with nothing known.
+        """
         while True:
             try:
                 await self._look_on()

@@ -47,6 +47,9 @@ class SilenceFileReader:
         on_change(found)
 
     async def run(self) -> NoReturn:
+        """
+        Look at the file until cancelled, and hand on each change; one that is gone silences nothing.
+        """
         while True:
             await asyncio.sleep(self._interval)
             content = await asyncio.to_thread(self._read)

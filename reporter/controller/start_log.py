@@ -30,6 +30,7 @@ def log_target(settings: Settings, target: str, *, in_cluster: bool) -> None:
 
 
 def log_start(settings: Settings, catalogue: Catalogue) -> None:
+    """Log the version, how many reasons are on, each that checks nothing, and notes on the settings."""
     logger.info(
         "%s %s: %d of %d reasons are on, %d switched off",
         PROGRAM_NAME,

@@ -36,9 +36,11 @@ class UnreadKind(Struct, frozen=True):
 
     @property
     def costs_anything(self) -> bool:
+        """True if a reason is Unknown or has less detail without it; other kinds are not reported."""
         return bool(self.unknown or self.unknown_in_part or self.less_detail)
 
     def as_json(self) -> dict[str, str | list[Reason]]:
+        """Return the kind as /status shows it; the reasons are sorted by name."""
         return {
             "why": self.why,
             "unknown": sorted(self.unknown),
@@ -61,9 +63,16 @@ class UnreadKinds:
         self._specs, self._sources = specs, sources
 
     def change_catalogue(self, catalogue: Catalogue) -> None:
+        """Say from now on what an unread kind costs by another catalogue."""
         self._catalogue = catalogue
 
     def find(self, *, now: datetime) -> Mapping[str, UnreadKind]:
+        """
+        Return the kinds that cannot be read and cost a reason something, by the name of their watch.
+
+        A watch that was lost counts only after WATCH_LOSS_TOLERANCE, as what it has shown holds
+        until then.
+        """
         states = zip(self._store.kinds, self._store.watch_states, strict=True)
         found = {
             kind.watch_name: self._describe(kind, why)

@@ -63,15 +63,19 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     @property
     def stopped(self) -> bool:
+        """True while the object cannot be evaluated, so that its clocks stand still."""
         return self.stopped_since is not None
 
     @property
     def object(self) -> ObjectRef:
+        """The object that causes the trouble, by which the clocks of a finding are told apart."""
         return self.trouble.cause.object
 
     @property
     def cause_seen_at(self) -> datetime | None:
-        """Since when the present cause is seen."""
+        """
+        The time since which the present cause is seen without a pause; None if that is not known.
+        """
         return self.cause_since or self.seen_at
 
     def with_active_trouble(self, trouble: Trouble, *, now: datetime) -> "CauseClock":
@@ -93,6 +97,9 @@ class CauseClock(Struct, frozen=True, gc=False):
         return replace(active, time_in_kind=time_in_kind, time_in_others=tuple(times.items()))
 
     def advanced(self, elapsed: timedelta) -> "CauseClock":
+        """
+        Return the clock after *elapsed*, which counts as trouble or as absence of it; not while stopped.
+        """
         if self.stopped:
             return self
         if self.active:
@@ -164,6 +171,9 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def past_hold(self) -> bool:
+        """
+        True if the trouble of any cause outlived its hold and has not settled; then it may be announced.
+        """
         return any(clock.past_hold for clock in self.clocks)
 
     @property

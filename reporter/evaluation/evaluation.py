@@ -61,10 +61,14 @@ class Evaluation(Struct, frozen=True):
 
     @property
     def subjects(self) -> frozenset[Subject]:
+        """The subjects that the last pass knew, with those that it did not look at."""
         return self.known_subjects.all
 
     @property
     def ranking_input(self) -> RankingInput:
+        """
+        The part from which rankings follow; a subject is ranked anew only where it has changed.
+        """
         return RankingInput(
             self.gate.finding_states,
             self.suppressions.suppressed_by,
@@ -93,7 +97,7 @@ class Evaluation(Struct, frozen=True):
 
     @property
     def keys(self) -> frozenset[FindingKey]:
-        """The keys that are not clear."""
+        """The keys that are not clear: in trouble, held, settling or Unknown."""
         return frozenset(self.gate.finding_states) | self.gate.unknown_states.keys()
 
     def silence_of(self, key: FindingKey) -> Silence | None:
@@ -101,4 +105,5 @@ class Evaluation(Struct, frozen=True):
         return self.silences.silenced.get(key)
 
     def ranking_of(self, subject: Subject) -> Ranking:
+        """Return the ranking of a subject; one without candidates if nothing is wrong with it."""
         return self.rankings.get(subject, Ranking((), ()))

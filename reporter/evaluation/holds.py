@@ -104,6 +104,11 @@ class HoldRules(Struct, frozen=True):
         return self.delays.grace if self.entry.waits_for_grace else ZERO
 
     def settle(self, clock: CauseClock) -> timedelta:
+        """
+        Return how long the trouble must be absent.
+
+        That of a crash is longer: between two restarts it seems to be over.
+        """
         settle = self.delays.settle if self.entry.settle is None else self.entry.settle
         return max(settle, CRASH_SETTLE) if clock.trouble.is_crash else settle
 

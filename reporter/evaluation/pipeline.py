@@ -97,6 +97,9 @@ class PassPlan(Struct, frozen=True):
     can_be_cut: bool
 
     def run_in_batches(self) -> Iterator[Batch]:
+        """
+        Yield the verdicts batch by batch, so that the caller may end the pass after any of them.
+        """
         for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
             yield Batch(batch, self.probe_run.run(batch))
 
@@ -164,7 +167,11 @@ class Evaluator(Struct, frozen=True):
         return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
-        """Return the state before the first batch."""
+        """
+        Return the progress before the first batch.
+
+        It is the state after the pass *before*, without subjects that no longer exist.
+        """
         subjects = plan.known_subjects.all
         return PassProgress(
             before.gate,
@@ -175,7 +182,9 @@ class Evaluator(Struct, frozen=True):
         )
 
     def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
-        """Apply the verdicts of one batch."""
+        """
+        Apply the verdicts of one batch, after the findings of a predecessor about its subjects.
+        """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
         continued = progress.remembered.of_subjects(batch.subjects)
         gate = self._continue(progress.gate, continued, now=now)

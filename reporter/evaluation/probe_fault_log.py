@@ -18,6 +18,9 @@ class ProbeFaultLog:
         self._logged: set[tuple[str, str]] = set()
 
     def log(self, request: ProbeRequest, err: Exception) -> None:
+        """
+        Log the exception of a probe with its traceback, unless the reason had the same one before.
+        """
         reason, why = request.reason, describe_fault(err)
         if (reason, why) in self._logged:
             return

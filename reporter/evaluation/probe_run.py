@@ -29,6 +29,11 @@ from reporter.snapshot.subjects import why_undecodable_subject
 def update_notes(
     before: Mapping[FindingKey, tuple[str, ...]], verdicts: Iterable[Verdict]
 ) -> Mapping[FindingKey, tuple[str, ...]]:
+    """
+    Return the notes after some verdicts; *before* itself if none has changed.
+
+    Active and Clear replace the notes of their key. Unknown keeps them.
+    """
     # Most verdicts have no notes, and replace none.
     found = {
         verdict.key: verdict.notes
@@ -132,6 +137,12 @@ class ProbeRun(Struct, frozen=True):
     on_fault: FaultFunc = raise_fault
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
+        """
+        Return the verdicts of every reason about each of the subjects.
+
+        A subject that is scaled to zero on purpose is Paused where the probe allows it. An exception of
+        a probe makes its keys Unknown and goes to *on_fault*.
+        """
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
 
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:

@@ -37,6 +37,11 @@ class Ranking(Struct, frozen=True):
     orthogonal: tuple[FindingKey, ...] = ()
 
     def keys_to_announce(self, emission: Emission) -> tuple[FindingKey, ...]:
+        """
+        Return the keys that may have an Event of their own, by the emission that is configured.
+
+        That is the primary alone, or all that are ranked; those without a rank come last in any case.
+        """
         announced = self.primary if emission is Emission.PRIMARY else self.ranked
         return (*announced, *self.orthogonal)
 

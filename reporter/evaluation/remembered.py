@@ -73,9 +73,11 @@ class Remembered(Struct, frozen=True):
 
     @property
     def subjects(self) -> frozenset[Subject]:
+        """The subjects of the findings, without those of groups."""
         return frozenset(key.subject for key in self.findings)
 
     def merged(self, other: "Remembered") -> "Remembered":
+        """Return the union with *other*, whose findings replace ours of the same key."""
         if not other:
             return self
         return Remembered(
@@ -86,6 +88,9 @@ class Remembered(Struct, frozen=True):
         )
 
     def kept(self, is_kept: Callable[[FindingKey], bool]) -> "Remembered":
+        """
+        Return what is about the keys for which *is_kept* is true; what no object shows stays as it is.
+        """
         return replace(
             self,
             findings={key: each for key, each in self.findings.items() if is_kept(key)},
@@ -94,6 +99,7 @@ class Remembered(Struct, frozen=True):
         )
 
     def without(self, continued: "Remembered") -> "Remembered":
+        """Return what is left after *continued*, the findings that a pass has continued."""
         if not continued.findings:
             return self
         return self.kept(lambda key: key not in continued.findings)
@@ -113,7 +119,9 @@ class Remembered(Struct, frozen=True):
         return replace(self, groups=waiting.groups - unseen), left
 
     def of_subjects(self, subjects: Collection[Subject]) -> "Remembered":
-        """Return the part about these subjects."""
+        """
+        Return the findings about these subjects, which a batch can continue; groups have no subject.
+        """
         if not self.findings:
             return NOTHING_REMEMBERED
         wanted = frozenset(subjects)

@@ -16,7 +16,9 @@ logger = logging.getLogger("reporter.silences")
 
 
 def silence_json(silence: Silence) -> dict[str, Any]:
-    """Return a silence as ``/status`` shows it."""
+    """
+    Return a silence as /status shows it: its scope, reasons, state, end, author, why and problem.
+    """
     return {
         "scope": silence.scope,
         "reasons": silence.reason_text,
@@ -38,6 +40,7 @@ def silence_file_json(file: SilenceFile) -> dict[str, Any] | None:
 
 
 def until_text(silence: Silence) -> str | None:
+    """Return the end of a silence in the API's notation of time; None if it has no end."""
     return format_time(silence.until) if silence.until is not None else None
 
 
@@ -48,6 +51,11 @@ class SilenceLog:
         self._logged: frozenset[Silence] = frozenset()
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
+        """
+        Log the silences that are new, changed or removed since the pass before.
+
+        One that is not in effect is a warning, with its problem.
+        """
         now = frozenset(finished.evaluation.silences.all)
         for each in sorted(now - self._logged, key=lambda silence: silence.origin):
             _log(each)

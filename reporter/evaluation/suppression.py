@@ -108,6 +108,7 @@ class Outage(Struct, frozen=True):
 
     @property
     def is_unknown(self) -> bool:
+        """True while the source cannot be evaluated: it then suppresses what it did before."""
         return self.unknown_since is not None
 
     @property
@@ -117,6 +118,7 @@ class Outage(Struct, frozen=True):
 
     @property
     def suppresses(self) -> bool:
+        """True until the source has been Unknown for as long as its last Event lives."""
         return self.forgotten_at is None or self.as_of < self.forgotten_at
 
 

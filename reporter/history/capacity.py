@@ -22,6 +22,10 @@ class StorePlace(NamedTuple):
 
 @unique
 class Fit(Enum):
+    """
+    The outcomes of a new object that has a place: it is created now, or once another one is deleted.
+    """
+
     NOW = "now"
     LATER = "later"  # once another object is deleted
 
@@ -65,7 +69,11 @@ class Capacity:
             self._evict(self._oldest)
 
     def take(self, node: str) -> Fit | StoreLimit:
-        """Take a place for a new object; return the limit if nothing can be deleted for it."""
+        """
+        Take a place for a new object, on a node if it names one.
+
+        Return the limit that rejects it if nothing can be deleted for it.
+        """
         if node and self._on_node[node] >= self._limits.per_node:
             if not self._freed_on_node[node] and not self._evict(self._oldest_on_node[node]):
                 return StoreLimit.NODE

@@ -71,7 +71,9 @@ def _is_fatal(entry: CatalogueEntry, troubles: Iterable[Trouble]) -> bool:
 
 
 def make_status_patch(patch: Patch, context: PublishContext) -> Json:
-    """Return the merge patch of an object, for this very version of it."""
+    """
+    Return the merge patch of an object; its resourceVersion makes it conflict with a newer version.
+    """
     found, episode = patch.found, patch.episode
     status = dict(patch.status)
     if episode is not None:

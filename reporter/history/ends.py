@@ -21,7 +21,11 @@ EndFunc: TypeAlias = Callable[[health_events.HealthEvent], health_events.Resolut
 
 
 class Ends:
-    """Finds the end of episodes, as of one moment."""
+    """
+    Finds how the episode of a stored object has ended, by the Evaluation of one moment.
+
+    A call returns None while the episode goes on, or nobody knows its end.
+    """
 
     def __init__(self, context: PublishContext) -> None:
         self._context = context

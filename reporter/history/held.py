@@ -31,7 +31,9 @@ class Create(NamedTuple):
 
 class Patch(NamedTuple):
     """
-    A merge patch of a status. *episode*: its causes and suffixes are written too, if there is one.
+    A merge patch of an object's status.
+
+    *episode*: the running episode whose causes and suffixes are written too; None if there is none.
     """
 
     found: HealthEvent
@@ -40,7 +42,7 @@ class Patch(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """A wanted object that has no place."""
+    """An object that an episode should have and for which *limit* leaves no place."""
 
     name: str
     limit: StoreLimit
@@ -156,7 +158,7 @@ class HeldDraft:
         self.patches.append(Patch(found, ended))
 
     def remove(self, found: HealthEvent) -> None:
-        """Delete an object."""
+        """Plan the deletion of an object, whose place then counts as free soon."""
         self.expired.append(found)
         self.leaving.append(place_of(found))
 
@@ -175,10 +177,14 @@ class HeldDraft:
             self.resolved.append((resolved_at, place_of(found)))
 
     def remember(self, wanted: frozenset[str]) -> PlanMemory:
+        """
+        Return what the next plan of this leader needs to know. *wanted*: names seen as wanted.
+        """
         return PlanMemory(wanted, self._clear_since, self._patched_at)
 
 
 def place_of(found: HealthEvent) -> StorePlace:
+    """Return the place of an object that is there, by which the limits count it."""
     return StorePlace(found.metadata.name, found.spec.node_name)
 
 

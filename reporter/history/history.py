@@ -14,7 +14,11 @@ from reporter.model.times import parse_zoned_time
 
 
 class PastEpisode(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One episode. *ended*: None while it runs. *occurrences*: with other causes or suffixes."""
+    """
+    One episode as a HealthEvent shows it.
+
+    *ended*: None while it runs. *occurrences*: 1, and one more for each change of causes or suffixes.
+    """
 
     name: str
     namespace: str
@@ -40,10 +44,12 @@ class PastReason(Struct, frozen=True):
 
     @property
     def last(self) -> PastEpisode:
+        """The latest episode, which may still run; the episodes are sorted, the latest first."""
         return self.episodes[0]
 
     @property
     def lasted_seconds(self) -> int:
+        """The sum of the lengths of all episodes; that of a running one counts until now."""
         return sum(each.lasted_seconds for each in self.episodes)
 
 

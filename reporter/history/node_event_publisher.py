@@ -45,20 +45,27 @@ class NodeEpisodeStore:
 
     @property
     def watch_state(self) -> WatchState:
+        """The state of the watch of NVSentinel's HealthEvents; without it nothing is planned."""
         return self.events.watch_state
 
     def served_version(self, kind: ResourceKind, /) -> str | None:
+        """Return the API version to write to; None while the CRD is not served."""
         return self.events.served_version(kind)
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* whenever an object of this program has changed in the cluster."""
         self.events.subscribe(on_change)
 
     @property
     def unfit(self) -> frozenset[str]:
+        """The names of faults that are not as they were meant, which are deleted."""
         return self._episodes.unfit
 
     @property
     def objects(self) -> Mapping[NamespacedName, HealthEvent]:
+        """
+        The episodes as HealthEvents, one for each pair of fault and recovery, by the name of the fault.
+        """
         return {
             (each.found.metadata.namespace, name): each.found
             for name, each in self._episodes.by_name.items()
@@ -66,6 +73,7 @@ class NodeEpisodeStore:
 
     @property
     def undecodable(self) -> frozenset[NamespacedName]:
+        """The objects that cannot be read as an episode, whose places count all the same."""
         return self.events.undecodable | {("", name) for name in self._episodes.unread}
 
     def objects_of(self, found: HealthEvent) -> tuple[NodeHealthEvent, ...]:
@@ -101,6 +109,11 @@ class NodeEventWriter:
         self._altered_field = ""
 
     async def write(self, planned: PlannedWrite) -> StoreWriteResult:
+        """
+        Create a fault, its recovery, or delete both, as the write says; return the result.
+
+        Raise Invalid, and create nothing more, if the CRD does not keep an object as it was written.
+        """
         write, version = planned
         if is_about_lost_reason(write, self._announcements):
             return StoreWriteResult.GONE

@@ -67,7 +67,11 @@ class NodeEpisodes(NamedTuple):
 
 
 def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
-    """Return the object of an episode on a node."""
+    """
+    Return the spec of NVSentinel's HealthEvent that reports an episode on a node as not healthy.
+
+    What NVSentinel has no field for is in its metadata.
+    """
     facts = {
         "layer": spec.layer.value,
         "subject": spec.subject,

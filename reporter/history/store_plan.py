@@ -26,11 +26,13 @@ QUIET = frozenset({WriteFailure.CONFLICT, WriteFailure.THROTTLED})
 
 
 class StoreReport(Protocol):
-    """Shows the state of the store to others."""
+    """Shows others what became of the store's writes, for the metrics."""
 
-    def count_store_write(self, result: StoreWriteResult) -> None: ...
+    def count_store_write(self, result: StoreWriteResult) -> None:
+        """Count a write to the store by its result, a failure included."""
 
-    def count_rejected(self, limit: StoreLimit) -> None: ...
+    def count_rejected(self, limit: StoreLimit) -> None:
+        """Count an episode for which a limit has no place, once until it gets one."""
 
 
 class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
@@ -68,10 +70,16 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
         return isinstance(self._backend.objects.watch_state, Watching) and not self._failures.keys
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* when an object or an episode has changed."""
         self._backend.objects.subscribe(on_change)
         self._announcements.add_follower(on_change)
 
     async def find_due(self, *, now: datetime) -> DueWrites[str]:
+        """
+        Return the writes that are due at once; none before all is listed and evaluated once.
+
+        An object without a place is reported, not written. The deadline is that of retention and pauses.
+        """
         plan = self.make(now=now)
         if plan is None:
             return DueWrites({})
@@ -116,6 +124,11 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
             self._on_rejections(rejected)
 
     def render(self, name: str, *, now: datetime) -> PlannedWrite | AfterTry:
+        """
+        Return the write with the API version to use; DONE if the CRD is not served any more.
+
+        A new object counts as a place that is taken from now on, as the watch does not show it at once.
+        """
         write = self._writes[name]
         version = self._backend.objects.served_version(self._backend.kind)
         if version is None:
@@ -125,12 +138,20 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
         return PlannedWrite(write, version)
 
     def written(self, attempt: Attempt[str, PlannedWrite], result: StoreWriteResult) -> AfterTry:
+        """
+        Count the write. An object that was there already is looked at again once the watch shows it.
+        """
         self._report.count_store_write(result)
         self._failures.remove(attempt.key)
         # What was found is not shown by the watch yet.
         return AfterTry.RETRY if result is StoreWriteResult.FOUND else AfterTry.DONE
 
     def failed(self, attempt: Attempt[str, PlannedWrite], err: KubeError) -> AfterTry:
+        """
+        Count and log the failure, which is tried again.
+
+        A Conflict is not logged, as the watch will show the newer object.
+        """
         self._report.count_store_write(StoreWriteResult(failure_of(err)))
         self._failures.add(attempt.key, err, "a HealthEvent")
         if isinstance(err, Conflict):
@@ -138,12 +159,17 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
         return AfterTry.RETRY
 
     def finished(self, key: str) -> None:
+        """
+        Give up the place reserved for a new object: the watch shows it, or it was not created.
+        """
         self._creating.pop(key, None)
 
     def on_fault(self) -> None:
+        """Count the fault of this program as a write that failed."""
         self._report.count_store_write(StoreWriteResult.FAILED)
 
     def stand_down(self) -> None:
+        """Forget the memory of this leader and withdraw what the limits had rejected."""
         self._wanted, self._memory = WantedCache(self._backend.name_of), PlanMemory()
         self._creating.clear()
         self._failures.keep_only(())

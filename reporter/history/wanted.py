@@ -43,7 +43,9 @@ class WantedEpisode(NamedTuple):
 
     @property
     def has_suffix(self) -> bool:
-        """Report that the Event names other reasons."""
+        """
+        True if the message of the Event names other reasons of its subject, or suppressed ones.
+        """
         message = self.record.message
         return " (also: " in message or " (suppressing downstream reasons: " in message
 
@@ -129,6 +131,9 @@ def episode_number(record: EventRecord) -> int:
 
 
 def id_of(spec: HealthEventSpec) -> EpisodeId:
+    """
+    Return the identity of an object's episode, which is the same for its objects on all nodes.
+    """
     return (spec.layer.value, spec.subject, spec.check_name, spec.item, spec.episode)
 
 

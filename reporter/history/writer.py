@@ -30,7 +30,7 @@ Write: TypeAlias = Create | Patch | HealthEvent
 
 
 class PlannedWrite(NamedTuple):
-    """*version*: the API version to use."""
+    """A write that is due, and the API version to send it with."""
 
     write: Write
     version: str
@@ -40,21 +40,28 @@ class HeldObjects(Protocol):
     """The objects of this program in the cluster, as a watch shows them."""
 
     @property
-    def watch_state(self) -> WatchState: ...
+    def watch_state(self) -> WatchState:
+        """The state of the watch. NotSynced and NotServed mean that the objects are not known."""
 
     @property
-    def objects(self) -> Mapping[NamespacedName, HealthEvent]: ...
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]:
+        """
+        The objects of this program by namespace and name, without those that cannot be decoded.
+        """
 
     @property
-    def undecodable(self) -> frozenset[NamespacedName]: ...
+    def undecodable(self) -> frozenset[NamespacedName]:
+        """The objects that cannot be decoded, which take places all the same."""
 
     @property
     def unfit(self) -> frozenset[str]:
-        """The objects that are not as they were meant."""
+        """The names of objects that are not stored as they were meant, and are deleted at once."""
 
-    def served_version(self, kind: ResourceKind, /) -> str | None: ...
+    def served_version(self, kind: ResourceKind, /) -> str | None:
+        """Return the API version to write a kind with; None while its CRD is not served."""
 
-    def subscribe(self, on_change: Callable[[], None]) -> None: ...
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* whenever an object has changed in the cluster."""
 
 
 class EpisodeBackend(Protocol):
@@ -68,7 +75,8 @@ class EpisodeBackend(Protocol):
     kind: ResourceKind
 
     @property
-    def objects(self) -> HeldObjects: ...
+    def objects(self) -> HeldObjects:
+        """The objects in the cluster, in the form that plans are made from."""
 
     @property
     def dropped(self) -> Mapping[str, Json]:
@@ -105,6 +113,12 @@ class HealthEventWriter:
         self.dropped: dict[str, Json] = {}
 
     async def write(self, planned: PlannedWrite) -> StoreWriteResult:
+        """
+        Create, patch or delete one HealthEvent, as the write says; return the result.
+
+        An object that is gone meanwhile counts as GONE and leaves the store. One that is there already
+        counts as FOUND.
+        """
         write, version = planned
         if is_about_lost_reason(write, self._announcements):
             return StoreWriteResult.GONE

@@ -23,16 +23,29 @@ UNCACHED: Mapping[str, str] = {hdrs.CACHE_CONTROL: NO_CACHE}
 
 
 class ClusterDetails:
-    """Asks for one cluster at a time, however many requests there are."""
+    """
+    The handler that shows the namespaces of one cluster.
+
+    One query is sent to the engine at a time, however many requests wait.
+    """
 
     def __init__(self, client: QueryClient, cache: FleetCache, *, label: str) -> None:
         self._client, self._cache, self._label = client, cache, label
         self._turn = asyncio.Lock()
 
     def routes(self) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
+        """
+        Return the handler by path, for the server of the hub: /status/v1/clusters/{cluster}/namespaces.
+        """
         return {f"{pages.CLUSTER_PATH}/namespaces": self.show}
 
     async def show(self, request: web.Request) -> web.StreamResponse:
+        """
+        Answer with one cluster and all its workload namespaces, by a query to the metrics engine.
+
+        404 for a cluster that is not in the fleet. 503 while this replica does not lead, the cluster is
+        Unknown by a code of the hub, no source of it counts, or the engine gives no complete answer.
+        """
         view, name = self._cache.view(), request.match_info["cluster"]
         unavailable = pages.find_unavailable(view)
         if unavailable is not None:

@@ -30,7 +30,12 @@ class ClusterVerdict(NamedTuple):
 def find_labels(
     sources: Mapping[str, SourceStates], rules: FleetRules, *, now: float
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the labels of all clusters that live, by UID."""
+    """
+    Return the sorted cluster labels under which each cluster UID reports now.
+
+    Several for one UID mean that a label is wrong. Sources without a change for the stale time, and
+    those without a UID, are left out.
+    """
     found: defaultdict[str, set[str]] = defaultdict(set)
     for label, states in sources.items():
         for each, state in states.items():

@@ -53,6 +53,9 @@ class FleetView(Struct, frozen=True):
     revision: int = 0
 
     def document(self, *clusters: ClusterEntry) -> FleetDocument:
+        """
+        Return the document of /status/v1 with the summary of the whole fleet, and *clusters* alone.
+        """
         return FleetDocument(
             schema=SCHEMA_VERSION,
             scope=fleet_status.FLEET_SCOPE,
@@ -63,10 +66,16 @@ class FleetView(Struct, frozen=True):
         )
 
     def names(self, states: Collection[State] = ANY_STATE) -> list[str]:
+        """Return the sorted names of the clusters in one of *states*; all by default."""
         clusters = self.fleet.clusters.items()
         return sorted(name for name, each in clusters if each.content.state in states)
 
     def summary(self) -> FleetStatus:
+        """
+        Return the counts over all clusters, with their worst state.
+
+        Unknown, with *why*, while the clusters are not known or there is none.
+        """
         contents = [each.content for each in self.fleet.clusters.values()]
         states = Counter(each.state for each in contents)
         codes = Counter(each.code for each in contents if each.code is not None)
@@ -89,6 +98,9 @@ class FleetView(Struct, frozen=True):
         )
 
     def cluster(self, name: str) -> ClusterEntry | None:
+        """
+        Return the entry of a cluster by its name in the fleet; None if the hub does not answer for it.
+        """
         record = self.fleet.clusters.get(name)
         if record is None:
             return None
@@ -116,6 +128,7 @@ class FleetView(Struct, frozen=True):
         )
 
     def clusters(self, states: Collection[State] = ANY_STATE) -> Iterator[ClusterEntry]:
+        """Return the entries of the clusters in one of *states*, sorted by name and made one by one."""
         return filter(None, map(self.cluster, self.names(states)))
 
 

@@ -78,7 +78,11 @@ class FleetCache:
 
     @property
     def why_unknown(self) -> str:
-        """Return why no cluster is known; empty if they are."""
+        """
+        Return why nothing is known of any cluster; empty if it is.
+
+        This process does not lead, the objects cannot be listed, or the first round is under way.
+        """
         return self.not_leading or self.why_not_listed or ("" if self._rounds else NOT_STARTED)
 
     @property
@@ -132,12 +136,23 @@ class FleetCache:
     # An engine that does not answer makes no hub unhealthy: to restart it would help nobody.
 
     def why_not_live(self) -> str:
+        """
+        Return why /livez fails; empty if it does not.
+
+        It fails in a leader that has begun no round for STALLED_INTERVALS intervals and SLACK. An engine
+        without an answer and a replica that does not lead are live.
+        """
         stalled = timedelta(seconds=self._clock.seconds() - self._last_tick)
         if self.not_leading or stalled <= STALLED_INTERVALS * self._interval + SLACK:
             return ""
         return f"no round was begun for {stalled.total_seconds():.0f}s"
 
     def why_not_ready(self) -> str:
+        """
+        Return why /readyz fails; empty if it does not.
+
+        It fails in a leader before the end of its first round, as long as the clusters can be listed.
+        """
         if self.not_leading or self.why_not_listed or self._rounds:
             return ""
         return "no round was finished yet"
@@ -156,6 +171,12 @@ class FleetCache:
     # ------------------------------------------------------------ the loop
 
     async def run(self) -> NoReturn:
+        """
+        Ask the metrics engine round after round in each term of leadership; never return.
+
+        The fleet is forgotten at the end of a term. After a fault of the hub the rounds begin again in
+        PAUSE_AFTER_FAULT seconds.
+        """
         await run_whenever_leading(
             self._leadership,
             self._ask_for_ever,

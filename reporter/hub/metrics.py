@@ -26,6 +26,11 @@ class FleetCollector(Collector):
         self._view = view
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield the clusters by state and by code of Unknown, and the time of the last complete answer.
+
+        Called by prometheus_client at each scrape.
+        """
         view = self._view()
         contents = [each.content for each in view.fleet.clusters.values()]
         states, codes = Counter(c.state for c in contents), Counter(c.code for c in contents)
@@ -65,14 +70,21 @@ class HubMetrics(ProcessMetrics):
         is_leader: Callable[[], bool],
         count_failing: Callable[[], int],
     ) -> None:
+        """
+        Add the series of clusters. The functions are called at each scrape.
+
+        *count_failing*: returns the ProductionStackClusters whose last write of a status failed.
+        """
         self.registry.register(FleetCollector(view))
         self._leader.set_function(lambda: float(is_leader()))
         self._failing.set_function(lambda: float(count_failing()))
 
     def count_result(self, query: QueryName, result: QueryResult) -> None:
+        """Count one query to the metrics engine, by its name and its result."""
         self._results.labels(query, result).inc()
 
     def count_write(self, result: WriteObjectResult) -> None:
+        """Count one request to write the status of a ProductionStackCluster, by its result."""
         self._writes.labels(result).inc()
 
     def count_round(self, seconds: float, answered: Fleet | None) -> None:

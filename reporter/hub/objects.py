@@ -36,9 +36,13 @@ class FleetPatches:
         self._written = WrittenStatuses()
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each change of the fleet; the plan follows the objects itself."""
         self._fleet.subscribe(on_change)
 
     def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
+        """
+        Remember the object *after* a write of *wanted*. Return False if its CRD dropped a part of it.
+        """
         return self._written.add(name, after, wanted)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
@@ -88,6 +92,12 @@ class FleetPatches:
     def make_write(
         self, name: NamespacedName, found: ProductionStackCluster, *, now: datetime
     ) -> ObjectWrite | None:
+        """
+        Return the status for the object *found* and its patch, from the fleet of this moment.
+
+        None leaves its status as it is: the cluster is not in the fleet yet, the status of an earlier
+        process still stands, or the spec has changed since the last fold.
+        """
         view = self._fleet.view()
         wanted = self._look(name, found, view, now=now)
         record = view.fleet.clusters.get(name[1])

@@ -34,6 +34,11 @@ class FleetRequest(Struct, frozen=True):
 
 
 def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetRequest | StatusError:
+    """
+    Return the request for ``/status/v1`` from its path and the query ``?state=`` and ``?wait=``.
+
+    A StatusError, for an answer 400, if a state is unknown or the wait is no number of seconds.
+    """
     states, wait = parse_states(query.get("state", "")), parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):
         return states
@@ -43,13 +48,18 @@ def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetReq
 
 
 def find_unavailable(view: FleetView) -> StatusError | None:
+    """Return the error for an answer 503 that names the leader; None in the leader itself."""
     if not view.not_leading:
         return None
     return StatusError(schema=SCHEMA_VERSION, error=view.not_leading, remedy="Ask that replica.")
 
 
 def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
-    """Return the answer for a cluster that is certainly not answered for."""
+    """
+    Return the error for an answer 404, of a cluster that the hub does not answer for.
+
+    None for a request for the fleet, and while the clusters are not known.
+    """
     if not request.cluster or view.why or request.cluster in view.fleet.clusters:
         return None
     return StatusError(
@@ -67,7 +77,11 @@ def revision_of(view: FleetView, request: FleetRequest) -> int:
 
 
 def render(view: FleetView, request: FleetRequest) -> Generator[bytes, None, None]:
-    """Yield the answer in parts, to be sent one after the other."""
+    """
+    Yield the fleet document as JSON in parts, of at most CLUSTERS_PER_PART clusters each.
+
+    With the cluster of the request alone, or those in its states.
+    """
     names = [request.cluster] if request.cluster else view.names(request.states)
     yield from with_list(view.document(), "clusters", _clusters(view, iter(names)))
     yield b"\n"

@@ -63,7 +63,7 @@ class Poller:
 
     @property
     def entries(self) -> tuple[QueryEntry, ...]:
-        """The last result of each query, in the order of a round."""
+        """The result of each query that was sent, in the order of a round; empty before the first."""
         return tuple(self._entries[name] for name in QueryName if name in self._entries)
 
     async def ask(self) -> query_results.Answers:

@@ -109,6 +109,12 @@ class CannotRead(Exception):
 
 
 class QueryCredentials:
+    """
+    The headers and the TLS context for the metrics engine, from the files that the settings name.
+
+    The files are read at each query, so that renewed tokens and certificates need no restart.
+    """
+
     def __init__(self, settings: HubSettings) -> None:
         self._token_file = settings.hub_token_file
         self._headers_file = settings.hub_headers_file
@@ -116,7 +122,11 @@ class QueryCredentials:
         self._tls: tuple[tuple[int, int], ssl.SSLContext] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """Return the headers to send. Raises CannotRead."""
+        """
+        Return the headers of the headers file, and Authorization with the token of the token file.
+
+        Empty without either file. Raises CannotRead if one cannot be used, or both give Authorization.
+        """
         found = dict(read_headers(self._headers_file)) if self._headers_file is not None else {}
         if self._token_file is None:
             return found
@@ -130,7 +140,11 @@ class QueryCredentials:
         return found | {"Authorization": f"Bearer {token}"}
 
     def tls(self) -> ssl.SSLContext:
-        """Return the context, the same until the file changes. Raises CannotRead."""
+        """
+        Return the TLS context that trusts the CA file, or the system's CAs without one.
+
+        It is the same until the file changes. Raises CannotRead if the file holds no certificates.
+        """
         try:
             if self._ca_file is None:
                 version = (0, 0)
@@ -146,7 +160,12 @@ class QueryCredentials:
 
 
 def read_headers(path: Path) -> Mapping[str, str]:
-    """Return the headers of a YAML file. Raises CannotRead."""
+    """
+    Return the HTTP headers of a YAML file that has a line ``Name: value`` for each; empty if it is.
+
+    Raises CannotRead for a file that is unreadable, longer than FILE_LIMIT, or has a header that HTTP
+    itself sets.
+    """
     try:
         content = read_regular_file(path, FILE_LIMIT + 1)
         if len(content) > FILE_LIMIT:
@@ -198,6 +217,7 @@ class QueryClient:
         )
 
     async def close(self) -> None:
+        """Close the HTTP session with its connections to the engine."""
         await self._session.close()
 
     async def ask(

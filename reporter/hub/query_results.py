@@ -66,12 +66,19 @@ def describe(labels: Mapping[str, str]) -> str:
 
 
 def text_of(labels: Mapping[str, str], name: str) -> str:
-    """Return the text of a label, fit to be shown in a terminal."""
+    """
+    Return the value of a label, cut after MAX_LENGTH characters; empty without the label.
+
+    Characters that a terminal would interpret are replaced with spaces.
+    """
     text = labels.get(name, "")[:MAX_LENGTH]
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def metric_of(labels: Mapping[str, str]) -> str:
+    """
+    Return the name of the metric of a series without the prefix of the roll-up; empty if it has no name.
+    """
     return labels.get(queries.NAME, "").removeprefix(queries.PREFIX)
 
 
@@ -97,6 +104,12 @@ def to_time(seconds: float | None) -> datetime | None:
 
 
 class SourceId(NamedTuple):
+    """
+    The identity of a report: the *source*, and the *uid* of the cluster that it reports.
+
+    One source has several if it reports several cluster UIDs.
+    """
+
     source: Source
     uid: str
 
@@ -137,19 +150,21 @@ MAX_NAMES = 20
 
 
 class DroppedCounter:
-    """Counts what is dropped, with some names."""
+    """The series of an answer that are left out, counted by cause, with some names for a person."""
 
     def __init__(self) -> None:
         self._series: defaultdict[Dropped, int] = defaultdict(int)
         self._names: defaultdict[Dropped, dict[str, None]] = defaultdict(dict)
 
     def add(self, why: Dropped, name: str, series: int = 1) -> None:
+        """Count *series* as dropped for *why*. *name*: kept as an example, MAX_NAMES for each cause."""
         self._series[why] += series
         names = self._names[why]
         if len(names) < MAX_NAMES:
             names.setdefault(name)
 
     def finish(self) -> DroppedByCause:
+        """Return the counts with their names, sorted. A cause without series is left out."""
         return {
             why: DroppedEntry(why=why, series=number, names=tuple(sorted(self._names[why])))
             for why, number in self._series.items()
@@ -229,7 +244,11 @@ def _replicas(numbers: dict[str, int]) -> Replicas | None:
 
 
 def gather_clusters(found: Iterable[Series], label: str, time: float | None) -> ClustersAnswer:
-    """Return what each source reports. *label*: the name of the cluster label."""
+    """
+    Return what each source reports, by cluster label. *label*: the name of that label.
+
+    *time*: of the engine, None without series. Series that no reporter writes are dropped and counted.
+    """
     sources: defaultdict[str, defaultdict[Source, _SourceBuilder]]
     sources = defaultdict(lambda: defaultdict(_SourceBuilder))
     series: defaultdict[str, int] = defaultdict(int)
@@ -337,7 +356,11 @@ class _NamespaceBuilder:
 
 
 def gather_trouble(found: Iterable[Series], label: str) -> TroubleAnswer:
-    """Return what blocks, by cluster label and source."""
+    """
+    Return what blocks each cluster and its namespaces, by cluster label and source.
+
+    Series without a cluster label, and those about neither a cluster nor a namespace, are passed over.
+    """
     builders: defaultdict[str, defaultdict[Source, defaultdict[str, _NamespaceBuilder]]]
     builders = defaultdict(lambda: defaultdict(lambda: defaultdict(_NamespaceBuilder)))
     for each in found:

@@ -105,6 +105,11 @@ class Fleet(Struct, frozen=True):
     revision: int = 0
 
     def is_answering(self, now: float, stale: float) -> bool:
+        """
+        Return whether the engine gave a complete answer within the last *stale* seconds.
+
+        False before the first answer. While it is False, silence says nothing about a cluster.
+        """
         return self.answered is not None and now - self.answered <= stale
 
     def hears(self, now: float, stale: float) -> bool:

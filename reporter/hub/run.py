@@ -52,7 +52,7 @@ logger = logging.getLogger("reporter")
 
 
 def run_hub(settings: Settings) -> int:
-    """Run until stopped; returns the exit code, as `run_process` does."""
+    """Run a hub with these settings until a signal stops it, and return the exit code."""
 
     async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
         engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))
@@ -190,6 +190,11 @@ class Hub:
     # ------------------------------------------------------------ running
 
     async def run(self) -> None:
+        """
+        Serve, ask and write until SIGTERM or SIGINT.
+
+        Raises ConfigurationError for an address to listen on that is not free.
+        """
         stop = asyncio.Event()
         on_stop_signal(stop.set)
         settings = self._settings

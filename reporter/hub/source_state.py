@@ -71,6 +71,7 @@ def update(
 
 
 def is_same(one: float, other: float) -> bool:
+    """Return whether two Unix times are of one evaluation: at most PRECISION seconds apart."""
     return abs(one - other) <= PRECISION
 
 

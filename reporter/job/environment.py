@@ -25,7 +25,11 @@ AUTO = "auto"
 
 
 class EnvironmentRefusedError(Exception):
-    """A variable is missing or not usable; the text names it."""
+    """
+    The refusal of an environment variable that is missing or has an unusable value.
+
+    The text begins with the name of the variable, or of what it sets.
+    """
 
 
 class SidecarSettings(Struct, frozen=True):
@@ -49,7 +53,11 @@ class SidecarSettings(Struct, frozen=True):
 
 
 def load_settings(environ: Mapping[str, str]) -> SidecarSettings:
-    """Raise EnvironmentRefusedError for the first variable that is refused."""
+    """
+    Return the settings of the sidecar from its environment variables and their defaults.
+
+    Raises EnvironmentRefusedError for the first variable that is refused.
+    """
     # The order decides which of several faults is named.
     job_name = _required(environ, "JOB_NAME")
     job_namespace = _required(environ, "JOB_NAMESPACE")

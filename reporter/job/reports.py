@@ -26,6 +26,9 @@ class Report(Struct, frozen=True):
     exit_code: int
 
     def as_condition(self, condition_type: str) -> JobCondition:
+        """
+        Return the condition for the status of the Job; its status is "True" or "False", never "Unknown".
+        """
         return JobCondition(
             condition_type, "True" if self.is_true else "False", self.reason, self.message
         )
@@ -33,16 +36,25 @@ class Report(Struct, frozen=True):
 
 def report_result(result: ValidResult) -> Report:
     """
-    A failure that the adapter reports is no failure of the sidecar: its exit code is 0 as well.
+    Return the report of the result that the adapter wrote itself, with the exit code 0.
+
+    A failure that the adapter reports is no failure of the sidecar.
     """
     return Report(result.is_success, result.reason, result.message, 0)
 
 
 def report_invalid(invalid: InvalidResult) -> Report:
+    """Return the report, with the exit code 1, for a result file that is unreadable or no result."""
     return _failed("InvalidResultFormat", f"Failed to parse adapter result: {invalid.error}")
 
 
 def report_termination(ended: Terminated) -> Report:
+    """
+    Return the report for an adapter container that ended without a valid result file.
+
+    The reason tells apart OOMKilled, an exit code other than 0, and an exit with 0. The exit code of the
+    sidecar is 1.
+    """
     if ended.reason == OOM_KILLED:
         return _failed(
             "AdapterOOMKilled", "Adapter container was killed due to out of memory (OOMKilled)"
@@ -60,6 +72,7 @@ def report_termination(ended: Terminated) -> Report:
 
 
 def report_timeout(max_wait: timedelta) -> Report:
+    """Return the report, with the exit code 1, for an adapter that left no result in *max_wait*."""
     return _failed(
         "AdapterTimeout", f"Adapter did not produce results within {go_duration(max_wait)}"
     )

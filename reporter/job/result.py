@@ -16,7 +16,7 @@ from reporter.kube.decoding import limit_depth
 
 
 class NoFile(Struct, frozen=True):
-    """There is no result file yet."""
+    """The observation that there is nothing at the path of the result file yet."""
 
 
 class ValidResult(Struct, frozen=True):
@@ -42,7 +42,11 @@ FileObservation: TypeAlias = NoFile | ValidResult | InvalidResult
 
 
 class ResultFormatError(ValueError):
-    """The text of a file is no result."""
+    """
+    The refusal of a result file that is no JSON of a result.
+
+    Its text has no text of the file, which is hostile input.
+    """
 
 
 SUCCESS, FAILURE = "success", "failure"
@@ -92,7 +96,12 @@ _EMPTY = _Object()
 
 
 def parse_result(raw: bytes) -> ValidResult:
-    """Raise ResultFormatError with what is wrong."""
+    """
+    Return the result that the bytes of a result file hold.
+
+    Raises ResultFormatError for a text that is no JSON object, a field that is no string, and a status
+    other than success and failure.
+    """
     found = _decode(raw)
     found = _EMPTY if found is None else found
     if not isinstance(found, _Object):

@@ -44,6 +44,8 @@ class SidecarRules(Struct, frozen=True):
 
 @unique
 class LookAt(Enum):
+    """The thing to look at next: the result FILE, or the status of the adapter CONTAINER in the pod."""
+
     FILE = "file"
     CONTAINER = "container"
 
@@ -55,7 +57,7 @@ class WaitUntil(Struct, frozen=True):
 
 
 class Leave(Struct, frozen=True):
-    """End without a report."""
+    """The step that ends the sidecar without a report: the Job is left as it is."""
 
 
 Step: TypeAlias = LookAt | WaitUntil | Report | Leave
@@ -86,7 +88,11 @@ class SidecarState(Struct, frozen=True):
 
 
 def begin(rules: SidecarRules, *, now: float) -> SidecarState:
-    """Look at the container at once, at the file after the first poll interval."""
+    """
+    Return the state at the start, with the deadline *max_wait* from *now*.
+
+    The container is looked at at once, the file after the first poll interval.
+    """
     return SidecarState(
         deadline=now + rules.max_wait.total_seconds(),
         file_due=now + rules.poll_interval.total_seconds(),
@@ -100,6 +106,12 @@ def begin(rules: SidecarRules, *, now: float) -> SidecarState:
 def with_file(
     state: SidecarState, rules: SidecarRules, seen: FileObservation, *, now: float
 ) -> SidecarState:
+    """
+    Return the state after a look at the result file, which is due again after the poll interval.
+
+    An invalid file counts once two looks see the same one, unless *rules* count it at once; after a stop
+    signal it never does.
+    """
     interval = rules.poll_interval if state.stop_until is None else rules.stop_interval
     state = replace(
         state,
@@ -163,6 +175,11 @@ def with_patience(state: SidecarState, *, until: float) -> SidecarState:
 
 
 def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
+    """
+    Return the one thing to do at *now*: a look, a wait, the report to write, or to leave.
+
+    A valid result comes first, then the end of the container, an invalid file, and the deadline.
+    """
     if state.stop_until is not None and not rules.looks_at_stop:
         return Leave()
     certain = _certain_report(state)

@@ -29,16 +29,22 @@ class StopSignal:
         self.received_at = inf
 
     def receive(self) -> None:
+        """Note the signal and its time; further signals change nothing. Needs a running event loop."""
         if not self._event.is_set():
             self.received_at = asyncio.get_running_loop().time()
             self._event.set()
 
     async def wait(self) -> None:
+        """Return once the signal was received, at once if it was before."""
         await self._event.wait()
 
 
 class AdapterWatch:
-    """*pod*: the last one that was read."""
+    """
+    The watch of one adapter, by its result file, its container and the stop signal, in turn.
+
+    *pod*: the own pod as it was last read; None before the first answer of the API server.
+    """
 
     def __init__(
         self, settings: SidecarSettings, pods: SidecarPodReader, stop: StopSignal
@@ -52,6 +58,7 @@ class AdapterWatch:
 
     @property
     def deadline(self) -> float:
+        """The second of the event loop at which waiting for the adapter ends; a write may go on."""
         return self._state.deadline
 
     @property
@@ -64,6 +71,11 @@ class AdapterWatch:
         )
 
     async def conclude(self) -> Report | Leave:
+        """
+        Look until there is a report to write, or a stop signal tells to leave without one.
+
+        A pod that cannot be read is logged, and read again later.
+        """
         stopping = asyncio.create_task(self._stop.wait(), name="wait for a stop signal")
         try:
             while True:

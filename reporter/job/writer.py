@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotWrittenError(Exception):
-    """The condition was not written; the text has the cause."""
+    """The failure to write the condition of the Job; the text has the cause."""
 
 
 @dataclass

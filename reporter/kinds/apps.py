@@ -13,11 +13,22 @@ The labels by which charts name a component; a Deployment is looked up by these 
 
 
 class DeploymentSpec(ApiStruct, frozen=True):
+    """
+    The spec of a Deployment.
+
+    *replicas*: None is the API's default, 1. *paused*: the deadline of a rollout does not run
+    meanwhile.
+    """
+
     replicas: int | None = 1
     paused: bool = False
 
 
 class DeploymentStatus(ApiStruct, frozen=True):
+    """
+    The counts of pods that the controller reports; *updated_replicas* are of the newest template.
+    """
+
     observed_generation: int = 0
     replicas: int = 0
     updated_replicas: int = 0
@@ -26,10 +37,13 @@ class DeploymentStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = ()
 
     def condition(self, kind: str) -> Condition | None:
+        """Return the condition of this type, such as Progressing; None if it is not reported."""
         return objects.find_condition(self.conditions, kind)
 
 
 class Deployment(ApiObject, frozen=True):
+    """A Deployment of apps/v1: of the control plane, a Gateway, or an endpoint picker."""
+
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
 
@@ -40,6 +54,7 @@ class Deployment(ApiObject, frozen=True):
 
 
 def deployment_keys(deployment: Deployment) -> tuple[str, ...]:
+    """Index a Deployment by its name, component labels, Gateway and InferenceSet."""
     meta, labels = deployment.metadata, deployment.metadata.labels or {}
     gateway = labels.get(objects.GATEWAY_NAME_LABEL)
     return (

@@ -10,6 +10,8 @@ CHECK_LABEL = "reporter.productionstack.kaito.sh/check"
 
 
 class JobStatus(objects.ApiStruct, frozen=True):
+    """The status of a Job; its conditions include the one with the result of the check."""
+
     conditions: tuple[objects.Condition, ...] | None = ()
 
 

@@ -14,11 +14,13 @@ from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
 class NamespaceStatusFields(objects.ApiStruct, frozen=True):
+    """The status of a Namespace. *phase*: Active, or Terminating while it is being deleted."""
+
     phase: str | None = ""
 
 
 class NamespaceMetadata(objects.Metadata, frozen=True):
-    """Keeps only the annotations of a silence: the others change often."""
+    """Metadata that keeps only the annotations of a silence: the others change often."""
 
     annotations: dict[str, str] | None = None
 
@@ -30,6 +32,8 @@ class NamespaceMetadata(objects.Metadata, frozen=True):
 
 
 class Namespace(objects.ApiObject, frozen=True):
+    """A Namespace, with its labels; of its annotations only those of a silence are kept."""
+
     metadata: NamespaceMetadata
     status: NamespaceStatusFields = NamespaceStatusFields()
 
@@ -68,7 +72,7 @@ times are whole seconds.
 
 
 class NodeMetadata(objects.Metadata, frozen=True):
-    """Keeps no labels: a Node has dozens of them, which nobody reads here."""
+    """Metadata without labels: a Node has dozens of them, which nobody reads here."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "labels", None)
@@ -76,7 +80,7 @@ class NodeMetadata(objects.Metadata, frozen=True):
 
 
 class NodeStatus(objects.ApiStruct, frozen=True):
-    """Keeps the condition Ready alone, so that a heartbeat of the kubelet is no change."""
+    """The condition Ready of a Node alone, so that a heartbeat of the kubelet is no change."""
 
     conditions: tuple[objects.Condition, ...] | None = ()
 
@@ -86,6 +90,8 @@ class NodeStatus(objects.ApiStruct, frozen=True):
 
 
 class Node(objects.ApiObject, frozen=True):
+    """A Node, reduced to its name, times and Ready condition."""
+
     metadata: NodeMetadata
     status: NodeStatus = NodeStatus()
 
@@ -111,6 +117,7 @@ LOST_KEY = "lost"
 
 
 def node_keys(node: Node) -> tuple[str, ...]:
+    """Index the Nodes that were lost under LOST_KEY, and no others."""
     return (LOST_KEY,) if node.lost_by is not None else ()
 
 
@@ -132,15 +139,27 @@ NODES = ResourceKind(
 
 
 class ContainerStateWaiting(objects.ApiStruct, frozen=True):
+    """
+    The state of a container that does not run yet, or not again.
+
+    *reason*: by kubelet, such as ImagePullBackOff or CrashLoopBackOff.
+    """
+
     reason: str | None = ""
     message: str | None = ""
 
 
 class ContainerStateRunning(objects.ApiStruct, frozen=True):
+    """The state of a container that runs; *started_at* is of this run."""
+
     started_at: objects.Timestamp | None = None
 
 
 class ContainerStateTerminated(objects.ApiStruct, frozen=True):
+    """
+    The state of a container that has ended. *reason*: by kubelet, such as OOMKilled, Error or Completed.
+    """
+
     reason: str | None = ""
     message: str | None = ""
     exit_code: int = 0
@@ -149,7 +168,7 @@ class ContainerStateTerminated(objects.ApiStruct, frozen=True):
 
 
 class ContainerState(objects.ApiStruct, frozen=True):
-    """At most one of the three is set."""
+    """The state of a container. At most one of the three is set; none means that it waits."""
 
     waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None
@@ -157,6 +176,13 @@ class ContainerState(objects.ApiStruct, frozen=True):
 
 
 class ContainerStatus(objects.InterningApiStruct, frozen=True):
+    """
+    The status of one container of a pod.
+
+    *restart_count*: of the pod's lifetime. *last_state*: how the run before this one ended; empty
+    before the first restart.
+    """
+
     interned_fields: ClassVar[tuple[str, ...]] = ("name",)
 
     name: str
@@ -192,20 +218,30 @@ class PodStatus(objects.InterningApiStruct, frozen=True):
         msgspec.structs.force_setattr(self, "conditions", kept)
 
     def condition(self, kind: str) -> objects.Condition | None:
+        """Return the condition of this type; always None for one that was dropped."""
         return objects.find_condition(self.conditions, kind)
 
 
 class PodSpec(objects.ApiStruct, frozen=True):
+    """
+    The spec of a pod.
+
+    *node_name*: empty until it is scheduled. *host_network*: its address is that of the node.
+    """
+
     node_name: str = ""
     host_network: bool = False
 
 
 class Pod(objects.ApiObject, frozen=True):
+    """A pod, with the parts of spec and status that tell whether it serves and why not."""
+
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
     @property
     def is_ready(self) -> bool:
+        """True if the condition Ready is True; False also for a pod that has none yet."""
         # Inlined `find_condition`: a full pass asks this several times of each pod.
         for each in self.status.conditions or ():
             if each.type == "Ready":
@@ -248,6 +284,7 @@ def workload_name(pod: objects.ApiObject) -> str:
 
 
 def pod_keys(pod: Pod) -> tuple[str, ...]:
+    """Index a pod by its workload and by the InferenceSet that KAITO made it for."""
     meta, owner = pod.metadata, workload_name(pod)
     inference_set = meta.label(objects.CREATED_BY_LABEL)
     return (
@@ -261,6 +298,7 @@ def pod_keys(pod: Pod) -> tuple[str, ...]:
 
 
 def pod_affects(pod: Pod) -> tuple[Subject, ...]:
+    """Return the model, the harness of a Gateway or the cluster that the pod is part of."""
     return (objects.workload_subject(pod),)
 
 

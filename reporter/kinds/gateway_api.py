@@ -36,6 +36,10 @@ class ParentStatus(objects.InterningApiStruct, frozen=True):
 
 
 class ParentsStatus(objects.ApiStruct, frozen=True):
+    """
+    The status of an HTTPRoute or InferencePool: one entry for each pair of parent and controller.
+    """
+
     parents: tuple[ParentStatus, ...] | None = ()
 
 
@@ -43,18 +47,26 @@ GATEWAY_API_GROUP = "gateway.networking.k8s.io"
 
 
 class Listener(objects.ApiStruct, frozen=True):
+    """A listener in the spec of a Gateway; its name is unique within the Gateway."""
+
     name: str
     port: int = 0
     protocol: str | None = ""
 
 
 class GatewayAddress(objects.ApiStruct, frozen=True):
+    """An address of a Gateway. *type*: IPAddress or Hostname."""
+
     type: str | None = ""
     value: str | None = ""
 
 
 class GatewaySpec(objects.ApiStruct, frozen=True):
-    """*addresses*: set by a user; Istio then creates no Deployment for the Gateway."""
+    """
+    The spec of a Gateway.
+
+    *addresses*: set by a user; Istio then creates no Deployment for the Gateway.
+    """
 
     gateway_class_name: str = ""
     listeners: tuple[Listener, ...] | None = ()
@@ -62,17 +74,23 @@ class GatewaySpec(objects.ApiStruct, frozen=True):
 
 
 class ListenerStatus(objects.ApiStruct, frozen=True):
+    """The conditions of one listener; it may have been removed from the spec since."""
+
     name: str
     conditions: tuple[objects.Condition, ...] | None = ()
 
 
 class GatewayStatus(objects.ApiStruct, frozen=True):
+    """The status that the controller of the class writes; *addresses* are those in use."""
+
     conditions: tuple[objects.Condition, ...] | None = ()
     listeners: tuple[ListenerStatus, ...] | None = ()
     addresses: tuple[GatewayAddress, ...] | None = ()
 
 
 class Gateway(objects.ApiObject, frozen=True):
+    """A Gateway, through which the requests for the models of a namespace come in."""
+
     spec: GatewaySpec = GatewaySpec()
     status: GatewayStatus = GatewayStatus()
 
@@ -99,14 +117,20 @@ GATEWAYS = ResourceKind(
 
 
 class GatewayClassSpec(objects.ApiStruct, frozen=True):
+    """The spec of a class. *controller_name*: the controller of all its Gateways."""
+
     controller_name: str = ""
 
 
 class GatewayClassStatus(objects.ApiStruct, frozen=True):
+    """The conditions of a class; Accepted tells if its controller supports it."""
+
     conditions: tuple[objects.Condition, ...] | None = ()
 
 
 class GatewayClass(objects.ApiObject, frozen=True):
+    """The class of Gateways that one controller serves; it has no namespace."""
+
     spec: GatewayClassSpec = GatewayClassSpec()
     status: GatewayClassStatus = GatewayClassStatus()
 
@@ -132,16 +156,26 @@ GATEWAY_CLASSES = ResourceKind(
 
 
 class InferencePoolSelector(objects.InterningApiStruct, frozen=True):
+    """The labels of the pods of a pool, all of which must match."""
+
     interned_fields: ClassVar[tuple[str, ...]] = ("match_labels",)
 
     match_labels: dict[str, str] | None = None
 
 
 class EndpointPickerPort(objects.ApiStruct, frozen=True):
+    """The port of the Service of an endpoint picker; 0 if none is stated."""
+
     number: int = 0
 
 
 class EndpointPickerReference(objects.ApiStruct, frozen=True):
+    """
+    The reference of a pool to its endpoint picker, in the namespace of the pool.
+
+    The API's default *kind* is Service.
+    """
+
     name: str
     group: str | None = None
     kind: str | None = None
@@ -149,13 +183,19 @@ class EndpointPickerReference(objects.ApiStruct, frozen=True):
 
 
 class InferencePoolSpec(objects.ApiStruct, frozen=True):
-    """*endpoint_picker_ref* is optional from v1.6 of the inference extension on."""
+    """
+    The spec of a pool.
+
+    *endpoint_picker_ref* is optional from v1.6 of the inference extension on.
+    """
 
     selector: InferencePoolSelector = InferencePoolSelector()
     endpoint_picker_ref: EndpointPickerReference | None = None
 
 
 class InferencePool(objects.ApiObject, frozen=True):
+    """An InferencePool: the pods of a model, among which an endpoint picker chooses."""
+
     spec: InferencePoolSpec = InferencePoolSpec()
     status: ParentsStatus = ParentsStatus()
 
@@ -180,6 +220,7 @@ def picker_ref(pool: InferencePool) -> ObjectRef | None:
 
 
 def pool_affects(pool: InferencePool) -> tuple[Subject, ...]:
+    """Return the models that may look the pool up, by its labels or its name."""
     return objects.possible_models_of(pool, objects.POOL_SUFFIX)
 
 
@@ -200,6 +241,12 @@ INFERENCE_POOLS = ResourceKind(
 
 
 class BackendReference(objects.InterningApiStruct, frozen=True):
+    """
+    The backend of a rule.
+
+    The API's defaults: a Service of the core group, in the namespace of the route.
+    """
+
     interned_fields: ClassVar[tuple[str, ...]] = ("group", "kind", "name")
 
     name: str
@@ -210,15 +257,21 @@ class BackendReference(objects.InterningApiStruct, frozen=True):
 
 
 class HTTPRouteRule(objects.ApiStruct, frozen=True):
+    """One rule of a route, of which only the backends are read."""
+
     backend_refs: tuple[BackendReference, ...] | None = ()
 
 
 class HTTPRouteSpec(objects.ApiStruct, frozen=True):
+    """The spec of a route. *parent_refs*: the Gateways that it attaches to."""
+
     parent_refs: tuple[ParentReference, ...] | None = ()
     rules: tuple[HTTPRouteRule, ...] | None = ()
 
 
 class HTTPRoute(objects.ApiObject, frozen=True):
+    """A route from Gateways to the InferencePools of models."""
+
     spec: HTTPRouteSpec = HTTPRouteSpec()
     status: ParentsStatus = ParentsStatus()
 

@@ -41,7 +41,7 @@ OF_OTHERS = Meta(description="Written by other controllers.")
 
 @unique
 class Phase(StrEnum):
-    """The state of an episode."""
+    """The state of an episode: it runs, or it has ended."""
 
     ACTIVE = "Active"
     RESOLVED = "Resolved"
@@ -58,20 +58,24 @@ class Resolution(StrEnum):
 
 @unique
 class RecommendedAction(StrEnum):
-    """A reporter recommends no action to a machine."""
+    """The action asked of whoever reads the object: none, as a reporter recommends none."""
 
     NONE = "NONE"
 
 
 @unique
 class ProcessingStrategy(StrEnum):
-    """A reporter never triggers remediation."""
+    """The treatment that NVSentinel is asked for: a reporter never triggers remediation."""
 
     STORE_ONLY = "STORE_ONLY"
 
 
 @unique
 class Quarantine(StrEnum):
+    """
+    The quarantine of the node in NVSentinel's words; other controllers write it, the reporter never.
+    """
+
     QUARANTINED = "Quarantined"
     UNQUARANTINED = "UnQuarantined"
     ALREADY_QUARANTINED = "AlreadyQuarantined"
@@ -80,7 +84,8 @@ class Quarantine(StrEnum):
 
 class HealthEventStruct(
     Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
-): ...
+):
+    """The base of the parts of a HealthEvent; a field with its default is left out."""
 
 
 class Entity(HealthEventStruct, frozen=True, kw_only=True):
@@ -211,7 +216,11 @@ class HealthEventMetadata(objects.VersionedMetadata, frozen=True):
 
 
 class HealthEvent(objects.WrittenObject, frozen=True):
-    """*status*: as it is in the cluster, with what other controllers have written."""
+    """
+    The record of one episode of trouble in the cluster.
+
+    *status*: as it is in the cluster, with what other controllers have written.
+    """
 
     metadata: HealthEventMetadata
     spec: HealthEventSpec
@@ -219,11 +228,13 @@ class HealthEvent(objects.WrittenObject, frozen=True):
 
     @property
     def phase(self) -> Phase:
+        """The phase in the status; ACTIVE also for a status that states none or another one."""
         found = (self.status or {}).get("phase")
         return Phase.RESOLVED if found == Phase.RESOLVED else Phase.ACTIVE
 
     @property
     def is_deleting(self) -> bool:
+        """True once deletion was requested; finalizers may keep the object for a while."""
         return self.metadata.deletion_timestamp is not None
 
 
@@ -296,7 +307,11 @@ class StoreWriteResult(StrEnum):
 
 
 class StoreLimits(Struct, frozen=True):
-    """*retention*: how long an object is kept after the end of its episode."""
+    """
+    The numbers of HealthEvents that may be kept, of one node and in total.
+
+    *retention*: how long an object is kept after the end of its episode.
+    """
 
     per_node: int = 50
     total: int = 1000

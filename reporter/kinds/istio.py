@@ -13,6 +13,8 @@ from reporter.model.yaml_nesting import check_nesting
 
 
 class ExtensionProvider(ApiStruct, frozen=True):
+    """The name of an entry of extensionProviders in MeshConfig."""
+
     name: str | None = ""
 
 
@@ -24,6 +26,8 @@ class AuthorizationPolicySpec(ApiStruct, frozen=True):
 
 
 class AuthorizationPolicy(ApiObject, frozen=True):
+    """An AuthorizationPolicy, read for the external authorizer that it asks."""
+
     spec: AuthorizationPolicySpec = AuthorizationPolicySpec()
 
     @property
@@ -34,6 +38,7 @@ class AuthorizationPolicy(ApiObject, frozen=True):
 
 
 def policy_affects(policy: AuthorizationPolicy) -> tuple[Subject, ...]:
+    """Return the harness of the policy's namespace, whose Gateway it guards."""
     return (objects.harness_of(policy),)
 
 
@@ -57,6 +62,8 @@ EXT_AUTHZ_FILTER_TYPE = b"envoy.extensions.filters.http.ext_authz"
 
 
 class WorkloadSelector(ApiStruct, frozen=True):
+    """The labels of the proxies that a filter applies to."""
+
     labels: dict[str, str] | None = None
 
 
@@ -83,11 +90,15 @@ class EnvoyFilterSpec(ApiStruct, frozen=True):
 
 
 class MessageType(ApiStruct, frozen=True):
+    """The type of a message of Istio's analysis: *code* such as IST0151, and its name."""
+
     name: str | None = ""
     code: str | None = ""
 
 
 class ValidationMessage(ApiStruct, frozen=True):
+    """A message of Istio's analysis. *level*: ERROR, WARNING or INFO."""
+
     level: str | None = ""
     type: MessageType | None = None
 
@@ -102,11 +113,14 @@ class EnvoyFilterStatus(ApiStruct, frozen=True):
 
 
 class EnvoyFilter(ApiObject, frozen=True):
+    """An EnvoyFilter: a patch of the configuration of Gateway proxies."""
+
     spec: EnvoyFilterSpec = EnvoyFilterSpec()
     status: EnvoyFilterStatus = EnvoyFilterStatus()
 
 
 def envoy_filter_affects(envoy_filter: EnvoyFilter) -> tuple[Subject, ...]:
+    """Return the harness of the filter's namespace, whose Gateway it patches."""
     return (objects.harness_of(envoy_filter),)
 
 
@@ -128,7 +142,11 @@ YAML_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 class MeshConfigMapData(ApiStruct, frozen=True):
-    """*mesh* is YAML and dropped once *providers* is read from it; None if it cannot be parsed."""
+    """
+    The data of the ConfigMap.
+
+    *mesh*: YAML, dropped once *providers* is read from it. *providers*: None if it cannot be parsed.
+    """
 
     mesh: str | None = None
     providers: tuple[str, ...] | None = None
@@ -140,12 +158,15 @@ class MeshConfigMapData(ApiStruct, frozen=True):
 
 
 class MeshConfigMap(ApiObject, frozen=True):
-    """The ConfigMap that istiod reads."""
+    """The ConfigMap with Istio's MeshConfig, of which only the names of providers are kept."""
 
     data: MeshConfigMapData | None = None
 
     @property
     def providers(self) -> tuple[str, ...] | None:
+        """
+        The names of the extension providers, sorted; None if MeshConfig is missing or cannot be read.
+        """
         return self.data.providers if self.data is not None else None
 
 

@@ -8,20 +8,29 @@ from reporter.model.subjects import Subject
 
 
 class SecretReference(objects.ApiStruct, frozen=True):
+    """The Secret with the text of a key; its content is never read."""
+
     name: str = ""
 
 
 class APIKeyStatus(objects.ApiStruct, frozen=True):
+    """
+    The status of a key. *phase*: such as Pending or Expired, empty before the first reconciliation.
+    """
+
     phase: str | None = ""
     conditions: tuple[objects.Condition, ...] | None = ()
     secret_ref: SecretReference | None = None
 
 
 class APIKey(objects.ApiObject, frozen=True):
+    """A key for requests through the Gateway; the harness's own is rotated before it expires."""
+
     status: APIKeyStatus = APIKeyStatus()
 
 
 def api_key_affects(api_key: APIKey) -> tuple[Subject, ...]:
+    """Return the harness of the key's namespace, to whose Gateway it lets clients in."""
     return (objects.harness_of(api_key),)
 
 
@@ -37,7 +46,12 @@ API_KEYS = ResourceKind(
 
 
 class InferenceSetSpec(objects.ApiStruct, frozen=True):
-    """*node_count_limit*: of all its replicas together; 0 is none."""
+    """
+    The spec of an InferenceSet.
+
+    *replicas*: None is the API's default, 1. *node_count_limit*: of all its replicas together; 0
+    is none.
+    """
 
     replicas: int | None = 1
     node_count_limit: int | None = 0
@@ -45,6 +59,8 @@ class InferenceSetSpec(objects.ApiStruct, frozen=True):
 
 class AutoUpgradeStatus(objects.ApiStruct, frozen=True):
     """
+    The progress of the upgrade of replicas.
+
     *num_drifted_workspaces*: replicas that are not of the newest version of KAITO's base image.
     """
 
@@ -52,7 +68,11 @@ class AutoUpgradeStatus(objects.ApiStruct, frozen=True):
 
 
 class InferenceSetStatusFields(objects.ApiStruct, frozen=True):
-    """*auto_upgrade*: None where KAITO does not report versions of replicas."""
+    """
+    The status of an InferenceSet.
+
+    *auto_upgrade*: None where KAITO does not report versions of replicas.
+    """
 
     replicas: int = 0
     ready_replicas: int = 0
@@ -69,10 +89,12 @@ class InferenceSet(objects.ApiObject, frozen=True):
 
     @property
     def desired_replicas(self) -> int:
+        """The replicas of the spec; the API's default is 1."""
         return 1 if self.spec.replicas is None else self.spec.replicas
 
 
 def inference_set_affects(inference_set: InferenceSet) -> tuple[Subject, ...]:
+    """Return the model that the InferenceSet is."""
     return (objects.model_of(inference_set, inference_set.metadata.name),)
 
 
@@ -95,7 +117,11 @@ INFERENCE_SETS = ResourceKind(
 
 
 class WorkspaceResource(objects.InterningApiStruct, frozen=True):
-    """*preferred_nodes*: nodes that the user brings; then there is no NodeClaim."""
+    """
+    The nodes that a Workspace asks for.
+
+    *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
+    """
 
     interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
 
@@ -104,6 +130,13 @@ class WorkspaceResource(objects.InterningApiStruct, frozen=True):
 
 
 class WorkspaceStatus(objects.ApiStruct, frozen=True):
+    """
+    The status of a Workspace.
+
+    *state*: KAITO's own summary, such as Ready or NotReady. *target_node_count*: the nodes that it
+    needs, 0 until computed. *worker_nodes*: names of those it has.
+    """
+
     state: str | None = ""
     target_node_count: int = 0
     worker_nodes: tuple[str, ...] | None = ()
@@ -121,6 +154,7 @@ class Workspace(objects.ApiObject, frozen=True):
 
 
 def workspace_affects(workspace: Workspace) -> tuple[Subject, ...]:
+    """Return the model whose replica it is; all of its namespace if it names none."""
     return (objects.owning_model_of(workspace),)
 
 

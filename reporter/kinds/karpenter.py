@@ -17,6 +17,10 @@ NODE_CLAIM_INFERENCE_SET_LABEL = "karpenter.kaito.sh/inferenceset"
 
 
 class NodeClaimStatus(ApiStruct, frozen=True):
+    """
+    The conditions of a claim. Launched, Registered and Initialized become True one after the other.
+    """
+
     conditions: tuple[Condition, ...] | None = ()
 
 
@@ -66,6 +70,10 @@ NODE_CLAIMS = ResourceKind(
 
 
 class NodePoolStatus(ApiStruct, frozen=True):
+    """
+    The conditions of a NodePool. NodeRegistrationHealthy is False if its machines do not become nodes.
+    """
+
     conditions: tuple[Condition, ...] | None = ()
 
 

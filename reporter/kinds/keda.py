@@ -9,11 +9,19 @@ INFERENCE_SET_KIND = "InferenceSet"
 
 
 class ScaleTarget(objects.ApiStruct, frozen=True):
+    """
+    The object whose replicas are scaled, in the namespace of the one that scales it.
+
+    KEDA's default *kind* is Deployment.
+    """
+
     kind: str | None = ""
     name: str = ""
 
 
 class ScalingSpec(objects.ApiStruct, frozen=True):
+    """The part of the spec that ScaledObjects and HorizontalPodAutoscalers share."""
+
     scale_target_ref: ScaleTarget | None = None
 
     @property
@@ -24,19 +32,28 @@ class ScalingSpec(objects.ApiStruct, frozen=True):
 
 
 class HorizontalPodAutoscalerSpec(ScalingSpec, frozen=True):
+    """The spec of an autoscaler. *max_replicas*: the highest number it sets."""
+
     max_replicas: int | None = None
 
 
 class HorizontalPodAutoscalerStatus(objects.ApiStruct, frozen=True):
+    """
+    The conditions of an autoscaler, such as ScalingActive, which is False if it gets no metrics.
+    """
+
     conditions: tuple[objects.Condition, ...] | None = ()
 
 
 class HorizontalPodAutoscaler(objects.ApiObject, frozen=True):
+    """An autoscaler of Kubernetes (autoscaling/v2), found by the ScaledObject that it is of."""
+
     spec: HorizontalPodAutoscalerSpec = HorizontalPodAutoscalerSpec()
     status: HorizontalPodAutoscalerStatus = HorizontalPodAutoscalerStatus()
 
 
 def autoscaler_affects(autoscaler: HorizontalPodAutoscaler) -> tuple[Subject, ...]:
+    """Return the model that it scales; none if it scales something else than an InferenceSet."""
     name = autoscaler.spec.inference_set
     return (objects.model_of(autoscaler, name),) if name else ()
 
@@ -53,7 +70,11 @@ HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
 
 
 class ScaledObjectSpec(ScalingSpec, frozen=True):
-    """*polling_interval*: the seconds between two questions to the scaler."""
+    """
+    The spec of a ScaledObject.
+
+    *polling_interval*: the seconds between two questions to the scaler.
+    """
 
     polling_interval: int | None = None
 
@@ -82,6 +103,7 @@ def scaled_object_keys(scaled_object: ScaledObject) -> tuple[str, ...]:
 
 
 def scaled_object_affects(scaled_object: ScaledObject) -> tuple[Subject, ...]:
+    """Return the models that it scales or belongs to, one unless there is a mistake."""
     return tuple([objects.model_of(scaled_object, name) for name in _models_of(scaled_object)])
 
 

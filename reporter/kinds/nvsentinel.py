@@ -64,6 +64,11 @@ class NodeHealthEventSpec(objects.ApiStruct, frozen=True, kw_only=True):
 
     @property
     def triggers_nothing(self) -> bool:
+        """
+        True if NVSentinel does not act on the object.
+
+        An unspecified strategy triggers remediation, so this is False for it.
+        """
         return self.processing_strategy in INERT_STRATEGIES
 
 
@@ -80,11 +85,14 @@ def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) 
 
 
 class NodeHealthEvent(objects.WrittenObject, frozen=True):
+    """A fault of a node as this program writes it for NVSentinel, in its kind."""
+
     metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 
     @property
     def is_deleting(self) -> bool:
+        """True once deletion was requested; finalizers may keep the object for a while."""
         return self.metadata.deletion_timestamp is not None
 
 

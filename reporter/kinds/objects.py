@@ -136,7 +136,9 @@ class OwnerReference(InterningApiStruct, frozen=True):
 
 
 class Metadata(InterningApiStruct, frozen=True):
-    """The read part of metav1.ObjectMeta."""
+    """
+    The read part of metav1.ObjectMeta; an object of the same name with another uid is another one.
+    """
 
     interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
 
@@ -198,7 +200,7 @@ ALL_MODELS = Subject(Layer.MODELDEPLOYMENT)
 
 
 def harness_of(each: ApiObject) -> Subject:
-    """Return the harness of the object's namespace."""
+    """Return the harness of the object's namespace, the subject of its Gateway and routes."""
     return Subject(Layer.MODELHARNESS, each.metadata.namespace)
 
 
@@ -264,6 +266,7 @@ def name_key(name: str) -> str:
 
 
 def label_key(label: str, value: str) -> str:
+    """Return the key of the objects with this label and value, in any namespace."""
     return f"{label}={value}"
 
 
@@ -278,14 +281,17 @@ def gateway_key(namespace: str, gateway: str) -> str:
 
 
 def namespace_key(namespace: str) -> str:
+    """Return the key of all objects of a namespace."""
     return f"{namespace}/"
 
 
 def inference_set_key(namespace: str, inference_set: str) -> str:
+    """Return the key of the objects that are part of, or about, an InferenceSet."""
     return f"model={namespace}/{inference_set}"
 
 
 def workspace_key(namespace: str, workspace: str) -> str:
+    """Return the key of the NodeClaims and NodePools of a Workspace."""
     return f"workspace={namespace}/{workspace}"
 
 

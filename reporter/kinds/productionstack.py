@@ -19,12 +19,19 @@ VERSIONS = ("v1alpha1",)
 
 
 class StatusObject(WrittenObject, frozen=True):
-    """*status*: as it is in the cluster, also if an earlier or later release wrote it."""
+    """
+    The base of objects whose spec people write, and the program the status.
+
+    *status*: as it is in the cluster, also if an earlier or later release wrote it.
+    """
 
     status: dict[str, Any] | None = None
 
     @property
     def observed_generation(self) -> int:
+        """
+        The generation that the status is about, -1 if none was written or another writer left no number.
+        """
         found = (self.status or {}).get("observedGeneration")
         return found if isinstance(found, int) else -1
 
@@ -46,6 +53,8 @@ class StatusScope(StrEnum):
 
 
 class PackageSpec(ApiStruct, frozen=True):
+    """The package of a namespace by name and revision, which are empty if not known."""
+
     name: Annotated[str, Meta(max_length=MAX_NAME, description="Name of the package.")] = ""
     revision: Annotated[
         str, Meta(max_length=MAX_NAME, description="Revision of the package, such as a version.")
@@ -77,6 +86,8 @@ class ProductionStackStatusSpec(ApiStruct, frozen=True):
 
 
 class ProductionStackStatus(StatusObject, frozen=True):
+    """The question of a user about a namespace or the control plane, and the answer."""
+
     spec: ProductionStackStatusSpec = ProductionStackStatusSpec()
 
 
@@ -122,6 +133,8 @@ class ProductionStackClusterSpec(ApiStruct, frozen=True):
 
 
 class ProductionStackCluster(StatusObject, frozen=True, kw_only=True):
+    """A cluster that people name to a hub, and the hub's answer about it."""
+
     spec: ProductionStackClusterSpec
 
 

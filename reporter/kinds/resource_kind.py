@@ -41,6 +41,11 @@ class LabelRequirement(Struct, frozen=True):
     bound: int | None = None
 
     def matches(self, labels: Mapping[str, Any]) -> bool:
+        """
+        Return whether labels meet this.
+
+        An object without the label meets every notin and !=, and no bound.
+        """
         if self.bound is not None:
             return self._is_beyond(labels.get(self.key))
         if self.values is None:
@@ -63,11 +68,16 @@ class FieldRequirement(Struct, frozen=True):
     wanted: bool
 
     def matches(self, content: Mapping[str, Any]) -> bool:
+        """
+        Return whether the field of an object, as its JSON has it, meets this.
+
+        An absent field is empty, 0 and false at once.
+        """
         return (self.value in _texts_at(self.field, content)) is self.wanted
 
 
 def parse_labels(text: str) -> tuple[LabelRequirement, ...]:
-    """Parse a label selector. Raises SelectorError."""
+    """Return the requirements of a label selector, none for an empty one. Raise SelectorError."""
     if not text.strip():
         return ()
     requirements: list[LabelRequirement] = []
@@ -104,7 +114,7 @@ def _label_requirement(term: re.Match[str]) -> LabelRequirement:
 
 
 def parse_fields(text: str) -> tuple[FieldRequirement, ...]:
-    """Parse a field selector. Raises SelectorError."""
+    """Return the requirements of a field selector, none for an empty one. Raise SelectorError."""
     requirements = []
     for part in re.split(r"(?<!\\),", text):
         if not part:
@@ -138,7 +148,9 @@ class ObjectSelector(Struct, frozen=True):
 
     @classmethod
     def parse(cls, namespace: str, labels: str, fields: str) -> "ObjectSelector":
-        """Raises SelectorError."""
+        """
+        Build a selection from texts as a watch takes them. Raise SelectorError for a malformed one.
+        """
         return cls(namespace, parse_labels(labels), parse_fields(fields))
 
     def matches(self, content: Mapping[str, Any]) -> bool:
@@ -310,9 +322,11 @@ class ResourceKind:
         return intern(f"{self.resource}.{self.group}") if self.group else self.resource
 
     def ref(self, namespace: str, name: str) -> ObjectRef:
+        """Return the reference to an object by name; *namespace* is empty if it has none."""
         return ObjectRef(self.group_resource, namespace, name)
 
     def ref_to(self, about: ApiObject) -> ObjectRef:
+        """Return the reference to an object of this kind that is at hand."""
         return ObjectRef(self.group_resource, about.metadata.namespace, about.metadata.name)
 
     @property

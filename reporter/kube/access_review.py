@@ -22,7 +22,7 @@ VERB = "get"
 
 
 class UserInfo(msgspec.Struct, frozen=True):
-    """A user as the API server knows it; *extra* is what its authenticators add."""
+    """The user that a TokenReview names (status.user); *extra* is what its authenticators add."""
 
     username: str = ""
     uid: str = ""
@@ -47,7 +47,7 @@ _DECODER = msgspec.json.Decoder(_Review)
 
 
 async def review_token(api: RestClient, token: str, *, time_limit: timedelta) -> UserInfo | None:
-    """Return the user of a token; None if it has none. Raises KubeError without an answer."""
+    """Return the user of a bearer token; None for an invalid one. Raises KubeError without an answer."""
     spec = {"token": token}
     status = await _review(api, "TokenReview", spec, time_limit, operation="review a token")
     return status.user if status.authenticated and status.user.username else None
@@ -74,7 +74,7 @@ async def may_get_path(
 async def review_access(
     api: RestClient, kind: str, spec: Json, time_limit: timedelta, *, operation: str
 ) -> bool:
-    """Return the answer to a review of this kind. Raises KubeError without one."""
+    """Return whether a review of this kind allows what it asks. Raises KubeError without an answer."""
     status = await _review(api, kind, spec, time_limit, operation=operation)
     return status.allowed and not status.denied
 
@@ -137,12 +137,16 @@ class Permission(Struct, frozen=True, order=True):
 
     @property
     def request_text(self) -> str:
-        """The permission as a refused request names it, without object and namespace."""
+        """
+        The permission as a Refused names it, as "list deployments.apps", without namespace and name.
+        """
         return f"{self.verb} {self.group_resource}"
 
     @property
     def target(self) -> str:
-        """The resource with its name and namespace if any."""
+        """
+        The resource with its name and namespace if it has them, as "leases.coordination.k8s.io x in y".
+        """
         name = f" {self.name}" if self.name else ""
         return self.group_resource + name + (f" in {self.namespace}" if self.namespace else "")
 
@@ -152,7 +156,7 @@ class Permission(Struct, frozen=True, order=True):
 
 @unique
 class PermissionStatus(StrEnum):
-    """The result of a review; UNKNOWN if the review failed."""
+    """The result of a SelfSubjectAccessReview; UNKNOWN if the review had no answer."""
 
     GRANTED = "granted"
     MISSING = "missing"

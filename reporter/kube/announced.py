@@ -47,6 +47,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, trouble: Trouble, *, began: datetime | None, seen: datetime | None) -> Self:
+        """Return what the annotation keeps of a Trouble; *began* and *seen* are as the fields."""
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -65,6 +66,9 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 
     @property
     def trouble(self) -> Trouble:
+        """
+        The trouble as the process that wrote the Event knew it, for the evaluation of the next process.
+        """
         return Trouble(
             Cause(ObjectRef(*self.object), self.code),
             self.kind,
@@ -100,7 +104,7 @@ class OtherFinding(AnnouncedFinding, frozen=True, omit_defaults=True, kw_only=Tr
 
 
 class AnnouncedError(Struct, frozen=True, omit_defaults=True):
-    """An error of nodes, in the words of its condition, and the Workspaces that it is about."""
+    """An error of the nodes of Workspaces, in the words of the condition that stated it."""
 
     workspaces: tuple[NamespacedName, ...]
     type: str
@@ -109,6 +113,9 @@ class AnnouncedError(Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
     def condition(self, since: datetime) -> Condition:
+        """
+        Return the condition of the Workspaces, dated *since*, as the annotation keeps no time of it.
+        """
         return Condition(self.type, self.status, self.reason, self.message, since)
 
 
@@ -116,10 +123,10 @@ class Announced(Struct, frozen=True, omit_defaults=True):
     """
     The finding of an Event, and what its suffixes name.
 
-    *suppressing*: the reasons that it suppresses. *existed*: objects that exist or were deleted, of
-    these causes and what else explains them: once they are missing, that does not show it. *errors*: those
-    that an object stated which may not state them any more. *involved*: the involvedObject, where it is not
-    beside this anyway.
+    *suppressing*: the reasons that it suppresses. *existed*: the objects of its troubles that were
+    seen to exist, so that the next process can tell a deleted one from one that never was.
+    *errors*: those of nodes, whose NodeClaims the provisioner deletes soon. *involved*: the
+    involvedObject, where the annotation is of an object without one.
     """
 
     finding: AnnouncedFinding
@@ -131,10 +138,14 @@ class Announced(Struct, frozen=True, omit_defaults=True):
 
     @property
     def involved_object(self) -> InvolvedObject | None:
+        """
+        The involvedObject of the episode; None if it is to be read from the Event that carries this.
+        """
         return InvolvedObject(*self.involved) if self.involved is not None else None
 
     @property
     def existing_objects(self) -> tuple[ObjectRef, ...]:
+        """The objects of *existed* as references; empty if none of them is known to have existed."""
         return tuple(ObjectRef(*each) for each in self.existed)
 
 
@@ -142,7 +153,7 @@ _DECODER = msgspec.json.Decoder(Announced)
 
 
 def encode_announced(announced: Announced) -> str:
-    """Return the annotation; without the texts of the messages if it were too long."""
+    """Return the annotation, without the texts of messages if too long; empty if it still is."""
     encoded = msgspec.json.encode(announced)
     if len(encoded) > MAX_BYTES:
         encoded = msgspec.json.encode(_without_texts(announced))

@@ -17,10 +17,19 @@ MAX_DIGITS = len(str(MAX_RETRY_AFTER_SECONDS))
 
 
 class StatusCause(msgspec.Struct):
+    """One entry of details.causes; *reason* is a CauseType such as FieldValueInvalid."""
+
     reason: str | None = ""
 
 
 class StatusDetails(msgspec.Struct, rename="camel"):
+    """
+    The details of a Status (meta/v1 StatusDetails), as far as they are read.
+
+    *name* and *kind*: of the object that the error is about. *retry_after_seconds*: 0 without a
+    request to wait.
+    """
+
     name: str = ""
     kind: str = ""
     retry_after_seconds: int = 0
@@ -28,6 +37,13 @@ class StatusDetails(msgspec.Struct, rename="camel"):
 
 
 class Status(msgspec.Struct, rename="camel"):
+    """
+    The error that an API server states in the body of its response (meta/v1 Status).
+
+    *kind*: "Status"; any other is a body of something else. *code*: of HTTP. *reason*: the word for
+    machines, such as Conflict or AlreadyExists.
+    """
+
     kind: str = ""
     code: int = 0
     reason: str | None = ""
@@ -36,6 +52,7 @@ class Status(msgspec.Struct, rename="camel"):
 
     @property
     def text(self) -> str:
+        """The message for people, or else the reason; empty if the server gave neither."""
         return self.message or self.reason or ""
 
     @property

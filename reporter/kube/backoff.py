@@ -70,7 +70,7 @@ class Backoff(Struct, frozen=True):
         )
 
     def requested_pause(self, random: float, retry_after: timedelta) -> timedelta:
-        """Return the pause that the server requested with a 429, with jitter."""
+        """Return the Retry-After of a 429 with jitter, but max_throttled_retry_after at the most."""
         parameters = self.parameters
         longest = parameters.max_throttled_retry_after
         return min(retry_after * (1 + random * parameters.jitter), longest)
@@ -78,7 +78,11 @@ class Backoff(Struct, frozen=True):
     def pause(
         self, random: float, *, no_response: bool = False, at_least: timedelta = timedelta(0)
     ) -> timedelta:
-        """Return how long to wait now. *random* is in [0, 1)."""
+        """
+        Return how long to wait after *failures* in a row: growing up to a cap, and at least *at_least*.
+
+        *no_response* takes the lower cap. *random* is in [0, 1).
+        """
         parameters = self.parameters
         cap = parameters.no_response_cap if no_response else parameters.cap
         cap_jitter = 1 + random * parameters.cap_jitter
@@ -88,7 +92,7 @@ class Backoff(Struct, frozen=True):
 
 
 def is_no_response(err: KubeError) -> bool:
-    """Return whether there was no HTTP response at all."""
+    """Return whether no HTTP response came at all, as while the API server is down or out of reach."""
     return isinstance(err, Unreachable) and not err.status
 
 

@@ -192,6 +192,7 @@ class RestClient:
             yield response
 
     async def close(self) -> None:
+        """Cancel a renewal of the credentials, and close all connections. No request may follow."""
         await self._transport.close()
 
 

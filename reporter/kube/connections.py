@@ -44,7 +44,7 @@ class OpenSockets:
         self._opened: WeakSet[socket.socket] = WeakSet()
 
     def open(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """Open a socket for the result of getaddrinfo."""
+        """Open a socket for one result of getaddrinfo, and remember it until it is closed."""
         family, kind, protocol, _, _ = address
         opened = socket.socket(family, kind, protocol)
         self._opened.add(opened)
@@ -82,6 +82,9 @@ logger = logging.getLogger(__name__)
 
 
 def user_agent() -> str:
+    """
+    Return the User-Agent of all requests, as "name/version"; "unknown" for a program not installed.
+    """
     try:
         return f"{PROGRAM_NAME}/{metadata.version(PROGRAM_NAME)}"
     except metadata.PackageNotFoundError:
@@ -98,6 +101,7 @@ class ConnectedResponse(aiohttp.ClientResponse):
     local_address: Any = None
 
     async def start(self, connection: Connection) -> "ConnectedResponse":
+        """Note our address of the connection, then read the head of the response as aiohttp does."""
         if connection.transport is not None:
             self.local_address = connection.transport.get_extra_info("sockname")
         await super().start(connection)
@@ -151,6 +155,9 @@ class Connections:
             await shared.close_if_unused()
 
     async def close(self) -> None:
+        """
+        Close the present session and every socket; return after some seconds at most, even if one hangs.
+        """
         await self._current.close()
         await self._sockets.close()
 

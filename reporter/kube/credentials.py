@@ -104,6 +104,7 @@ class Credentials:
         return expires is not None and server_time is not None and server_time >= expires
 
     async def close(self) -> None:
+        """Cancel a renewal under way and wait for its end, so that no plugin is left running."""
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.wait({self._renewal})

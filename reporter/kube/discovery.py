@@ -197,10 +197,22 @@ class PresenceStore(Protocol):
 
     def record_discovery(
         self, answer: DiscoveryResult | None, why: str = "", *, now: datetime
-    ) -> None: ...
+    ) -> None:
+        """
+        Take the result of one run, at *now*.
+
+        *answer*: None if discovery failed, for the reason *why*; then the presence of all resources
+        is unknown.
+        """
 
     @property
-    def has_unconfirmed_loss(self) -> bool: ...
+    def has_unconfirmed_loss(self) -> bool:
+        """
+        True while a resource is missing from the last result alone.
+
+        The next run then comes after loss_confirmation_interval, which is shorter than the regular
+        one.
+        """
 
 
 class DiscoveryLoop:
@@ -262,6 +274,7 @@ class DiscoveryLoop:
         return self._last is not None and kind.group in self._last.discovery.failed_groups
 
     async def run(self) -> None:
+        """Run discovery until cancelled. Failures are recorded and tried again, and never raised."""
         while True:
             self._refresh_requested.clear()
             await self._discover()

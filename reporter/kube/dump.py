@@ -41,13 +41,17 @@ _JSON = msgspec.json.Decoder(Any)
 
 
 class DumpDocument(Struct, frozen=True):
-    """One document. *source*: the file, for messages."""
+    """A parsed document of a dump, such as an object or a List. *source*: the file, for messages."""
 
     source: str
     content: Any
 
 
 class UnreadableFile(Struct, frozen=True):
+    """
+    A file, or a document of it, that was left out. *source*: its path, for messages. *why*: the error.
+    """
+
     source: str
     why: str
 
@@ -219,10 +223,12 @@ class RawObject(Struct, frozen=True):
 
     @property
     def namespace(self) -> str:
+        """The metadata.namespace as written; empty for a cluster-scoped object, or if it is no text."""
         return _text(self._metadata.get("namespace"))
 
     @property
     def name(self) -> str:
+        """The metadata.name as written; empty if it is missing or no text."""
         return _text(self._metadata.get("name"))
 
     @property
@@ -254,16 +260,23 @@ class Dump(Struct):
 
     @property
     def size(self) -> int:
+        """The number of objects of all kinds, also of those that no reason evaluates."""
         return sum(map(len, self.objects.values()))
 
     def has(self, kind: ResourceKind) -> bool:
+        """Return whether the dump lists the kind; an empty list of it counts."""
         return (kind.group, kind.kind) in self.listed
 
     def names(self, group: str, kind: str) -> frozenset[str]:
+        """
+        Return the names of all objects of a kind, in whatever namespace; empty for a kind it lacks.
+        """
         return frozenset(name for _, name in self.objects.get((group, kind), ()))
 
     def decode(self, kind: ResourceKind) -> ListResult:
-        """Decode the objects of a kind that its watch selects, as a list of the API server is."""
+        """
+        Decode the objects of a kind that its watch would select; the result names those that cannot.
+        """
         found = self.objects.get((kind.group, kind.kind), {}).values()
         selector = kind.selector
         readable = (
@@ -276,7 +289,7 @@ class Dump(Struct):
         return ListResult("", objects, undecodable)
 
     def versions_of(self, kind: ResourceKind) -> tuple[str, ...]:
-        """Return the versions in which the dump has objects of a kind."""
+        """Return the API versions in which the dump has objects of a kind, sorted; empty without any."""
         found = self.objects.get((kind.group, kind.kind), {}).values()
         return tuple(sorted({each.version for each in found}))
 
@@ -286,7 +299,7 @@ class Dump(Struct):
         return frozenset(versions) - frozenset(kind.readable_versions(versions))
 
     def why_absent(self, kind: ResourceKind) -> str:
-        """Return why the objects of a kind are not known; empty if they are."""
+        """Return why a dump tells nothing of a kind: not in it, or in a version not read; else empty."""
         if not self.has(kind):
             return "it is not in the dump"
         unread = self.unreadable_versions(kind)
@@ -296,7 +309,11 @@ class Dump(Struct):
         return ""
 
     def is_uninstalled(self, kind: ResourceKind) -> bool:
-        """Return whether the dump lists CRDs and has none of this kind."""
+        """
+        Return whether the dump lists CRDs and has none of this kind: the cluster does not serve it.
+
+        It is False for built-in groups, and for a dump without CRDs, of which that is not known.
+        """
         return (
             not kind.has_built_in_group
             and CRDS in self.listed
@@ -424,7 +441,7 @@ def _text(value: object) -> str:
 
 def uncovered(dump: Dump, namespaces: Collection[str]) -> frozenset[str]:
     """
-    Return those of the namespaces that exist, as far as is known, and of which nothing was dumped.
+    Return the *namespaces* of which the dump has no object; without those that it shows not to exist.
     """
     known = dump.names("", "Namespace")
     return frozenset(

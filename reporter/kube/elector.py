@@ -28,11 +28,16 @@ class ResourceLock(Protocol):
     ``update`` raises Conflict if the Lease was written since *lease* was read.
     """
 
-    async def read(self) -> Lease | None: ...
+    async def read(self) -> Lease | None:
+        """Return the Lease as the server has it now; None if there is none."""
 
-    async def create(self, record: lease_rules.LeaseRecord) -> Lease: ...
+    async def create(self, record: lease_rules.LeaseRecord) -> Lease:
+        """
+        Create the Lease with this record and return it. Raises Conflict if another candidate was faster.
+        """
 
-    async def update(self, lease: Lease, record: lease_rules.LeaseRecord) -> Lease: ...
+    async def update(self, lease: Lease, record: lease_rules.LeaseRecord) -> Lease:
+        """Write *record* over *lease* and return the new Lease. Raises NotFound if it was deleted."""
 
 
 class Elector:
@@ -71,6 +76,12 @@ class Elector:
 
     @property
     def is_leader(self) -> bool:
+        """
+        True from the acquisition until the loss is noticed, for display.
+
+        Ask *holds_lease* before a write: a process that was paused past its deadline has not
+        noticed yet.
+        """
         return self._leading.is_set()
 
     @property
@@ -84,15 +95,24 @@ class Elector:
         return self._observed.record.holder if self._observed else ""
 
     def holds_lease(self) -> bool:
+        """Return whether this process leads at this very moment; False from the deadline on."""
         return self.is_leader and self._now() < self.deadline()
 
     def deadline(self) -> float:
+        """
+        Return when leadership ends without a renewal, in seconds of the event loop.
+
+        It counts from when the last successful renewal was sent. Before the first one it means
+        nothing.
+        """
         return lease_rules.leadership_deadline(self._renewed_at, self._timing)
 
     async def wait_acquired(self) -> None:
+        """Return as soon as this process leads; at once if it does."""
         await self._leading.wait()
 
     async def wait_lost(self) -> None:
+        """Return as soon as this process does not lead; at once if it does not."""
         await self._not_leading.wait()
 
     async def run(self) -> NoReturn:

@@ -101,17 +101,25 @@ class RequestInfo:
 
     @property
     def required_permission(self) -> str:
+        """
+        The permission that RBAC asks for, as "list deployments.apps"; Refused carries it after a 403.
+        """
         return paths.required_permission(self.method, self.path, self.query)
 
     @property
     def verb(self) -> str:
+        """
+        The verb as in the API server's audit log (get, list, watch, …), by which requests are counted.
+        """
         return paths.request_verb(self.method, self.path, self.query)
 
 
 def response_error(
     request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
-    """Map a response other than success to an error."""
+    """
+    Map a response other than success to the KubeError of its status, or of its Status if it is one.
+    """
     api_status = decode_status(body)
     error = _response_error(request, status, headers, body, api_status)
     error.is_from_api_server = api_status is not None
@@ -146,7 +154,9 @@ def _response_error(
 
 
 def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
-    """Map an ERROR event of a watch, whose object is a Status, to an error."""
+    """
+    Map an ERROR event of a watch to an error: Expired if its Status says so; Unreachable without one.
+    """
     api_status = decode_status(raw)
     if api_status is None:
         message = f"ERROR event without a Status: {clean(raw)}"
@@ -159,7 +169,11 @@ def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
 
 
 def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
-    """Map one of TRANSPORT_ERRORS."""
+    """
+    Map a failure without a response, one of TRANSPORT_ERRORS, to Unreachable.
+
+    *may_have_applied* is False only for a request that was never sent.
+    """
     sent = not isinstance(err, _NEVER_SENT)
     if isinstance(err, TimeoutError):
         message = "timed out" if sent else "connecting timed out"
@@ -179,6 +193,11 @@ def proxy_error(
 
 
 def is_html(headers: Mapping[str, str]) -> bool:
+    """
+    Return whether the Content-Type is text/html, as no API server sends it.
+
+    A proxy or a login page then answered in its place, whatever the status.
+    """
     return "text/html" in headers.get("Content-Type", "").lower()
 
 

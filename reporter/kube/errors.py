@@ -38,28 +38,37 @@ class KubeError(Exception):
 
     @property
     def why(self) -> str:
-        """The text without the operation."""
+        """The text without the operation: the message, or else the status, or the name of the class."""
         return self.message or (f"HTTP {self.status}" if self.status else type(self).__name__)
 
 
-class Expired(KubeError): ...
+class Expired(KubeError):
+    """The resourceVersion or continue token is too old (410): list again."""
 
 
-class Conflict(KubeError): ...
+class Conflict(KubeError):
+    """Someone else wrote first, or the object exists already (409): read again before the next try."""
 
 
-class NotFound(KubeError): ...
+class NotFound(KubeError):
+    """The object is not there (404), while its resource is served."""
 
 
-class Unserved(KubeError): ...
+class Unserved(KubeError):
+    """
+    The resource itself is not served in this version (404 with "page not found" in place of a Status).
+    """
 
 
-class Invalid(KubeError): ...
+class Invalid(KubeError):
+    """
+    The server will never accept this request (400, 405, 406, 413, 415, 422), so it is not repeated.
+    """
 
 
 class Refused(KubeError):
     """
-    A permission is missing, or credentials are.
+    A permission is missing, credentials are, or admission refuses: a human must act.
 
     *missing_permission*: as "list deployments.apps"; empty if the cause is not RBAC.
     *is_forbidden*: the API server itself answered 403, with a Status; a proxy did not.
@@ -80,6 +89,12 @@ class Refused(KubeError):
 
 
 class Throttled(KubeError):
+    """
+    Too many requests (429): wait before the next one.
+
+    *retry_after*: for how long, as the server asks; None if it does not say.
+    """
+
     def __init__(
         self,
         operation: str,
@@ -93,7 +108,12 @@ class Throttled(KubeError):
 
 
 class Unreachable(KubeError):
-    """*may_have_applied*: the request may have been carried out without a usable response."""
+    """
+    No usable response: a 5xx, a failure of the network, or no answer of an API server. Try again later.
+
+    *may_have_applied*: the request may have been carried out all the same. *retry_after*: None if
+    none is asked.
+    """
 
     def __init__(
         self,
@@ -115,7 +135,7 @@ class Unreachable(KubeError):
 
 @unique
 class WriteFailure(StrEnum):
-    """The results that are failures; those of each kind of object have the same values."""
+    """The label values with which metrics count failed writes, the same for each kind of object."""
 
     CONFLICT = "conflict"
     GONE = "gone"
@@ -126,6 +146,9 @@ class WriteFailure(StrEnum):
 
 
 def failure_of(err: KubeError) -> WriteFailure:
+    """
+    Return the result by which metrics count a failed write; FAILED for all without a class of its own.
+    """
     match err:
         case Conflict():
             return WriteFailure.CONFLICT

@@ -76,18 +76,21 @@ def node_event_name(record: EventRecord, node: str) -> str:
 
 
 def recovery_name(name: str) -> str:
-    """Return the name of the second object of an episode, beside which lists show it."""
+    """
+    Return the name of the object that notes the end of an episode; lists show it beside the first one.
+    """
     readable, _, identity = name.rpartition(".")
     return _readable_name(readable, f"{identity}-recovered")
 
 
 def episode_hash(key: FindingKey, episode_start: datetime) -> str:
-    """Return the end of the name, which identifies subject, reason and episode."""
+    """Return the hash of subject, reason, item and start in seconds, with which an Event's name ends."""
     subject, second = key.subject, str(int(episode_start.timestamp()))
     return short_hash(subject.layer, subject.namespace, subject.name, key.reason, key.item, second)
 
 
 def subject_hash(subject: Subject) -> str:
+    """Return the value of the label subject, the same for all reasons and episodes of a subject."""
     return short_hash(subject.layer, subject.namespace, subject.name)
 
 
@@ -248,7 +251,7 @@ def _annotations(record: EventRecord) -> dict[str, str]:
 
 
 class SubjectAnnotation(msgspec.Struct, frozen=True):
-    """The annotation that names the subject and the reason of an Event."""
+    """The content of the annotation by which an Event is read back: its subject and reason."""
 
     layer: str
     namespace: str

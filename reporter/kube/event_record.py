@@ -16,7 +16,9 @@ from reporter.model.verdicts import InvolvedObject
 
 @unique
 class WriteResult(StrEnum):
-    """The result of one request to write an Event."""
+    """
+    The result of one request to write an Event, by which metrics count it; EXPIRED: gone after its TTL.
+    """
 
     CREATED = "created"
     PATCHED = "patched"
@@ -42,7 +44,9 @@ PossibleKeys: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
 
 
 def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:
-    """Return none, for who knows no subjects."""
+    """
+    Return nothing, for a client that knows no subjects and cannot say what a stripped Event is about.
+    """
     return ()
 
 
@@ -71,7 +75,9 @@ class EventRecord(Struct, frozen=True):
     announced: Announced | None = None
 
     def rewrite(self, message: str, content_digest: str, *, now: datetime) -> "EventRecord":
-        """Return the Event as it is after one more write."""
+        """
+        Return the Event for one more write, with its count one higher and *now* as its lastTimestamp.
+        """
         return replace(
             self,
             message=message,

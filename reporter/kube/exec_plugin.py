@@ -35,6 +35,8 @@ keep its streams open for ever.
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutput:
+    """The end of a program, and the last bytes that it printed. *exit_code*: negative for a signal."""
+
     exit_code: int
     stdout: bytes = field(repr=False)
     stderr: bytes = field(repr=False)
@@ -141,6 +143,9 @@ class ExecCredentialStatus(msgspec.Struct, rename="camel", frozen=True):
 
     @property
     def expires(self) -> datetime | None:
+        """
+        The expirationTimestamp, in UTC if it has no zone; None for a credential that does not expire.
+        """
         at = self.expiration_timestamp
         return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
@@ -244,6 +249,12 @@ async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCreden
 
 
 def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatus:
+    """
+    Return the status of the ExecCredential that the plugin printed.
+
+    Raises ConfigurationError for output that is none, is of another version than was asked for, has
+    neither token nor certificate, or a certificate without its key.
+    """
     try:
         credential = decode_json(_CREDENTIAL_DECODER, out)
     except msgspec.DecodeError as err:

@@ -32,15 +32,31 @@ class ObjectStore(Protocol):
         kind: ResourceKind,
         objects: Iterable[ApiObject],
         unread: Mapping[NamespacedName, ApiObject | None],
-    ) -> Iterable[None]: ...
+    ) -> Iterable[None]:
+        """
+        Store a complete list and drop the objects of the kind that are not in it.
 
-    def upsert(self, kind: ResourceKind, new: ApiObject) -> None: ...
+        Yields between batches, where other tasks may run. *unread*: the stubs of those that could
+        not be decoded.
+        """
 
-    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None: ...
+    def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
+        """Store an object that was added or modified, in place of its earlier version."""
+
+    def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        """
+        Remove an object; do nothing if it is not there. *namespace*: empty for cluster-scoped kinds.
+        """
 
     def mark_undecodable(
         self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
-    ) -> None: ...
+    ) -> None:
+        """
+        Note that the newest version of an object cannot be decoded; an earlier one stays.
+
+        *stub*: its metadata alone, for an object that is not known yet; None if that is unreadable
+        too.
+        """
 
 
 class ReflectorStats(Struct, frozen=True):
@@ -75,7 +91,7 @@ class Ingester:
         self._undecodable: dict[NamespacedName, str] = {}
 
     def record_watch_start(self) -> None:
-        """Count an opened watch."""
+        """Count an opened watch, as *rewatches* of the metrics, and date *last_event* by it."""
         self.stats = replace(
             self.stats,
             rewatches=self.stats.rewatches + 1,
@@ -83,6 +99,7 @@ class Ingester:
         )
 
     def record_missed_event(self) -> None:
+        """Count a list that the second look asks for, as the watch has missed an event."""
         self.stats = replace(self.stats, missed_events=self.stats.missed_events + 1)
 
     async def replace(self, result: ListResult) -> None:
@@ -105,6 +122,11 @@ class Ingester:
         )
 
     def apply(self, event: watch_events.WatchEvent) -> None:
+        """
+        Write one event of the watch into the store, and move *resource_version* on to that of the event.
+
+        An object that cannot be decoded keeps its last version; a bookmark changes no object.
+        """
         objects, decode_errors = self.stats.objects, self.stats.decode_errors
         match event:
             case watch_events.Upsert():

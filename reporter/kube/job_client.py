@@ -21,11 +21,16 @@ STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 
 class JobRecord(Struct, frozen=True):
+    """
+    A batch/v1 Job as it was read; a write with its *uid* and *resource_version* fails if it has changed.
+    """
+
     uid: str
     resource_version: str
     conditions: tuple[JobCondition, ...] = ()
 
     def condition(self, condition_type: str) -> JobCondition | None:
+        """Return the condition of this type, such as SuccessCriteriaMet; None if the Job has none."""
         return next((each for each in self.conditions if each.type == condition_type), None)
 
 
@@ -54,7 +59,9 @@ _DECODER = msgspec.json.Decoder(_Job)
 
 
 class JobStatusClient:
-    """Reads and patches the Job of this name."""
+    """
+    Reads the Job of this name and writes conditions of its status. KubeErrors are raised, not retried.
+    """
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self.name, self._job = api, name, f"{namespace}/{name}"
@@ -65,6 +72,7 @@ class JobStatusClient:
         return self._job
 
     async def read(self) -> JobRecord:
+        """Return the batch/v1 Job as it is now. Raises NotFound, or another KubeError."""
         operation = f"get job {self}"
         return _decode(await self._api.call("GET", self._path, operation=operation), operation)
 
@@ -172,13 +180,16 @@ _POD_DECODER = msgspec.json.Decoder(_Pod)
 
 
 class SidecarPodReader:
-    """Reads one pod; every failure is raised as a KubeError."""
+    """Reads the pod of a Job sidecar: its owner and containers. Failures are raised as KubeErrors."""
 
     def __init__(self, api: RestClient, namespace: str, name: str) -> None:
         self._api, self._pod = api, f"{namespace}/{name}"
         self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
 
     async def read(self) -> SidecarPod:
+        """
+        Return the owner and containers of the pod. Raises KubeError, after READ_TIMEOUT at the latest.
+        """
         operation = f"get pod {self._pod}"
         response = await self._api.call(
             "GET", self._path, timeout=READ_TIMEOUT, operation=operation

@@ -36,6 +36,8 @@ Result = TypeVar("Result")
 
 @unique
 class AfterTry(Enum):
+    """The future of a write: DONE forgets its back-off, RETRY lets it wait for a longer one."""
+
     DONE = "done"
     RETRY = "retry"  # after its back-off, if it is still due then
 
@@ -78,28 +80,35 @@ class WritePlan(ABC, Generic[Key, Write, Result]):
         """Call *on_change* whenever something else may be due."""
 
     async def prepare(self) -> None:
-        """Return once something may be written in this term of leadership."""
+        """
+        Wait, at the start of a term of leadership, until something may be written; at once by default.
+        """
         return
 
     @abstractmethod
-    async def find_due(self, *, now: datetime) -> DueWrites[Key]: ...
+    async def find_due(self, *, now: datetime) -> DueWrites[Key]:
+        """Return the writes that wait as of *now*; one that is in flight may be among them."""
 
     @abstractmethod
     def render(self, key: Key, *, now: datetime) -> Write | AfterTry:
         """Return the write to send at this moment, or what becomes of it if none is to be sent."""
 
     @abstractmethod
-    def written(self, attempt: Attempt[Key, Write], result: Result) -> AfterTry: ...
+    def written(self, attempt: Attempt[Key, Write], result: Result) -> AfterTry:
+        """Take the result of a write that succeeded; RETRY if it has to be written again."""
 
     @abstractmethod
-    def failed(self, attempt: Attempt[Key, Write], err: KubeError) -> AfterTry: ...
+    def failed(self, attempt: Attempt[Key, Write], err: KubeError) -> AfterTry:
+        """Take the failure of a write; DONE if it is not to be tried again for its own sake."""
 
     def finished(self, key: Key) -> None:
-        """Note that a write is no longer in flight, whatever became of it."""
+        """
+        Note that the write of a key is no longer in flight, whether it was sent, failed or cancelled.
+        """
         return
 
     def on_fault(self) -> None:
-        """Count a fault of this program."""
+        """Count a fault of this program, after which the loop pauses and begins anew."""
         return
 
     def stand_down(self) -> None:
@@ -137,6 +146,12 @@ class LeaderWriter(Generic[Key, Write, Result]):
         return self._faulty and self._leadership.is_leader
 
     async def run(self) -> NoReturn:
+        """
+        Write in each term of leadership until cancelled.
+
+        Raises a fault of this program only if the plan has no text for it; otherwise it begins anew
+        after a pause.
+        """
         await run_whenever_leading(
             self._leadership,
             self._write_due,
@@ -227,7 +242,7 @@ class WriteFailures(Generic[Key]):
         self._logged: set[str] = set()
 
     def add(self, key: Key, err: KubeError, what: str) -> None:
-        """Note and log a failure to write *what*."""
+        """Note a failed write of *what*, and log its cause unless another write has failed by it."""
         self.keys.add(key)
         failure = failure_of(err)
         cause = f"{failure} {err.missing_permission}" if isinstance(err, Refused) else failure
@@ -249,10 +264,11 @@ class WriteFailures(Generic[Key]):
             logger.warning("%s; it is tried again", err)
 
     def remove(self, key: Key) -> None:
+        """Forget the failure of a write that succeeded, or is given up."""
         self.keys.discard(key)
 
     def keep_only(self, waiting: Iterable[Key]) -> None:
-        """Forget the writes that wait no longer."""
+        """Forget the failures of keys that wait no longer; without any left, causes are logged anew."""
         self.keys.intersection_update(waiting)
         if not self.keys:
             self._logged.clear()

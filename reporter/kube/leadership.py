@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Leadership(Protocol):
-    """Every replica evaluates; only the leader announces."""
+    """The right to write of this process. Every replica evaluates; only the leader announces."""
 
     @property
     def is_leader(self) -> bool:
@@ -39,7 +39,7 @@ class Leadership(Protocol):
         """
 
     async def wait_acquired(self) -> None:
-        """Return as soon as this process leads."""
+        """Return as soon as this process leads; at once if it does."""
 
     async def wait_lost(self) -> None:
         """Return as soon as this process does not lead, even if it leads again by then."""
@@ -54,22 +54,28 @@ class NoElection:
     holder = ""
 
     def holds_lease(self) -> bool:
+        """Return True: nobody else can lead."""
         return True
 
     def deadline(self) -> None:
+        """Return None, so that no write is ever cut off."""
         return
 
     async def wait_acquired(self) -> None:
+        """Return at once, as the process leads from its start."""
         return
 
     async def wait_lost(self) -> NoReturn:
+        """Wait until cancelled, as leadership is never lost."""
         while True:
             await asyncio.Event().wait()
 
     async def run(self) -> NoReturn:
+        """Wait until cancelled, in place of the loop of an Elector."""
         await self.wait_lost()
 
     async def release(self) -> None:
+        """Do nothing, as there is no Lease that a successor waits for."""
         return
 
 

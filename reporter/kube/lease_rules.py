@@ -67,7 +67,7 @@ class LeaseTiming(Struct, frozen=True, kw_only=True):
 
 
 class ObservedRecord(Struct, frozen=True):
-    """A record, and when it was first seen with this content."""
+    """A record, and when it was first seen with this content: it expires from then, by our own clock."""
 
     record: LeaseRecord
     observed_at: float
@@ -115,7 +115,11 @@ def observe_record(
 
 @unique
 class LeaseAction(Enum):
-    """The next step of a candidate."""
+    """
+    The next step of a candidate after it has read the Lease.
+
+    RENEW and ACQUIRE write it. WAIT leaves it to its holder until the next poll.
+    """
 
     RENEW = auto()
     ACQUIRE = auto()

@@ -78,7 +78,9 @@ At most one less is read as the transitions, so that a Lease at the maximum can 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A record as it was read; *raw* is the whole object, for this module only."""
+    """
+    A Lease as it was read; *raw* is the whole object, which an update sends back with another spec.
+    """
 
     record: LeaseRecord
     raw: bytes = field(repr=False, compare=False)
@@ -113,6 +115,7 @@ class LeaseLock:
         return f"{self._namespace}/{self._name}"
 
     async def read(self) -> Lease | None:
+        """Return the Lease; None if there is none, as before the first election."""
         operation = f"read lease {self}"
         try:
             response = await self._api.call(

@@ -49,7 +49,7 @@ def run_connected(
 def make_leadership(
     settings: Settings, lock: ResourceLock, *, identity: str, clock: Clock
 ) -> Elector | NoElection:
-    """Return the part in the election that the flags ask for."""
+    """Return a candidate with the durations of the flags, or NoElection for --leader-elect=false."""
     if not settings.leader_elect:
         return NoElection()
     timing = LeaseTiming(
@@ -61,11 +61,13 @@ def make_leadership(
 
 
 class Server(Protocol):
-    """*start* raises OSError for an address that is not free."""
+    """The endpoints of a process (metrics, health, status), which serve from its start until its end."""
 
-    async def start(self) -> None: ...
+    async def start(self) -> None:
+        """Listen on the configured addresses. Raises OSError for one that is not free."""
 
-    async def stop(self) -> None: ...
+    async def stop(self) -> None:
+        """Close the addresses; called last, after the Lease is released."""
 
 
 async def serve_until_stopped(

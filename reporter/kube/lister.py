@@ -53,9 +53,15 @@ class ListStreamDecoder:
 
     @property
     def has_input(self) -> bool:
+        """
+        True once a part of the body has arrived.
+
+        A failure then broke off a response that was under way, so the list is tried again in pages.
+        """
         return bool(self._head or self._buffer)
 
     def feed(self, chunk: bytes) -> None:
+        """Take the next bytes of the body and decode the items that are complete, batch by batch."""
         self._buffer += chunk
         if len(self._buffer) < self._decode_at:
             return

@@ -29,7 +29,11 @@ T = TypeVar("T", bound=WrittenObject)
 
 
 class ObjectClient(Generic[T]):
-    """*object_type*: the struct of *kind*. *version*, in each call: the API version to use."""
+    """
+    Creates, patches and deletes objects of one kind.
+
+    *object_type*: the struct of *kind*. *version*, in each call: the API version to use.
+    """
 
     def __init__(self, api: RestClient, kind: ResourceKind, object_type: type[T]) -> None:
         self._api, self._kind = api, kind

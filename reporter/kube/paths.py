@@ -35,9 +35,10 @@ def collection_path(kind: ResourceKind, version: str, namespace: str = "") -> st
 
 def name_field_selector(kind: ResourceKind) -> str:
     """
-    Return the field selector of a kind, or that for its only object of interest; empty for all objects.
+    Return the fieldSelector of list and watch, by name for a kind with one object of interest.
 
-    With a name RBAC authorizes list and watch by a rule with ``resourceNames``.
+    It is empty for all objects. With a name RBAC authorizes list and watch by a rule with
+    ``resourceNames``.
     """
     return f"metadata.name={kind.object_name}" if kind.object_name else kind.field_selector
 

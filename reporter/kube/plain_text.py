@@ -20,13 +20,15 @@ _TAG = re.compile(r"<[^<>]{0,500}>")
 
 
 def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
-    """Clean the beginning of a text."""
+    """
+    Return the beginning of a text as one line, without markup and secrets, and cut to *max_length*.
+    """
     line = _to_one_line(_to_str(text[:MAX_INPUT]))
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
 def clean_tail(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
-    """Clean the end of a text, where programs write why they failed."""
+    """Return the end of a text in the same way as *clean*: programs write there why they failed."""
     line = _to_one_line(_to_str(text[-MAX_INPUT:]))
     return line if len(line) <= max_length else "…" + line[1 - max_length :]
 

@@ -39,27 +39,35 @@ logger = logging.getLogger(__name__)
 
 
 class ReflectorStore(ObjectStore, WatchStateStore, Protocol):
-    """
-    The store that a reflector writes to.
+    """The store that a reflector writes to: objects, and the state of their watch."""
 
-    *served_version*: returns the API version to read a kind in; None while that is unknown.
-    """
-
-    def served_version(self, kind: ResourceKind) -> str | None: ...
+    def served_version(self, kind: ResourceKind) -> str | None:
+        """
+        Return the API version to read the kind in; None while unknown, or if none we read is served.
+        """
 
 
 class ServedResources(Protocol):
-    """The part of the discovery loop that reflectors use."""
+    """The part of the discovery loop that reflectors use, to wait for a kind that is not served."""
 
-    def request_refresh(self) -> None: ...
+    def request_refresh(self) -> None:
+        """Ask for a discovery soon: a list or watch has found its resource not served."""
 
-    async def wait_for_answer(self) -> None: ...
+    async def wait_for_answer(self) -> None:
+        """Return after the next run of discovery, whether it succeeds or not."""
 
-    def is_unserved(self, kind: ResourceKind) -> bool: ...
+    def is_unserved(self, kind: ResourceKind) -> bool:
+        """
+        Return whether the last answer has no version of the kind that we read; False before the first.
+        """
 
-    def is_group_failing(self, kind: ResourceKind) -> bool: ...
+    def is_group_failing(self, kind: ResourceKind) -> bool:
+        """
+        Return whether the last answer states that the API group of the kind could not be discovered.
+        """
 
-    def why_misdeclared(self, kind: ResourceKind) -> str: ...
+    def why_misdeclared(self, kind: ResourceKind) -> str:
+        """Return why the kind cannot be read as declared, and what to do; empty as far as it can."""
 
 
 class Reflector:
@@ -87,6 +95,7 @@ class Reflector:
 
     @property
     def stats(self) -> ReflectorStats:
+        """The counters of this kind since the process began to read it."""
         return self._ingester.stats
 
     @property
@@ -108,6 +117,9 @@ class Reflector:
             self._open_watch = None
 
     async def run(self) -> None:
+        """
+        List and watch until cancelled. KubeErrors become states of the watch, and are never raised.
+        """
         while True:
             try:
                 await self._list_and_watch()
@@ -307,6 +319,7 @@ class Reflectors:
 
     @property
     def by_kind(self) -> Mapping[ResourceKind, Reflector]:
+        """The reflectors of the kinds that are set now, in the order in which these were set."""
         return self._by_kind
 
     def prepare_kinds(self, kinds: Iterable[ResourceKind]) -> Callable[[], None]:

@@ -4,7 +4,7 @@ import aiohttp
 
 
 class BodyTooLargeError(Exception):
-    """Raised for a body with more bytes than are accepted; the text says how many are."""
+    """A body with more bytes than are accepted; the text says how many are."""
 
 
 async def read_body(response: aiohttp.ClientResponse, max_bytes: int | None) -> bytes:

@@ -92,6 +92,7 @@ class RestConfig:
 
     @property
     def tls_files(self) -> tuple[str | None, str | None, str | None]:
+        """The PEM files of authority, certificate and key; None for what is inline or not given."""
         return (self.authority_file, self.certificate_file, self.key_file)
 
 
@@ -214,6 +215,7 @@ def _with_tls(
 
 
 def bearer_header(token: str) -> str:
+    """Return the value of the Authorization header for a token (RFC 6750, section 2.1)."""
     return f"Bearer {token}"
 
 

@@ -25,7 +25,12 @@ _DECODER = msgspec.json.Decoder(_PartialObject)
 
 
 class SilencedObject(msgspec.Struct, frozen=True):
-    """The present silence of an object, by what follows the prefix."""
+    """
+    An object whose silence is to change, as it was read.
+
+    *annotations* and *labels*: those of its silence, by the name without SILENCE_PREFIX; empty
+    without one.
+    """
 
     path: str
     resource_version: str

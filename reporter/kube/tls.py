@@ -24,7 +24,7 @@ AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "cl
 
 @dataclass(frozen=True, slots=True)
 class InlineTls:
-    """PEM data; empty for what is in a file or not given."""
+    """The PEM data of authority, certificate and key; empty for what is in a file or not given."""
 
     authority: bytes = field(default=b"", repr=False)
     certificate: bytes = field(default=b"", repr=False)
@@ -56,6 +56,11 @@ def verifying_context(authority_file: str | None = None, authority: bytes = b"")
 
 
 def read_inline_tls(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> InlineTls:
+    """
+    Return the fields of a kubeconfig that end in -data, decoded; empty for those it lacks.
+
+    Raises ConfigurationError for a value that is not base64.
+    """
     return InlineTls(
         authority=_decode(cluster, AUTHORITY),
         certificate=_decode(user, CERTIFICATE),

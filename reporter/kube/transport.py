@@ -91,6 +91,7 @@ class Transport:
             yield response
 
     async def close(self) -> None:
+        """End a renewal of the credentials, then all connections."""
         await self._credentials.close()
         await self._connections.close()
 

@@ -57,6 +57,7 @@ class WatchTiming(Struct, frozen=True):
         )
 
     def jittered(self, interval: timedelta, random: Random) -> timedelta:
+        """Return the interval, changed by up to the share *jitter*, so that not all act in step."""
         return interval * random.uniform(1 - self.jitter, 1 + self.jitter)
 
 
@@ -96,9 +97,10 @@ class Recovery:
 
 
 class PassiveClock(Protocol):
-    """Reads the time, in UTC."""
+    """The time in UTC, for parts that read it and never correct it."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """Return the present time, with the zone UTC."""
 
 
 class WatchContext(Struct, frozen=True):

@@ -21,6 +21,12 @@ from reporter.kube.plain_text import clean
 
 
 class Upsert(Struct, frozen=True):
+    """
+    An object of an ADDED or MODIFIED event, or of a list. *name*: namespace and name.
+
+    *is_new*: it was not there before (ADDED, or in a list), by which objects are counted.
+    """
+
     name: NamespacedName
     resource_version: str
     object: ApiObject
@@ -28,6 +34,8 @@ class Upsert(Struct, frozen=True):
 
 
 class Delete(Struct, frozen=True):
+    """An object that a DELETED event reports gone; *resource_version* is that of the deletion."""
+
     name: NamespacedName
     resource_version: str
 

@@ -20,9 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 class WatchStateStore(Protocol):
-    """The receiver of watch states."""
+    """The receiver of the state of each kind's watch, by which evaluation knows what it can trust."""
 
-    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None: ...
+    def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        """Replace the state of the kind; the same state again changes nothing."""
 
 
 class WatchHealth:
@@ -41,10 +42,15 @@ class WatchHealth:
         self._error_answers = 0
 
     def record_list(self) -> None:
+        """
+        Record that the kind was listed: a later failure is a lost watch of known objects (WatchLost).
+
+        Before a list it is NotSynced, as nothing is known of the kind.
+        """
         self._listed = True
 
     def record_watch_start(self) -> None:
-        """Record that a watch was opened."""
+        """Record an opened watch: the kind is Watching, and its failures are forgotten."""
         self._unwatched_since = None
         self._failures = 0
         self._error_answers = 0
@@ -97,6 +103,9 @@ class WatchHealth:
             self._logged = summary
 
     def record_unserved(self) -> None:
+        """
+        Record that no version of the kind that we read is served; what was listed counts no longer.
+        """
         self._listed = False
         self._store.set_watch_state(self._kind, NotServed())
         if self._logged != "unserved":
@@ -115,7 +124,7 @@ class WatchHealth:
 
 
 def describe_error(err: KubeError) -> str:
-    """Return why a kind cannot be read, with the permission that is missing."""
+    """Return why a kind cannot be read, with the missing permission if that is the cause."""
     if isinstance(err, Refused) and err.missing_permission:
         return f"may not {err.missing_permission}"
     return err.why

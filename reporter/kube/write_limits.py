@@ -21,7 +21,7 @@ Key = TypeVar("Key")
 
 
 class WriteRate(NamedTuple):
-    """The writes a second on average, at once after a rest, and in flight."""
+    """The limits of writes: a second on average, at once after a rest, and in flight at a time."""
 
     per_second: float
     burst: float
@@ -41,6 +41,7 @@ class TokenBucket(Struct, frozen=True):
     tokens: float
 
     def refilled(self, *, now: datetime) -> "TokenBucket":
+        """Return the bucket at *now*; a clock that was set back adds nothing."""
         elapsed = max((now - self.updated_at).total_seconds(), 0.0)
         tokens = min(self.burst, self.tokens + elapsed * self.rate)
         # The wall clock may be set back; the same time must not be refilled twice.
@@ -48,13 +49,18 @@ class TokenBucket(Struct, frozen=True):
 
     @property
     def has_token(self) -> bool:
+        """True if a write may start at *updated_at*; refill the bucket before."""
         return self.tokens >= 1
 
     def with_token_taken(self) -> "TokenBucket":
+        """
+        Return the bucket after the start of one write. Ask *has_token* before: it may go below zero.
+        """
         return replace(self, tokens=self.tokens - 1)
 
     @property
     def next_token_at(self) -> datetime:
+        """The moment of the next whole token; *updated_at* if there is one already."""
         return self.updated_at + timedelta(seconds=max(1 - self.tokens, 0.0) / self.rate)
 
 
@@ -82,7 +88,7 @@ class WriteBackoff(Struct, frozen=True):
 
 
 def asked_pause(err: KubeError) -> timedelta | None:
-    """Return the Retry-After of a failure."""
+    """Return the Retry-After of a failure; None if the server asked for no pause."""
     return err.retry_after if isinstance(err, Throttled | Unreachable) else None
 
 
@@ -138,7 +144,7 @@ class WriteLimits(Generic[Key]):
         self._bucket = replace(self._bucket, updated_at=at).refilled(now=now)
 
     def finished(self, key: Key) -> None:
-        """A write is no longer in flight, whatever became of it."""
+        """Take a key out of those in flight, whatever became of its write."""
         self._in_flight.discard(key)
 
     def failures(self, key: Key) -> int:
@@ -146,13 +152,18 @@ class WriteLimits(Generic[Key]):
         return self._backoffs.get(key, WriteBackoff()).failures
 
     def succeeded(self, key: Key) -> None:
+        """Forget the back-off of a key, so that its next write starts as soon as it is due."""
         self._backoffs.pop(key, None)
 
     def failed(self, key: Key, *, now: datetime, retry_after: timedelta | None = None) -> None:
+        """Make a key wait for its back-off, and at least for *retry_after*; a minute at most."""
         before = self._backoffs.get(key, WriteBackoff())
         self._backoffs[key] = before.with_failure(
             now=now, retry_after=retry_after, jitter=self._jitter()
         )
 
     def forget_backoffs(self) -> None:
+        """
+        Forget all failures, so that no write of a new term of leadership waits for those of an old one.
+        """
         self._backoffs.clear()

@@ -44,7 +44,11 @@ class StateCollector:
         self.add_reasons(catalogue)
 
     def add_reasons(self, catalogue: Catalogue) -> None:
-        """Show the reasons of a catalogue, beside those that are shown."""
+        """
+        Show the reasons of another catalogue too, but for reasons of readiness.
+
+        Nothing is removed, as an alert resolves on a zero.
+        """
         warnings = {k: e for k, e in catalogue.entries.items() if not e.is_ready_reason}
         self._entries = {**self._entries, **warnings}  # replaced, as another thread may read it
 

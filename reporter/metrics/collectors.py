@@ -38,6 +38,11 @@ class WatchCollector(Collector):
         self._watches = watches
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield a family for each declaration of watches, with a sample for each kind.
+
+        The age of the last event has no sample before the first event.
+        """
         reports = list(self._watches())
         for declaration, value_of in _WATCH_VALUES.items():
             values = ((report.kind, value_of(report)) for report in reports)
@@ -71,6 +76,9 @@ class ScrapeCollector(Collector):
         self.page_ages: Callable[[], Mapping[str, timedelta]] = dict
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield the number of pages by outcome, and the age that a page may reach in seconds, by path.
+        """
         counts = self.count_pages().items()
         samples = (((outcome,), float(number)) for outcome, number in counts)
         yield make_family(declarations.SCRAPE_PAGES, samples)
@@ -98,6 +106,9 @@ class PermissionCollector(Collector):
         self.report: Callable[[], PermissionReport] = PermissionReport
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield 1 for each permission that is missing and 0 for the others, and the number of unknown ones.
+        """
         report = self.report()
         yield make_family(declarations.MISSING_RIGHTS, report.is_missing.items())
         yield make_family(declarations.UNKNOWN_RIGHTS, [((), report.unknown)])
@@ -106,6 +117,11 @@ class PermissionCollector(Collector):
 def make_family(
     declaration: declarations.MetricDeclaration, samples: Iterable[tuple[Sequence[str], float]]
 ) -> Metric:
+    """
+    Return the family of a declaration with its samples: the values of its labels, and the value.
+
+    A declaration that is no counter becomes a gauge; histograms are not collected this way.
+    """
     counts = declaration.type is declarations.MetricType.COUNTER
     family_type = CounterMetricFamily if counts else GaugeMetricFamily
     family: CounterMetricFamily | GaugeMetricFamily = family_type(

@@ -41,6 +41,7 @@ class MetricDeclaration(Struct, frozen=True):
 
     @property
     def full_name(self) -> str:
+        """The name on the metrics page, with the prefix of the program."""
         return PREFIX + self.name
 
 

@@ -110,11 +110,16 @@ def _add(counted: defaultdict, by: object, names: Names, number: int) -> None:  
 
 
 def without_item(key: FindingKey) -> FindingKey:
+    """Return the key without its item: all items of one subject and reason share their series."""
     return key if not key.item else FindingKey(key.subject, key.reason)
 
 
 def most_important(names: Iterable[str]) -> str:
-    """Return the most important of some states."""
+    """
+    Return the most important of some states, by the order of STATE_NAMES.
+
+    Raises ValueError for none at all, and for "active", which stands beside a state.
+    """
     return min(names, key=STATE_NAMES[1:].index)
 
 

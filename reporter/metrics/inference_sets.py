@@ -68,9 +68,15 @@ class SetSeries:
         self.left_out = len(self._remembered) - len(self.shown)
 
     def samples(self) -> list[Sample]:
+        """
+        Return the samples of *inferenceset_reason_state* for all pairs that are shown.
+
+        A state that is over reads 0, until the pair is forgotten.
+        """
         return list(chain.from_iterable(self._remembered[pair].samples for pair in self.shown))
 
     def labels(self, pair: FindingKey) -> dict[str, str]:
+        """Return the values of SET_LABELS for a pair: its subject, its reason and who must act."""
         subject = pair.subject
         owner = self._owner_of(pair.reason)
         values = (subject.layer, pair.reason, owner, subject.namespace, subject.name)

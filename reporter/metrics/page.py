@@ -84,16 +84,27 @@ class Metrics(ProcessMetrics):
             )
 
     def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
-        """Add the series of the HealthEvent store."""
+        """
+        Add the series of the HealthEvent store, and return the object that counts for them.
+
+        *objects*: returns the HealthEvents of this program, at each scrape.
+        """
         return StoreMetrics(self.registry, objects)
 
     def set_failing_objects_function(self, count: Callable[[], int]) -> None:
+        """Show what *count* returns at each scrape: ProductionStackStatuses whose last write failed."""
         self._status_failing.set_function(lambda: float(count()))
 
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
+        """Show at each scrape whether this replica is the leader, which alone writes Events."""
         self._leader.set_function(lambda: float(is_leader()))
 
     def set_episodes_function(self, episodes: Callable[[], Episodes]) -> None:
+        """
+        Read at each scrape when the announced episodes began.
+
+        The series finding_since_timestamp_seconds has these times.
+        """
         self._episode_starts = episodes
 
     def _prepare(self) -> Callable[[], Iterable[Metric]]:
@@ -104,29 +115,52 @@ class Metrics(ProcessMetrics):
         count_pages: Callable[[], Mapping[str, int]],
         page_ages: Callable[[], Mapping[str, timedelta]],
     ) -> None:
+        """
+        Show at each scrape how many metrics pages of model pods there are to read, and their age.
+
+        *count_pages*: returns the pages by the outcome of the last attempt. *page_ages*: returns the age
+        at which a page is read again, by the path to it.
+        """
         self._scrape_pages.count_pages = count_pages
         self._scrape_pages.page_ages = page_ages
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
+        """
+        Take the evaluation of a pass for the next scrapes, and count its duration.
+
+        The result is empty: the pass is taken in one step.
+        """
         self._evaluation = finished.evaluation
         self._passes.observe(finished.took.total_seconds())
         self._last_pass.set_to_current_time()
         return ()
 
     def count_write(self, result: str) -> None:
+        """Count one request to write an Event. *result*: a value of WriteResult."""
         self._writes.labels(result).inc()
 
     def count_mirror_write(self, result: str) -> None:
+        """
+        Count one request to write the mirror of an Event, which is beside its InferenceSet.
+
+        *result*: a value of WriteResult.
+        """
         self._mirror_writes.labels(result).inc()
 
     def on_episode_begin(self, key: FindingKey) -> None:
+        """
+        Count an episode when the write of its first Warning has finished; a Normal Event begins none.
+        """
         self._episodes.labels(key.reason).inc()
 
     def on_episode_end(self, key: FindingKey, lasted: timedelta) -> None:
+        """Observe how long an episode *lasted*, from its first Event; a negative time counts as 0."""
         self._episode_duration.labels(key.reason).observe(max(lasted.total_seconds(), 0.0))
 
     def count_scrape(self, result: ScrapeResult) -> None:
+        """Count one attempt to read the metrics page of a model pod, by its result."""
         self._scrapes.labels(result).inc()
 
     def count_status_write(self, result: WriteObjectResult) -> None:
+        """Count one request to write the status of a ProductionStackStatus, by its result."""
         self._status_writes.labels(result).inc()

@@ -97,16 +97,25 @@ class ProcessMetrics:
     def set_clock_functions(
         self, *, skew: Callable[[], float], spread: Callable[[], float]
     ) -> None:
+        """
+        Show at each scrape how the API server's clock differs, in seconds.
+
+        *skew*: returns how far it is ahead of this machine's. *spread*: returns how far the answer that
+        differs most is from the others, for one API server of several whose clock is wrong.
+        """
         self._clock_skew.set_function(skew)
         self._clock_spread.set_function(spread)
 
     def set_permissions_function(self, report: Callable[[], collectors.PermissionReport]) -> None:
+        """Show at each scrape the permissions that are missing or unknown, as *report* returns them."""
         self._permissions.report = report
 
     def observe_loop_lag(self, seconds: float) -> None:
+        """Observe for how many seconds the event loop was busy without a break."""
         self._loop_lag.observe(seconds)
 
     def count_closed_connection(self, cause: ClosedConnection) -> None:
+        """Count a connection of an HTTP client that the server closed early, by its cause."""
         self._closed_connections.labels(cause).inc()
 
     def count_api_request(self, verb: str, status: int | None) -> None:
@@ -116,7 +125,7 @@ class ProcessMetrics:
         self._api_requests.labels(verb, "error" if status is None else known).inc()
 
     def render(self) -> bytes:
-        """Return the page in plain text."""
+        """Return the page in the text format of Prometheus; the HTTP server itself uses *expose*."""
         return self.expose("").encode()
 
     def expose(self, accept: str) -> Exposition:
@@ -171,7 +180,15 @@ class ReloadMetrics:
         self._refused = Gauge(OVERLAY_REFUSED.full_name, OVERLAY_REFUSED.help, registry=registry)
 
     def count(self, result: ReloadResult) -> None:
+        """
+        Count a changed overlay that was loaded while the process ran: APPLIED, or REFUSED as invalid.
+        """
         self._reloads.labels(result).inc()
 
     def set_refused_function(self, is_refused: Callable[[], bool]) -> None:
+        """
+        Show 1 at each scrape while *is_refused* returns True.
+
+        It does so while the newest overlay is invalid and an earlier one is in effect.
+        """
         self._refused.set_function(lambda: float(is_refused()))

@@ -50,6 +50,11 @@ class RollUpCollector(Collector):
         self._with_namespaces = scope is RollUpScope.NAMESPACE
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield the families of the roll-up: state, counts, replicas, packages, blockers and silences.
+
+        They have no samples while this replica does not hold the lease, and before the first pass.
+        """
         rollup = self._rollup()
         cluster = rollup.cluster if self._holds_lease() else None
         found = rollup.namespaces if self._with_namespaces and cluster is not None else {}

@@ -20,10 +20,19 @@ The silences that have a series of their own: annotations of many objects must n
 
 
 class SilenceCollector(Collector):
+    """
+    The silences of the last evaluation: their number by state, and the end of each.
+
+    *evaluation*: returns it, at each scrape.
+    """
+
     def __init__(self, evaluation: Callable[[], Evaluation]) -> None:
         self._evaluation = evaluation
 
     def collect(self) -> Iterator[Metric]:
+        """
+        Yield the number of silences by state, and the Unix time of the end of the first MAX_SERIES.
+        """
         every = self._evaluation().silences.all
         counts = Counter(each.state for each in every)
         yield make_family(SILENCES, (((state,), counts[state]) for state in SilenceState))

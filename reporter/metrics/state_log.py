@@ -52,6 +52,12 @@ class StateLog:
         self._notes: Mapping[FindingKey, tuple[str, ...]] = {}
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
+        """
+        Log the changes of state in a pass, and new notes of the evaluation.
+
+        A key that is Unknown is logged once that has lasted UNKNOWN_LOG_DELAY. The result is empty: the
+        pass is taken in one step.
+        """
         after = finished.evaluation
         keys_by_change: defaultdict[
             tuple[str, ReasonState | None, ReasonState | None], list[FindingKey]

@@ -31,6 +31,7 @@ class StoreMetrics(Collector):
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
+        """Yield whether the store is up, and the number of HealthEvents by phase, zeros included."""
         phases = Tally(each.phase for each in self._objects())
         yield make_family(declarations.STORE_UP, [((), float(self.is_up()))])
         yield make_family(
@@ -38,9 +39,11 @@ class StoreMetrics(Collector):
         )
 
     def count_store_write(self, result: StoreWriteResult) -> None:
+        """Count one request to create, patch or delete a HealthEvent, by its result."""
         self._writes.labels(result).inc()
 
     def count_rejected(self, limit: StoreLimit) -> None:
+        """Count an episode that got no HealthEvent, by the limit: of its node, or of the cluster."""
         self._rejected.labels(limit).inc()
 
 

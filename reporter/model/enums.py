@@ -18,6 +18,7 @@ class Layer(StrEnum):
 
     @property
     def order(self) -> int:
+        """The position of the layer, 0 for the cluster; what is sorted by it has causes first."""
         return _LAYER_ORDER[self]
 
 
@@ -47,7 +48,7 @@ class ScrapeScope(StrEnum):
 
 @unique
 class Owner(StrEnum):
-    """The party that must act."""
+    """The party that must act on a reason, by its entry in the catalogue."""
 
     USER = "user"
     PLATFORM = "platform"

@@ -19,7 +19,11 @@ MAX_PACKAGES = 20
 
 
 class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
-    """The answer. `observedGeneration` is -1 until the hub has seen the object."""
+    """
+    The answer to a ProductionStackCluster.
+
+    `observedGeneration` is -1 until the hub has seen the object.
+    """
 
     observed_generation: Annotated[
         int, Meta(description="Generation of the object that the status is about.")

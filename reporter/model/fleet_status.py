@@ -202,6 +202,8 @@ class QueryEntry(StatusStruct, frozen=True, kw_only=True):
 
 
 class UnknownCount(StatusStruct, frozen=True, kw_only=True):
+    """The number of clusters that the hub calls Unknown for one cause."""
+
     code: FleetCode
     clusters: int
 

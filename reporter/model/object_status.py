@@ -23,12 +23,15 @@ The types of conditions. The first three are those of kstatus (sigs.k8s.io/cli-u
 
 @unique
 class ConditionStatus(StrEnum):
+    """The status of a condition, as metav1.Condition spells it."""
+
     TRUE = "True"
     FALSE = "False"
     UNKNOWN = "Unknown"
 
     @classmethod
     def of(cls, value: bool | None) -> "ConditionStatus":
+        """Return the status for a boolean; UNKNOWN for None."""
         if value is None:
             return cls.UNKNOWN
         return cls.TRUE if value else cls.FALSE
@@ -67,6 +70,12 @@ class ObjectBlocking(BlockingCause, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, blocking: Blocking) -> "ObjectBlocking":
+        """
+        Return the cause of a roll-up as the object shows it.
+
+        Its time is in whole seconds. Without a reason it has the name of the pattern, else the
+        cause code.
+        """
         names = set(cls.__struct_fields__) - {"reason", "since"}
         since = blocking.since
         return cls(
@@ -89,12 +98,17 @@ class SetCounts(StatusStruct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, numbers: Mapping[State, int]) -> "SetCounts":
+        """Return the counts with their sum; a state that is not in *numbers* counts as 0."""
         counts = {state.key: number for state, number in numbers.items()}
         return cls(total=sum(counts.values()), **counts)
 
 
 class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
-    """The answer. `observedGeneration` is -1 until the reporter has seen the object."""
+    """
+    The answer to a ProductionStackStatus.
+
+    `observedGeneration` is -1 until the reporter has seen the object.
+    """
 
     observed_generation: Annotated[
         int, Meta(description="Generation of the object that the status is about.")

@@ -29,18 +29,20 @@ class NotSynced(Struct, frozen=True):
 
 
 class Watching(Struct, frozen=True):
-    """Listed, with an open watch."""
+    """
+    The state of a kind that was listed and whose watch is open, so that its objects are current.
+    """
 
 
 class WatchLost(Struct, frozen=True):
-    """Listed once, but no watch is open since *since*."""
+    """The state of a kind that was listed once, and that no watch is open for since *since*."""
 
     since: datetime
     why: str
 
 
 class NotServed(Struct, frozen=True):
-    """The API server has no such resource."""
+    """The state of a kind of which the API server says that it has no such resource."""
 
 
 WatchState: TypeAlias = NotSynced | Watching | WatchLost | NotServed
@@ -93,4 +95,5 @@ class CRDPresence(Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
+        """True if the last discovery answered; False also while a loss is not confirmed yet."""
         return self.versions is not None and self.missing_since is None and not self.why_unknown

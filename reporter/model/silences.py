@@ -68,6 +68,9 @@ class Silence(Struct, frozen=True):
 
     @property
     def reason_text(self) -> str:
+        """
+        The reasons, separated by commas; ALL_REASONS if none is named, empty for a malformed silence.
+        """
         if self.state is SilenceState.MALFORMED:
             return ""
         return ",".join(sorted(self.reasons)) or ALL_REASONS

@@ -59,6 +59,7 @@ class Actionability(StrEnum):
 
     @classmethod
     def of_owner(cls, owner: Owner) -> "Actionability":
+        """Return the party for a reason's owner; every owner but the user is the platform."""
         return cls.USER if owner is Owner.USER else cls.PLATFORM
 
 

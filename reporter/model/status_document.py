@@ -57,6 +57,9 @@ class SilencedBy(StatusStruct, frozen=True, kw_only=True):
 
 
 def silenced_by(silence: Silence | None) -> SilencedBy | None:
+    """
+    Return a silence as it is published; None for none, and for a malformed one without an end.
+    """
     if silence is None or silence.until is None:
         return None
     return SilencedBy(until=silence.until, by=silence.by, why=silence.why, origin=silence.origin)
@@ -197,6 +200,7 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, numbers: Mapping[State, int]) -> "Counts":
+        """Return the counts; a state that is not in *numbers* counts as 0."""
         return cls(**{state.key: number for state, number in numbers.items() if number})
 
     @classmethod
@@ -205,6 +209,9 @@ class Counts(StatusStruct, frozen=True, kw_only=True):
         return cls.of(numbers) if numbers else None
 
     def by_state(self) -> Mapping[State, int]:
+        """
+        Return the numbers of all states that a subject which exists may have, zeros among them.
+        """
         return {state: getattr(self, state.key) for state in COUNTED_STATES}
 
 

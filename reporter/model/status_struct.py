@@ -11,4 +11,7 @@ Time: TypeAlias = Annotated[datetime, Meta(tz=True)]
 
 class StatusStruct(
     Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
-): ...
+):
+    """
+    The base of every published struct: keys in camel case, left out with their default value.
+    """

@@ -36,7 +36,11 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*well_when_false*: words in a condition's type by which False is its good status."""
+    """
+    The parameters of the probe for API keys.
+
+    *well_when_false*: words in a condition's type by which False is its good status.
+    """
 
     well_when_false: tuple[str, ...] = ()
 
@@ -55,6 +59,12 @@ Names of Kubernetes objects have no capital letters and do not match.
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield a result for each APIKey of the workload namespace; none if the CRD is not served.
+
+    Without a key of the harness itself, a key that was deleted under a filter which still asks for it is
+    trouble (Deleted, out).
+    """
     if check_result.check_served(snapshot, API_KEYS):
         # Without the CRD, gateway auth is not installed: no trouble of this namespace.
         return

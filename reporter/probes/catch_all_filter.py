@@ -26,7 +26,11 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*filters*: the names of the EnvoyFilters that every harness has."""
+    """
+    The parameters of the probe for the harness's catch-all filter.
+
+    *filters*: the names of the EnvoyFilters that every harness has.
+    """
 
     filters: tuple[str, ...]
 

@@ -34,6 +34,11 @@ HARMLESS_REASONS = TRANSIENT_REASONS | NODE_PRESSURE_REASONS | {INFERENCE_PENDIN
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield the trouble of each Workspace whose InferenceReady is False while all its pods are Ready.
+
+    Nothing is yielded for an InferenceSet that does not exist, or for the reasons in HARMLESS_REASONS.
+    """
     subject = request.subject
     if inference_sets.get_inference_set(snapshot, subject) is None:
         return

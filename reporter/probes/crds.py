@@ -42,6 +42,12 @@ class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[verdicts.Verdict]:
+    """
+    Yield one verdict for each required CRD, under a key whose item is the CRD's name.
+
+    A CRD is left out while its flag is not set, or its namespace does not exist. It is Unknown until
+    discovery has answered.
+    """
     # Those that depend on a namespace come last: without namespaces the others are known all the same.
     for required in sorted(
         request.parameters.required, key=lambda each: bool(each.with_namespace_flag)

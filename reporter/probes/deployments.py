@@ -28,13 +28,23 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*components*: all of them must work. *revisions*: of each, one working revision suffices."""
+    """
+    The Deployments of one control-plane component.
+
+    *components*: all of them must work. *revisions*: of each, one working revision suffices.
+    """
 
     components: tuple[ComponentSpec, ...]
     revisions: bool = False
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Yield the one verdict on all components that the entry's parameters name.
+
+    Trouble of one component counts although another cannot be evaluated. Components that a flag switches
+    off are left out.
+    """
     troubles: list[Trouble] = []
     notes: list[str] = []
     inconclusive: list[Inconclusive] = []

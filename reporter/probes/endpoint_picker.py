@@ -38,6 +38,12 @@ from reporter.snapshot.snapshot import Snapshot
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the results of the picker Deployments to which the InferencePools of an InferenceSet refer.
+
+    Without such a reference, the Deployment by the chart's name counts, or one that was deleted along
+    with its pool. An InferenceSet that does not exist has no results.
+    """
     subject = request.subject
     if get_inference_set(snapshot, subject) is None:
         return []

@@ -85,6 +85,9 @@ Rule: TypeAlias = Callable[[engine_view.EngineView, EngineColumns, Any], EngineO
 
 
 def request_gauges(columns: EngineColumns) -> tuple[Column, ...]:
+    """
+    Return the gauges of running and waiting requests, by which a row is known to be of an engine.
+    """
     return columns.running, columns.waiting
 
 
@@ -114,6 +117,9 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
     kinds_by_source: Mapping[DetailSource, tuple[ResourceKind, ...]] = field(default_factory=dict)
 
     def build(self) -> Probe:
+        """
+        Return the probe for the registry, with the message fields and cause codes that this row adds.
+        """
         fields = ["place", "pod", "state", *self.more_fields]
         codes = list(self.codes)
         if self.participle:
@@ -134,6 +140,12 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         return Probe(spec, self.evaluate)
 
     def evaluate(self, snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+        """
+        Return the one verdict on the engines of an InferenceSet's Ready pods.
+
+        It is Clear after a quick look-up if what was found on every page is well. With a participle, the
+        message tells how many of the engines have the trouble.
+        """
         subject = request.subject
         # Looked up in any case, so that the verdict does not rest on an old version of the set.
         inference_set = get_inference_set(snapshot, subject) if self.participle else None
@@ -183,6 +195,9 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         )
 
     def check_of(self, parameters: EngineParameters, flags: Mapping[str, str]) -> "EngineCheck":
+        """
+        Return the check for an entry's parameters and the port of the metrics page; equal ones share it.
+        """
         return _make_check(self, parameters, flags[parameters.port_flag])
 
     def build_scrape(self, parameters: EngineParameters, flags: Mapping[str, str]) -> Scrape:
@@ -217,7 +232,11 @@ def _make_check(probe: EngineProbe, parameters: EngineParameters, port: str) -> 
 
 
 class EngineCheck(Struct, frozen=True):
-    """One check of every engine of a pod. *history_name*: the history that it reads."""
+    """
+    A rule with the parameters of an entry, applied to every engine of a pod.
+
+    *history_name*: the history of the pod's metrics page that it reads, by its port.
+    """
 
     rule: Rule
     parameters: EngineParameters
@@ -308,9 +327,13 @@ class Extent(Struct, frozen=True):
 
     @property
     def is_out(self) -> bool:
+        """True if every engine has the trouble, so that the model as a whole is out."""
         return self.troubled == self.total
 
     def cause_code(self, code: str) -> str:
+        """
+        Return the code of the cause, with the first part Degraded while some engines are well.
+        """
         return code if self.is_out else f"{DEGRADED}.{code}"
 
     def describe(self, participle: str) -> str:

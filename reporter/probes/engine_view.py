@@ -111,6 +111,11 @@ class EngineColumns(Struct, frozen=True):
 
 @lru_cache(maxsize=32)
 def engine_columns(families: EngineFamilies) -> EngineColumns:
+    """
+    Return the columns to read from a page, by the names that the catalogue gives vLLM's metric families.
+
+    Equal families share the columns, which are keys of many mappings.
+    """
     handlers = ("handler", frozenset(families.generating_handlers))
     return EngineColumns(
         running=Column(families.running, Combine.GAUGE),
@@ -147,7 +152,8 @@ class EngineTrouble(Struct, frozen=True):
     """
     One engine with trouble.
 
-    *code*: of the cause. *numbers*: those that the message gives. *begins*: as of a trouble.
+    *code*: the cause code. *numbers*: those that the message gives. *begins*: False if it may only go
+    on, below the bound at which such trouble begins.
     """
 
     code: str
@@ -200,9 +206,10 @@ class Increase(NamedTuple):
 
 class EngineView(Struct, frozen=True, gc=False):
     """
-    *name*: the value of the engine label, empty without one. *positions*: of the columns in a row.
+    The view of one engine's kept pages by column, as the rules of engine reasons read it.
 
-    A pass builds one for each engine, so it is a struct: cheaper than a dataclass.
+    *name*: the value of the engine label, empty without one. *positions*: of the columns in a row. A
+    pass builds one for each engine, so it is a struct: cheaper than a dataclass.
     """
 
     name: str
@@ -223,19 +230,29 @@ class EngineView(Struct, frozen=True, gc=False):
         return EngineView(POD_ROW, series, self.readings, self.positions)
 
     def value(self, column: Column) -> float | None:
-        """Return the newest number, None if the page has none."""
+        """Return the newest number of a column; None if the newest page lacks it."""
         return _number(self.series.rows[-1][self.positions[column]])
 
     def changed_at(self, column: Column) -> float:
+        """
+        Return when a column first had the value that it has now, in seconds of observed time.
+        """
         return self.series.changed_at[self.positions[column]]
 
     def positive_since(self, column: Column) -> float | None:
+        """
+        Return since when a gauge has been above 0, in seconds of observed time; None if it is not.
+        """
         return _number(self.series.positive_since[self.positions[column]])
 
     def last_change(self, columns: Iterable[Column]) -> float:
+        """Return when any of the columns changed last, in seconds of observed time."""
         return max(self.changed_at(each) for each in columns)
 
     def pages_since(self, moment: float) -> int:
+        """
+        Count the kept pages that were read at *moment* or later, in seconds of observed time.
+        """
         return sum(at >= moment for at in self.series.times)
 
     def holds(self, condition: Callable[[Mapping[Column, float]], bool]) -> bool:
@@ -275,14 +292,17 @@ class EngineView(Struct, frozen=True, gc=False):
         return self.series.times[0]
 
     def value_before(self, column: Column, seconds: float) -> float | None:
-        """Return the number of so long ago, or of the oldest page."""
+        """
+        Return the number that a column had *seconds* ago, or on the oldest page; None if it had none.
+        """
         return _number(self._row_before(seconds)[1][self.positions[column]])
 
     def increase(self, seconds: float, *columns: Column) -> Increase:
         """
-        Return the increase within so long, or since the oldest page.
+        Return how much these counters rose in the last *seconds*, or since the oldest page.
 
-        A counter that was not on the earlier page has no known increase, which counts as 0.
+        A counter that was not on the earlier page has no known increase, which counts as 0. The result
+        says how long the stretch really is.
         """
         at, before = self._row_before(seconds)
         newest = self.series.rows[-1]

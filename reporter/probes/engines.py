@@ -57,7 +57,10 @@ MAY_BE_IDLE = engine_view.EngineUnknown(
 
 class StalledParameters(EngineParameters, frozen=True, kw_only=True):
     """
-    The parameters of a stall. *window_seconds*: without progress. *min_pages*: that must show it.
+    The parameters of a stall.
+
+    *window_seconds*: how long an engine with requests must make no progress. *min_pages*: how many pages
+    must show it.
     """
 
     window_seconds: Seconds = 120
@@ -65,12 +68,21 @@ class StalledParameters(EngineParameters, frozen=True, kw_only=True):
 
     @property
     def kept_pages(self) -> int:
+        """
+        The pages that must show a stall, since pages far apart may leave too few in the window.
+        """
         return int(self.min_pages)
 
 
 def evaluate_stall(
     engine: EngineView, columns: EngineColumns, given: StalledParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine that has requests and has made no progress for the window.
+
+    An idle or sleeping engine is well. One that stands still without new traffic is Unknown, as its
+    gauges may be left over from aborted requests.
+    """
     running, waiting = engine.value(columns.running), engine.value(columns.waiting)
     is_idle = running == 0 and waiting == 0
     if is_idle or engine.value(columns.awake) == 0:
@@ -138,14 +150,22 @@ class LoadParameters(EngineParameters, frozen=True, kw_only=True):
 
 
 class SaturationParameters(LoadParameters, frozen=True, kw_only=True):
-    """The parameters of a full KV cache. *min_usage*: with requests waiting."""
+    """
+    The parameters of a full KV cache.
+
+    *min_usage*: the part of the cache, from 0 to 1, from which on it counts as full while requests wait.
+    """
 
     min_usage: engine_probe.Share = 0.95
     end_share: engine_probe.Share = 0.9
 
 
 class QueueParameters(LoadParameters, frozen=True, kw_only=True):
-    """The parameters of a long queue. *min_ratio*: requests that wait for each that runs."""
+    """
+    The parameters of a long queue.
+
+    *min_waiting*: the least number of requests that wait. *min_ratio*: how many wait for each that runs.
+    """
 
     min_waiting: Count = 10
     min_ratio: Count = 2
@@ -155,6 +175,12 @@ class QueueParameters(LoadParameters, frozen=True, kw_only=True):
 def evaluate_saturation(
     engine: EngineView, columns: EngineColumns, given: SaturationParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine whose KV cache is full while requests wait, for the whole window.
+
+    It goes on until the usage is below the lower bound. A page without the usage makes it Unknown.
+    """
+
     def is_full(share: float, page: Mapping[Column, float]) -> bool:
         usage, waiting = page.get(columns.kv_cache_usage, 0.0), page.get(columns.waiting, 0.0)
         return usage >= share * given.min_usage and waiting > 0
@@ -169,7 +195,12 @@ def evaluate_saturation(
 def evaluate_queue(
     engine: EngineView, columns: EngineColumns, given: QueueParameters
 ) -> EngineOutcome:
-    """Evaluate a queue, which within the window must not have become shorter to begin."""
+    """
+    Return the trouble of an engine whose queue is long for the whole window and does not get shorter.
+
+    It goes on until the queue is below the lower bound. An engine whose page does not tell the requests
+    that wait is Unknown.
+    """
 
     def is_long(share: float, page: Mapping[Column, float]) -> bool:
         running, waiting = page.get(columns.running, 0.0), page.get(columns.waiting, 0.0)
@@ -265,7 +296,12 @@ class PreemptionParameters(EngineParameters, frozen=True, kw_only=True):
 
 
 class ErrorParameters(EngineParameters, frozen=True, kw_only=True):
-    """The parameters of failed requests. *max_share*: of at least *min_requests* requests."""
+    """
+    The parameters of failed requests.
+
+    *max_share*: the part of all requests, from 0 to 1, above which it is trouble. *min_requests*: the
+    number of requests within the window below which it is none.
+    """
 
     min_requests: Count = 20
     max_share: engine_probe.Share = 0.05
@@ -274,6 +310,11 @@ class ErrorParameters(EngineParameters, frozen=True, kw_only=True):
 def evaluate_preemptions(
     engine: EngineView, columns: EngineColumns, given: PreemptionParameters
 ) -> EngineOutcome:
+    """
+    Return the trouble of an engine that preempts too many of its requests in both halves of the window.
+
+    An engine that was observed for less than the window, or whose page lacks the counters, is Unknown.
+    """
     if engine.value(columns.preemptions) is None or engine.value(columns.finished) is None:
         return NO_PREEMPTIONS
     kept, half = (columns.preemptions, columns.finished), given.window_seconds / 2
@@ -317,7 +358,12 @@ def evaluate_share(
     code: str,
     counters: Iterable[tuple[Column, Column]],
 ) -> EngineOutcome:
-    """Return the trouble that the first of each two counters is too large a share of the second."""
+    """
+    Return the trouble of an engine of which too many of the counted requests went wrong in the window.
+
+    *counters*: pairs of the counter of what went wrong and that of all. Without such trouble, an engine
+    that was observed for less than the window is Unknown.
+    """
     lasted = 0.0
     for part, whole in counters:
         increase = engine.increase(given.window_seconds, part, whole)

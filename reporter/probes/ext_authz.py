@@ -38,9 +38,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *filters*: the names of the EnvoyFilter; a harness with auth has one of them.
+    The parameters of the probe for external authorization.
 
-    *backends*: the components of gateway auth, whose Services have the names of their Deployments.
+    *filters*: the names of the EnvoyFilter; a harness with auth has one of them. *backends*: the
+    components of gateway auth, whose Services have the names of their Deployments.
     """
 
     filters: tuple[str, ...]
@@ -53,6 +54,11 @@ ISTIO_NAMESPACE_FLAG = "istio-namespace"
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    """
+    Return the troubles of the namespace's EnvoyFilters, and those of its AuthorizationPolicies.
+
+    The policies count only with the source istio. While their watch is lost, they are inconclusive.
+    """
     detail = authorization.find_provider_troubles(
         snapshot, request.subject.namespace, request.flags[ISTIO_NAMESPACE_FLAG]
     )

@@ -36,13 +36,23 @@ Reasons of Accepted=False while a controller has not decided (Gateway API, Gatew
 
 
 class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """*builtin_classes*: classes that work without a GatewayClass object, as Istio's own do."""
+    """
+    The parameters of the probe for a Gateway's class.
+
+    *builtin_classes*: classes that work without a GatewayClass object, as Istio's own do.
+    """
 
     builtin_classes: tuple[str, ...] = ()
 
 
 @one_verdict(gateway_api.GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the results of every Gateway of the namespace that is not being deleted.
+
+    If there is no Gateway at all, those that the namespace's routes name are missing, or else the one of
+    the modelharness chart.
+    """
     namespace = request.subject.namespace
     gateways = find_gateways(snapshot, namespace)
     if not gateways:

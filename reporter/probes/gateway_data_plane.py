@@ -27,9 +27,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *controllers*: the controllerNames that create a Deployment for each Gateway.
+    The parameters of the probe for a Gateway's proxies.
 
-    *builtin_classes*: their classes that work without a GatewayClass object.
+    *controllers*: the controllerNames that create a Deployment for each Gateway. *builtin_classes*:
+    their classes that work without a GatewayClass object.
     """
 
     controllers: tuple[str, ...]
@@ -38,6 +39,9 @@ class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True
 
 @one_verdict(gateway_api.GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult]:
+    """
+    Yield the troubles of the proxy Deployments of each Gateway, with the Gateway's name in the message.
+    """
     for gateway in conditions.exclude_deleting(find_gateways(snapshot, request.subject.namespace)):
         for result in _check_proxies(snapshot, gateway, request.parameters):
             if isinstance(result, Trouble):

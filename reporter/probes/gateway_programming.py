@@ -27,7 +27,11 @@ from reporter.snapshot.snapshot import Snapshot
 class GatewayProgrammingParameters(
     Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
 ):
-    """*load_balancers*: false for a cluster without any, where no Gateway ever gets an address."""
+    """
+    The parameters of the probe for a Gateway's address and listeners.
+
+    *load_balancers*: false for a cluster without any, where no Gateway ever gets an address.
+    """
 
     load_balancers: bool = True
 
@@ -55,6 +59,11 @@ Time within which a controller writes the first Accepted and Programmed; Istio w
 
 @one_verdict(GATEWAYS)
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield at most one trouble for each Gateway, by its condition Programmed and its listeners.
+
+    A Gateway that is being deleted, or that no controller has accepted, has none here.
+    """
     for gateway in conditions.exclude_deleting(
         gateways.find_gateways(snapshot, request.subject.namespace)
     ):

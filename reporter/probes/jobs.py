@@ -37,6 +37,8 @@ CLUSTER_NAMESPACE_FLAG = "release-namespace"
 
 class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
+    The parameters of the probe for check Jobs.
+
     *of_inference_sets*: the reason is about InferenceSets, so without their CRD it has no subject.
     """
 
@@ -44,6 +46,12 @@ class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, renam
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Yield a verdict for each name of a check, and one without an item for the Jobs as a whole.
+
+    The last one is Unknown if a Job's check label is empty. Otherwise it is Clear, with advice about
+    check Jobs that nobody evaluates.
+    """
     by_name: defaultdict[str, list[Job]] = defaultdict(list)
     for job in exclude_deleting(_jobs_of_subject(snapshot, request)):
         by_name[job.check].append(job)
@@ -161,7 +169,7 @@ def _limit_names(jobs: FrozenMap[NamespacedName, ApiObject]) -> Mapping[str, fro
 
 
 def check_limit(snapshot: Snapshot, namespace: str, name: str) -> Inconclusive | None:
-    """Return an inconclusive result for a check beyond the limits."""
+    """Return an inconclusive result for a check beyond the limits of names; None within them."""
     if name in names_by_namespace(snapshot).get(namespace, frozenset()):
         return None
     return Inconclusive(
@@ -199,12 +207,23 @@ MAX_VALUE_BYTES = 60
 
 
 class CheckSettings(NamedTuple):
+    """
+    The settings that a check Job's annotations give.
+
+    *condition_type*: the type of the Job's condition with the result. *max_age*: how long a result
+    counts.
+    """
+
     condition_type: str
     max_age: timedelta
 
 
 def read_settings(job: Job) -> CheckSettings | Inconclusive:
-    """Return the settings of a check; for an invalid value, what to do."""
+    """
+    Return the settings of a check from its Job's annotations, or the defaults.
+
+    A value that is not valid gives an inconclusive result, which says what to correct.
+    """
     kind = job.metadata.annotation(CONDITION_TYPE)
     kind = DEFAULT_CONDITION_TYPE if kind is None else kind
     if kind in JOB_CONTROLLER_TYPES:

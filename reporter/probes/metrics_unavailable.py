@@ -54,6 +54,11 @@ class MetricsUnavailableParameters(
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the result of the metrics page of each serving pod of an InferenceSet.
+
+    A page that was not tried yet gives None. An InferenceSet that does not exist has no results.
+    """
     if get_inference_set(snapshot, request.subject) is None:
         return []
     pods = find_model_pods(snapshot, request.subject)

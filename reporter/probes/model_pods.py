@@ -56,6 +56,12 @@ class ModelPodsParameters(Struct, frozen=True, forbid_unknown_fields=True, renam
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the troubles of replicas that do not serve, and that of replicas without a Workspace.
+
+    An InferenceSet with as many serving replicas as it asks for has none. The troubles share the extent,
+    which says how many replicas serve.
+    """
     subject, parameters = request.subject, request.parameters
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:

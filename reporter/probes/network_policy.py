@@ -33,9 +33,10 @@ from reporter.snapshot.snapshot import Snapshot
 
 class NetworkPolicyParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    *name*: the policy's name. *scaler*: the Deployment whose requests the policy must allow.
+    The parameters of the probe for the CiliumNetworkPolicy of the model pods.
 
-    *stock*: namespaces that the chart's default allows, whether they exist in this cluster or not.
+    *name*: the policy's name. *scaler*: the Deployment whose requests the policy must allow. *stock*:
+    namespaces that the chart's default allows, whether they exist in this cluster or not.
     """
 
     name: str
@@ -53,6 +54,12 @@ The label that Cilium gives each endpoint for its namespace, with or without a l
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Yield the troubles of the policy that the entry's parameters name.
+
+    It is invalid, keeps out the scaler, or allows a namespace that does not exist. A missing policy is
+    no trouble.
+    """
     if check_served(snapshot, CILIUM_NETWORK_POLICIES):
         # Without the CRD there is no Cilium in this cluster.
         return

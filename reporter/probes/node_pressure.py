@@ -39,6 +39,11 @@ NODE_PATTERN = re.compile(rf"([a-z0-9][a-z0-9.-]{{0,252}}) \(({_PRESSURE}(?:, {_
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Sequence[CheckResult]:
+    """
+    Return a trouble for each Node that KAITO names as under pressure, with the pods on it.
+
+    A Workspace whose message is cut off before the names has one trouble of its own (Unnamed).
+    """
     subject = request.subject
     if inference_sets.get_inference_set(snapshot, subject) is None:
         return []

@@ -28,6 +28,9 @@ NAMESPACE_FLAG = "release-namespace"
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Return one verdict: Active if two or more Nodes with pods or Workspaces of the stack were lost.
+    """
     lost = find_lost_nodes(snapshot)
     # Most passes end here: only then all pods are looked through.
     users = _find_users(snapshot, lost) if len(lost) >= SEVERAL else {}

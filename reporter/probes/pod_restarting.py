@@ -46,6 +46,11 @@ class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, r
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the troubles of Ready pods with a container that restarted too often within the window.
+
+    Pods of a replica that is rolled out or upgraded count as starting, since they are replaced anyway.
+    """
     subject = request.subject
     if inference_sets.get_inference_set(snapshot, subject) is None:
         return []

@@ -37,6 +37,9 @@ class ProbeRequest(Struct, frozen=True, gc=False):
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def key(self, item: str = "") -> FindingKey:
+        """
+        Return the key of the finding; *item* tells apart several of one reason, such as CRDs or checks.
+        """
         return FindingKey(self.subject, self.reason, item)
 
 

@@ -48,6 +48,11 @@ NODE_LOST = "NodeLost"
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the results of the Workspaces of an InferenceSet, with None for those that have their nodes.
+
+    The extent of an outage is added only while pods are watched, since it counts replicas by their pods.
+    """
     subject = request.subject
     inference_set = inference_sets.get_inference_set(snapshot, subject)
     if inference_set is None:

@@ -46,6 +46,12 @@ class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 @one_verdict()
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult | None]:
+    """
+    Return the trouble of invalid annotations, or those of the ScaledObject and its autoscaler.
+
+    The latter count only with the source keda, and while the annotations are valid: they belong to older
+    annotations otherwise.
+    """
     subject, unwatched = request.subject, request.unwatched
     inference_set = get_inference_set(snapshot, subject)
     if inference_set is None:

@@ -23,6 +23,7 @@ CODES = {StoreLimit.NODE: "NodeFull", StoreLimit.CLUSTER: "Full"}
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """Return one verdict with a trouble for each limit that rejects episodes on this leader."""
     rejected = snapshot.store_rejections
     troubles = tuple(
         _trouble(limit, rejected[limit], request.flags)

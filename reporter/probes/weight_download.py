@@ -62,6 +62,11 @@ class PodDownload(Struct, frozen=True):
 
 
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """
+    Return one verdict on the pods of an InferenceSet that load weights.
+
+    It is Clear if no speed counts as slow. It is Unknown only while no pod is known to be slow.
+    """
     subject, key = request.subject, request.key()
     rules = download_rules(request.parameters, request.flags)
     if not rules.slow_below:
@@ -116,6 +121,11 @@ def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) ->
 def download_rules(
     parameters: WeightDownloadParameters, flags: Mapping[str, str]
 ) -> DownloadRules:
+    """
+    Return the rules by the values of the flags that the parameters name; equal values share them.
+
+    A minimum of 0 MB/s switches the reason off.
+    """
     return _parse_rules(
         flags[parameters.metric_flag],
         flags[parameters.window_flag],

@@ -6,12 +6,19 @@ from typing import Any
 
 
 async def cancel_all(*tasks: asyncio.Task[Any]) -> None:
+    """
+    Cancel the tasks and wait for their end; what they raise is left in them. ValueError without any.
+    """
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
 
 
 async def stop_all(*tasks: asyncio.Task[Any]) -> None:
-    """Do the same where the caller may be cancelled meanwhile and has more to stop."""
+    """
+    Cancel the tasks and wait for their end, where the caller has more to stop.
+
+    A cancellation of the caller meanwhile ends the wait, and is not raised.
+    """
     with suppress(asyncio.CancelledError):
         await cancel_all(*tasks)

@@ -43,6 +43,9 @@ class Clock:
         self._corrected = now
 
     def now(self) -> datetime:
+        """
+        Return the time in UTC by the API servers' clock; by the machine's until they have answered.
+        """
         return datetime.fromtimestamp(self.seconds() + self.offset, UTC)
 
     def seconds_until(self, moment: datetime) -> float:
@@ -57,7 +60,9 @@ class Clock:
         return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
     def correct(self, bounds: OffsetBounds) -> None:
-        """Take what the answers of the API servers say of the offset."""
+        """
+        Move the offset towards the bounds that the API servers' answers give; at once near the start.
+        """
         now = self.seconds()
         if self._first_answer is None:
             self._first_answer = now

@@ -6,6 +6,7 @@ import gc
 
 
 async def trim_heap_after(started: asyncio.Event) -> None:
+    """Wait for *started*, then trim the heap once, as the first lists and the first pass have ended."""
     await started.wait()
     trim_heap()
 

@@ -22,6 +22,7 @@ class TextFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line, with control characters escaped, and the indented traceback below it."""
         text = one_line(record.getMessage())
         line = f"{_format_time(record)} {record.levelname:<7} {record.name}: {text}"
         traceback = self.formatException(record.exc_info) if record.exc_info else ""
@@ -32,6 +33,9 @@ class JsonFormatter(logging.Formatter):
     """Format a record as one JSON object, with the fields of a state change as keys."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """
+        Return the object on one line; *exception* is its traceback. EXTRA_FIELDS appear if they are set.
+        """
         line = {
             "time": _format_time(record),
             "level": record.levelname.lower(),

@@ -26,6 +26,9 @@ class LagSelector(selectors.DefaultSelector):
         self._seconds, self._since = seconds, seconds()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """
+        Report how long the loop was busy since the last wait, then wait for events as its base does.
+        """
         self.on_lag(self._seconds() - self._since)
         try:
             return super().select(timeout)

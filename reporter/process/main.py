@@ -34,6 +34,7 @@ def raise_open_files_limit() -> None:
 
 
 def open_files_limit() -> int:
+    """Return how many files may be open at once: the soft limit, and WANTED_FILES at most."""
     return min(_limits()[0], WANTED_FILES)
 
 

@@ -58,6 +58,7 @@ class OffsetBounds(Struct, frozen=True):
     spread: float = 0.0
 
     def nearest(self, offset: float) -> float:
+        """Return *offset* if it is within the bounds, or else the bound that is nearer; in seconds."""
         return min(max(offset, self.earliest), self.latest)
 
 
@@ -69,7 +70,7 @@ class _Answer(Struct, frozen=True):
 
 class ServerTime:
     """
-    The answers that count.
+    The estimate of the servers' clock from the Date headers of their answers.
 
     *local_offset*: the offset of the machine's own clock. It counts as one answer, so that a first
     answer that is wrong does not decide alone.
@@ -97,7 +98,9 @@ class ServerTime:
 
     def bounds(self) -> OffsetBounds | None:
         """
-        Return bounds that include the true offset if more than half of the answers are right.
+        Return bounds of the true offset, if more than half of the answers are right.
+
+        None without any answer.
         """
         answers = list(self._counted())
         if not answers:

@@ -116,6 +116,8 @@ SERVICE_CLUSTER = re.compile(
 
 
 class BackendService(Struct, frozen=True):
+    """The Service that a filter asks, by the host in Istio's name of its Envoy cluster."""
+
     name: str
     namespace: str
 

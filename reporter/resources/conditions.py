@@ -58,10 +58,12 @@ T = TypeVar("T", bound=ApiObject)
 
 
 def is_deleting(about: ApiObject) -> bool:
+    """Return whether deletion was requested; finalizers may keep the object for a while."""
     return about.metadata.deletion_timestamp is not None
 
 
 def exclude_deleting(objects: Iterable[T]) -> tuple[T, ...]:
+    """Return the objects whose deletion was not requested, in the same order."""
     # Inlined `is_deleting`: a full pass comes here for each object of each subject.
     return tuple([each for each in objects if each.metadata.deletion_timestamp is None])
 
@@ -78,6 +80,7 @@ class Absence(Struct, frozen=True):
 
     @property
     def trouble_kind(self) -> TroubleKind:
+        """The kind of a trouble that this absence is: LOST or DECLARED."""
         return TroubleKind.LOST if self.was_deleted else TroubleKind.DECLARED
 
     def describe(self, suggestion: str = "") -> str:
@@ -88,6 +91,11 @@ class Absence(Struct, frozen=True):
 
 
 def absence_of(snapshot: Snapshot, ref: ObjectRef) -> Absence:
+    """
+    Return the absence of an object that the caller did not find.
+
+    For a kind that does not track deletions it counts as never seen.
+    """
     return Absence(was_deleted=ref in snapshot.deleted_uids)
 
 
@@ -100,6 +108,7 @@ EPOCH_YEAR = 1970
 
 
 def is_condition_true(condition: Condition | None) -> bool:
+    """Return whether the status is True; False for Unknown and for None, a missing condition."""
     return condition is not None and condition.status == "True"
 
 

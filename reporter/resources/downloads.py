@@ -61,6 +61,11 @@ class DownloadState(StrEnum):
 
     @property
     def is_known(self) -> bool:
+        """
+        True if the pages tell how the download goes.
+
+        False without a page or the metric, and while it is slow for less than the window.
+        """
         return self not in {
             DownloadState.NOT_SCRAPED,
             DownloadState.NO_METRIC,
@@ -69,6 +74,7 @@ class DownloadState(StrEnum):
 
     @property
     def is_slow(self) -> bool:
+        """True if it was slow for the whole window, whether or not bytes still arrive."""
         return self in {DownloadState.SLOW, DownloadState.STALLED}
 
 

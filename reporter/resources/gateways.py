@@ -36,6 +36,7 @@ OWNED_BY_LABEL = ("kaito.sh/owned-by", "modelharness")
 
 
 def is_owned_by_harness(about: ApiObject) -> bool:
+    """Return whether the modelharness chart made an object, which its label tells."""
     label, value = OWNED_BY_LABEL
     return about.metadata.label(label) == value
 
@@ -82,6 +83,11 @@ def accepted_condition(gateway: Gateway) -> Condition | None:
 
 
 def gateway_trouble(gateway: Gateway, code: str, kind: TroubleKind, state: str) -> Trouble:
+    """
+    Build the trouble of a Gateway that is out.
+
+    *code*: of the cause. *state*: the half sentence after its name in the message.
+    """
     meta = gateway.metadata
     return Trouble(
         cause=Cause(GATEWAYS.ref_to(gateway), code),
@@ -132,6 +138,7 @@ class ListenerFailure(Struct, frozen=True):
 
     @property
     def is_starting(self) -> bool:
+        """True if the reason is Pending: the controller has not programmed it yet."""
         return self.condition.reason == PENDING
 
 

@@ -26,6 +26,7 @@ OWNED_BY_LABEL = ("kaito.sh/owned-by", "modeldeployment")
 
 
 def get_inference_set(snapshot: Snapshot, subject: Subject) -> InferenceSet | None:
+    """Return the InferenceSet that a subject is; None if it does not exist."""
     return snapshot.get(INFERENCE_SETS, InferenceSet, subject.namespace, subject.name)
 
 
@@ -68,6 +69,9 @@ def find_model_pods(snapshot: Snapshot, subject: Subject) -> tuple[Pod, ...]:
 
 
 def pods_of_workspace(pods: Iterable[Pod], workspace: Workspace) -> tuple[Pod, ...]:
+    """
+    Return the pods of one Workspace, by their label or, where KAITO set none, by their StatefulSet.
+    """
     name = workspace.metadata.name
     return tuple(
         [p for p in pods if p.metadata.label(WORKSPACE_LABEL) == name or workload_name(p) == name]

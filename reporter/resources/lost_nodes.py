@@ -43,7 +43,7 @@ def with_lost_nodes(
 
 
 def describe_lost(names: Iterable[str]) -> str:
-    """Return that these Nodes are not Ready."""
+    """Return the half sentence that these Nodes are not Ready; of many only some are named."""
     distinct = sorted(set(names))
     noun, verb = ("Nodes", "are") if len(distinct) > 1 else ("Node", "is")
     return f"{noun} {abbreviate_list(distinct)} {verb} not Ready"

@@ -77,6 +77,9 @@ a cloud accepts a machine and gives up later: the claim is deleted, and only an 
 
 
 def is_registration_failure(error: Condition) -> bool:
+    """
+    Return whether an error is that machines did not register as nodes, not that there was no machine.
+    """
     return error.reason == REGISTRATION_FAILED
 
 
@@ -156,7 +159,9 @@ def nodes_ready(workspace: Workspace) -> bool:
 
 
 def nodes_ready_at(workspace: Workspace) -> datetime | None:
-    """Return since when all nodes are there, by the conditions that state it."""
+    """
+    Return since when all nodes are there, by the conditions that state it; None if none does.
+    """
     conditions = workspace.status.conditions
     stated = (find_condition(conditions, type_) for type_ in (NODE_CLAIM_READY, NODES_READY))
     times = [transition_time(each, workspace.metadata) for each in stated if each is not None]
@@ -183,7 +188,7 @@ reasons of conditions (karpenter-provider-azure, pkg/providers/instance/offering
 
 
 def classify_error(error: Condition) -> str:
-    """Return the cause code of an error of nodes."""
+    """Return the cause code of an error of nodes by words in its reason, else in its message."""
     for text in (error.reason or "", error.message or ""):
         for code, words in WORDS_OF_CODES.items():
             if words.search(text):
@@ -219,6 +224,7 @@ class StuckNodeClaim(Struct, frozen=True):
 
     @property
     def has_error(self) -> bool:
+        """True if *pending* states an error; False while the claim only waits."""
         return _is_error(self.pending)
 
 
@@ -263,11 +269,14 @@ def is_overcome(error: Condition, claims: Iterable[NodeClaim], nodes: int) -> bo
 
 
 def is_loss_of_machines(error: Condition) -> bool:
+    """
+    Return whether an error is LOSS_OF_MACHINES, which no object states and the history of claims tells.
+    """
     return error.type == REGISTERED and is_registration_failure(error)
 
 
 def has_reached(claim: NodeClaim, step: str) -> bool:
-    """Return whether a claim has reached a step of its lifecycle."""
+    """Return whether a claim has reached a step of its lifecycle, such as LAUNCHED."""
     return is_condition_true(find_condition(claim.status.conditions, step))
 
 

@@ -50,10 +50,14 @@ def failure_code(reason: str) -> str:
 
 
 def waiting_reason(status: ContainerStatus) -> str:
+    """Return the reason for which a container waits, such as CrashLoopBackOff; else empty."""
     return (status.state.waiting.reason or "") if status.state.waiting is not None else ""
 
 
 def is_init_container(pod: Pod, status: ContainerStatus) -> bool:
+    """
+    Return whether a status is that of an init container; sidecars that restart are among these.
+    """
     return status in (pod.status.init_container_statuses or ())
 
 
@@ -82,6 +86,7 @@ def unready_beside_ready(pod: Pod) -> tuple[ContainerStatus, ...]:
 
 
 def find_container(pod: Pod, name: str) -> ContainerStatus | None:
+    """Return the status of a container by name, init containers too; None if not reported."""
     return next((each for each in core.container_statuses(pod) if each.name == name), None)
 
 
@@ -110,6 +115,9 @@ MIN_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 def created_at(pod: Pod) -> datetime:
+    """
+    Return the creation of a pod for comparisons; one without a time counts as the oldest of all.
+    """
     return pod.metadata.creation_timestamp or MIN_TIME
 
 
@@ -208,6 +216,7 @@ class PodProblem(Struct, frozen=True):
 
     @property
     def sort_key(self) -> tuple[int, str]:
+        """The rank among the problems of several pods: the worst kind first, then by name."""
         return (SEVERITY.index(self.kind), self.pod)
 
 

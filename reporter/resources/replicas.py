@@ -60,10 +60,12 @@ class ServingReplicas(Struct, frozen=True):
 
     @property
     def is_out(self) -> bool:
+        """True if no replica serves, so that the model answers nothing."""
         return not self.serving
 
     @property
     def is_enough(self) -> bool:
+        """True if as many serve as are wanted; always for an InferenceSet scaled to 0."""
         return self.serving >= self.wanted
 
     def cause_code(self, code: str) -> str:
@@ -101,15 +103,17 @@ class ModelReplica(Struct, frozen=True, gc=False):
 
     @property
     def is_spare(self) -> bool:
-        """Report that enough other replicas serve, so this one is being replaced or removed."""
+        """True if enough other replicas serve, so this one is being replaced or removed."""
         return self.of_set.is_enough
 
     @property
     def counted_pods(self) -> tuple[Pod, ...]:
+        """The pods without those that are being deleted or were left behind."""
         return inference_sets.without_leftover_pods(self.pods)
 
     @property
     def is_serving(self) -> bool:
+        """True if all pods are Ready and none is missing, whatever the state of the Workspace."""
         return inference_sets.is_serving(self.workspace, self.counted_pods)
 
 

@@ -161,7 +161,9 @@ def is_restart(failed: Pod, successor: Pod) -> bool:
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
-    """Return the newest pod that may still take the place of a failed one."""
+    """
+    Return the newest pod that may still take the place of a failed one; None if there is none.
+    """
     present = (
         pod
         for pod in pods

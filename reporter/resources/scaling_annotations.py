@@ -248,6 +248,11 @@ class ReplicaLimit(Struct, frozen=True):
 
     @property
     def max_replicas(self) -> int | None:
+        """
+        The replicas that fit into the limit, at least 1; None without a limit.
+
+        It is None also before KAITO has computed the nodes of a replica.
+        """
         return (
             max(self.node_count_limit // self.nodes_per_replica, 1)
             if self.node_count_limit and self.nodes_per_replica
@@ -256,6 +261,9 @@ class ReplicaLimit(Struct, frozen=True):
 
 
 def is_auto_provision_enabled(annotations: Mapping[str, str]) -> bool:
+    """
+    Return whether an InferenceSet's annotations ask the scaler to scale it; only the text true does.
+    """
     return annotations.get(f"{ANNOTATION_PREFIX}auto-provision") == "true"
 
 

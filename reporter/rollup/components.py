@@ -22,7 +22,9 @@ from reporter.rollup.rules import RollUpInput, RollUpRules
 
 
 def list_components(given: RollUpInput, rules: RollUpRules) -> tuple[ComponentStatus, ...]:
-    """Return the Deployments that are checked, in the order of their reasons."""
+    """
+    Return the Deployments of the control plane that reasons check; none if Deployments are not read.
+    """
     if DEPLOYMENTS.resource not in given.snapshot.tables:
         return ()
     entries = rules.catalogue.evaluated_entries(Layer.CLUSTER)

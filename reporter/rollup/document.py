@@ -50,7 +50,9 @@ class StatusView:
         *namespaces: status_document.NamespaceStatus,
         cluster: status_document.ClusterStatus | None = None,
     ) -> status_document.StatusDocument:
-        """Return a document with these parts."""
+        """
+        Return the document of /status/v1 with these namespaces; *cluster* is None if not asked for.
+        """
         return status_document.StatusDocument(
             schema=status_document.SCHEMA_VERSION,
             mode=self._mode,
@@ -61,6 +63,9 @@ class StatusView:
         )
 
     def cluster(self) -> status_document.ClusterStatus:
+        """
+        Return the state of the control plane, and counts over all namespaces; Unknown before a pass.
+        """
         rollup = self.rollup
         if rollup.cluster is None:
             return status_document.ClusterStatus(
@@ -99,6 +104,7 @@ class StatusView:
                 yield found
 
     def namespace_names(self, states: Collection[State] = ANY_STATE) -> list[str]:
+        """Return the sorted names of namespaces in one of the states, or with an InferenceSet in one."""
         return [
             name
             for name, record in sorted(self.rollup.namespaces.items())
@@ -120,7 +126,9 @@ class StatusView:
         return replace(summary, inference_sets=tuple(self.inference_sets(name, states)))
 
     def namespace_summary(self, name: str) -> status_document.NamespaceStatus | None:
-        """Return one namespace without its InferenceSets."""
+        """
+        Return a namespace without its InferenceSets; None if it is not there, Unknown if not known.
+        """
         record = self.rollup.namespaces.get(name)
         if record is None:
             return self._unlisted_namespace(name)
@@ -236,6 +244,7 @@ class StatusView:
     # ------------------------------------------------------------ what blocks
 
     def blocking(self, standing: Standing) -> status_document.Blocking | None:
+        """Return what keeps a subject from being Current, with its texts; None if nothing does."""
         blocker = standing.blocker
         if blocker is None:
             return None

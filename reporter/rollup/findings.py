@@ -36,7 +36,9 @@ NO_FINDINGS = SubjectFindings()
 def collect_findings(
     evaluation: Evaluation, subjects: Collection[Subject], rules: RollUpRules
 ) -> Mapping[Subject, SubjectFindings]:
-    """Return the findings of those *subjects* that have any."""
+    """
+    Return the ranked findings of each of the *subjects* that has any; orthogonal reasons are left out.
+    """
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
     gate = evaluation.gate
     for key in chain(gate.finding_states, gate.unknown_states):
@@ -86,7 +88,9 @@ def is_last_seen(state: FindingState) -> bool:
 
 def judged_clocks(state: FindingState) -> tuple[CauseClock, ...]:
     """
-    Return the clocks of the trouble that is shown: it exists now, and outlived its hold if any did.
+    Return the clocks of the trouble to show: what outlived its hold, or else all that exists.
+
+    Trouble of objects that cannot be evaluated now is left out.
     """
     clocks = state.announceable or tuple(each for each in state.clocks if each.active)
     return tuple(each for each in clocks if not each.stopped)

@@ -22,14 +22,14 @@ from reporter.rollup.touched import Touched, find_touched
 
 
 def fold(before: RollUp, given: RollUpInput, rules: RollUpRules) -> RollUp:
-    """Return the roll-up after this pass."""
+    """Return the roll-up after a pass, made of *before* and of the subjects that the pass touched."""
     return run_to_end(fold_steps(before, given, rules))
 
 
 def fold_steps(
     before: RollUp, given: RollUpInput, rules: RollUpRules
 ) -> Generator[None, None, RollUp]:
-    """Return the roll-up after this pass. Yields where other tasks may run."""
+    """Make the same as *fold*, in steps. Yields where other tasks may run, and returns the roll-up."""
     touched = find_touched(before, given, rules)
     found = collect_findings(given.evaluation, touched.subjects, rules)
     yield

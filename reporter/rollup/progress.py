@@ -55,7 +55,12 @@ def find_counted(
 def count_progress(
     snapshot: Snapshot, subject: Subject, counted: CountedObjects
 ) -> ReplicaProgress:
-    """Return the progress of an InferenceSet, of which these are the objects."""
+    """
+    Return the replicas of an InferenceSet that are wanted, updated and ready, and its generations.
+
+    Replicas that nobody reports are None. *counted*: the objects of the InferenceSet, as
+    *find_counted* returns them.
+    """
     if subject.kind:
         return OF_ANOTHER_KIND
     inference_set = counted.inference_set

@@ -52,10 +52,12 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def reason(self) -> str:
+        """The reason of the cause; empty for progress without trouble, or before an evaluation."""
         return self.key.reason if self.key is not None else ""
 
     @property
     def is_pointer(self) -> bool:
+        """True if the cause is upstream: the subject only suffers from what another one has."""
         return bool(self.via)
 
 
@@ -108,6 +110,7 @@ class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_paused(self) -> bool:
+        """True if no replicas are wanted (spec.replicas 0); False while that is not known."""
         return self.replicas is not None and self.replicas.desired == 0
 
 
@@ -145,7 +148,9 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class GroupKey(Struct, frozen=True, order=True, gc=False):
-    """The properties that blockers of a namespace have in common, ordered by importance."""
+    """
+    The properties that blockers of a namespace share; the least in this order is the most important.
+    """
 
     milder_than_failed: int
     is_settling: bool
@@ -191,7 +196,9 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[State, int]:
-    """Return the counts without the zeros that are not known, as there may be more subjects."""
+    """
+    Return the counts, without zeros unless *has_all*: subjects that are not listed may be in that state.
+    """
     return counts if has_all else {state: number for state, number in counts.items() if number}
 
 
@@ -230,15 +237,17 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def replicas(self) -> Replicas | None:
+        """The sums over its InferenceSets; None while these cannot be listed, or one does not report."""
         return self.totals.replicas if self.has_all_sets else None
 
     @property
     def counts(self) -> Mapping[State, int]:
-        """The number of sets by state, as far as it is known."""
+        """The number of InferenceSets by state; a 0 is left out while some may not be listed."""
         return counts_as_known(self.totals.by_state, has_all=not self.unlisted)
 
     @property
     def available(self) -> bool | None:
+        """True if one of its InferenceSets is available, False if none is, None if that is not known."""
         if self.totals.available:
             return True
         unknown = (
@@ -260,6 +269,7 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     unlisted: tuple[UnlistedLayer, ...] = ()
 
     def has_all(self, layer: Layer) -> bool:
+        """Return whether all subjects of a layer are known, so that a count of 0 is certain."""
         return all(each.layer is not layer for each in self.unlisted)
 
 
@@ -284,10 +294,11 @@ class RollUp(Struct, frozen=True):
 
     @property
     def evaluated_at(self) -> datetime | None:
+        """The time of the pass that this shows; None before the first one."""
         return self.evaluation.evaluated_at
 
     def count_sets(self) -> Mapping[State, int]:
-        """Return the number of InferenceSets by state, as far as it is known."""
+        """Return the number of InferenceSets by state; a 0 is left out while some may not be listed."""
         counts = dict(NO_COUNTS)
         for each in self.namespaces.values():
             for state, number in each.totals.by_state.items():
@@ -295,7 +306,9 @@ class RollUp(Struct, frozen=True):
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELDEPLOYMENT))
 
     def count_namespaces(self) -> Mapping[State, int]:
-        """Return the number of workload namespaces by state, as far as it is known."""
+        """
+        Return the number of workload namespaces by state; a 0 is left out while some may not be listed.
+        """
         counts = dict(NO_COUNTS)
         for each in self.namespaces.values():
             counts[each.standing.state] += 1

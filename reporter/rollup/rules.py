@@ -40,6 +40,7 @@ class RollUpRules(Struct, frozen=True):
     grace: timedelta = timedelta(seconds=60)
 
     def entry(self, key: FindingKey) -> CatalogueEntry:
+        """Return the catalogue's entry of the reason of a finding."""
         return self.catalogue[key.reason]
 
     def named_subject(self, namespace: str, name: str) -> Subject:
@@ -64,6 +65,9 @@ class RollUpRules(Struct, frozen=True):
         return isinstance(parameters, DeploymentsParameters) and parameters.revisions
 
     def rank(self, key: FindingKey) -> int:
+        """
+        Return the rank of the reason, the lowest first in its layer; 0 also for one without a rank.
+        """
         return self.entry(key).rank or 0
 
     @property
@@ -76,16 +80,18 @@ class RollUpRules(Struct, frozen=True):
 
     @property
     def route_reasons(self) -> frozenset[Reason]:
-        """The reasons without a finding of which the route of an InferenceSet works."""
+        """The reasons of the route of an InferenceSet; it works if none of them has a finding."""
         entries = self.catalogue.entries.values()
         return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
 
     def finding_window(self, key: FindingKey) -> timedelta:
-        """Return how long a normal start or change may take."""
+        """Return how long a normal start or change may take before the finding is a failure."""
         return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
 
     def quiet_window(self, layer: Layer, key: FindingKey | None = None) -> timedelta:
-        """Return how long something may be Unknown or in progress without trouble."""
+        """
+        Return how long something may be Unknown or in progress without trouble before it is stalled.
+        """
         window = self.entry(key).window if key is not None else None
         return LAYER_WINDOWS[layer] if window is None else window
 

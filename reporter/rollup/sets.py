@@ -189,7 +189,9 @@ def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:
 
 
 def describe_progress(progress: ReplicaProgress) -> standings.Remark | None:
-    """Return what is not as wanted yet; None if everything is."""
+    """
+    Return what of an InferenceSet is not as wanted yet (generation, replicas); None if everything is.
+    """
     replicas = progress.replicas
     if replicas is None:
         return None

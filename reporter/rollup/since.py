@@ -24,6 +24,8 @@ clocks of two machines may differ a little.
 
 
 class Since(NamedTuple):
+    """The moment at which something began, and who tells it: its writer, an episode, or this process."""
+
     moment: datetime
     source: SinceFrom
 
@@ -54,9 +56,14 @@ def since_of(
 
 
 def is_sane(moment: datetime, trouble: Trouble, *, now: datetime) -> bool:
+    """
+    Return whether a writer's time counts: after EARLIEST_TIME, not in the future, not the creation.
+    """
     return EARLIEST_TIME < moment <= now and moment != trouble.object_created_at
 
 
 def kind_since(state: FindingState, clock: CauseClock) -> datetime:
-    """Return since when the trouble has been of its present kind."""
+    """
+    Return since when the trouble has been of its TroubleKind; later than *since_of* if that has changed.
+    """
     return state.as_of - max(clock.time_in_kind, ZERO)

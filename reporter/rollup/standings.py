@@ -29,7 +29,9 @@ STALE, SCALING, UPDATING = "StaleStatus", "Scaling", "Updating"
 
 
 class Remark(NamedTuple):
-    """The cause, without a finding, of a subject that is Unknown or in progress."""
+    """
+    A cause that is no finding, such as a stale status, for a subject that is Unknown or in progress.
+    """
 
     code: str
     why: str
@@ -51,9 +53,7 @@ NO_FACTS = Facts()
 
 
 def remark_unread_events(evaluation: Evaluation) -> Remark | None:
-    """
-    Return that an episode of an earlier process may run which is not known; None if all are known.
-    """
+    """Return the cause while Events of an earlier process are not read yet; None once all are."""
     why = evaluation.unread_events
     return Remark(UNREAD_EVENTS, why) if why else None
 
@@ -105,7 +105,10 @@ def _remarked_since(before: Standing | None, standing: Standing, *, now: datetim
 
 def enter_state(before: Standing | None, state: State, *, now: datetime) -> Standing:
     """
-    Return a standing without a blocker, which remembers since when, and what was known before.
+    Return a standing in this state, without a blocker.
+
+    *since* stays while the state does; *last_known* is the last state that was not Unknown, while
+    it is Unknown.
     """
     since = before.since if before is not None and before.state is state else now
     last_known = None

@@ -23,7 +23,9 @@ NO_RANK = 1_000_000
 
 
 def count_sets(records: Collection[SetRecord]) -> Totals:
-    """Return the sums over these sets."""
+    """
+    Return the sums over these InferenceSets, with how many do not report the replicas that they have.
+    """
     by_state = dict(NO_COUNTS)
     for each in records:
         by_state[each.standing.state] += 1
@@ -62,7 +64,9 @@ def worst_state(harness: Standing, totals: Totals) -> State:
 def group_blockers(
     harness: Standing, sets: Mapping[str, SetRecord], rules: RollUpRules
 ) -> Mapping[GroupKey, Group]:
-    """Return the blockers of a harness and of these sets by what they have in common."""
+    """
+    Return the blockers of a harness and its InferenceSets by their GroupKey; Current ones have none.
+    """
     groups: defaultdict[GroupKey, dict[str, Blocker]] = defaultdict(dict)
     if harness.blocker is not None:
         groups[_group_key(harness.state, harness.blocker, rules)][""] = harness.blocker

@@ -149,7 +149,7 @@ def _cut_off_subjects(old: Evaluation, new: Evaluation, rules: RollUpRules) -> I
 
 
 def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[FindingKey]:
-    """Return the findings that are out, and on which every route of their namespace depends."""
+    """Return the findings that are out and take every route of their namespace with them."""
     outages = evaluation.suppressions.outages
     if not outages:
         return frozenset()
@@ -168,7 +168,7 @@ def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[Findi
 
 
 def find_terminating(snapshot: Snapshot) -> frozenset[Subject]:
-    """Return the subjects whose objects are being deleted, with all of such a namespace."""
+    """Return the subjects whose object is being deleted, or whose namespace is Terminating."""
     if NAMESPACES.table not in snapshot.tables:
         return frozenset()
     ending = {each.metadata.name for each in snapshot.all(NAMESPACES) if TERMINATING.are_on(each)}

@@ -154,14 +154,18 @@ def _render(found: ProductionStackStatus, answer: answers.ObjectAnswer, *, now: 
 
 def is_outdated(found: StatusObject, wanted: Json) -> bool:
     """
-    Return whether the status in the cluster is another one; times of evaluation are of no account.
+    Return whether the status in the cluster differs from the *wanted* one, times of evaluation aside.
     """
     held = found.status or {}
     return {key: each for key, each in held.items() if key not in VOLATILE} != wanted
 
 
 def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> datetime:
-    """Return when a status that is outdated is to be written."""
+    """
+    Return when an outdated status is to be written: now, or later if only its messages differ.
+
+    Messages have numbers that change often, such as those of restarts.
+    """
     last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
     if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
         return now
@@ -187,7 +191,9 @@ def _drop_messages(value: Any) -> Any:
 
 def evaluation_interval(objects: int, *, spacing: timedelta = RENEWAL_SPACING) -> timedelta:
     """
-    Return how often the time of the evaluation is renewed. *spacing*: between two such writes.
+    Return how often lastEvaluationTime is renewed: each five minutes, or less often for many *objects*.
+
+    *spacing*: the mean time between two such writes, of whatever object.
     """
     return max(timedelta(minutes=5), objects * spacing)
 

@@ -37,7 +37,7 @@ _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 
 
 def parse_sample(line: bytes) -> Sample | None:
-    """Return None if the line is no sample."""
+    """Return the sample of a line of the text format, its labels unescaped; None if it is none."""
     found = _SAMPLE.fullmatch(line.rstrip())
     if found is None:
         return None
@@ -105,7 +105,11 @@ class MetricsContent(Struct, frozen=True):
 
 
 def parse_page(page: bytes, families: Collection[str], prefixes: Collection[str] = ()) -> Steps:
-    """Parse these families, each named as on its ``# TYPE`` line."""
+    """
+    Parse a page in steps, yielding between them; return its content or why it cannot be used.
+
+    *families*: each named as on its ``# TYPE`` line.
+    """
     if page and not page.endswith(b"\n"):
         # The format ends every line with a line feed, so the rest of the page was lost.
         return MalformedExposition("it is cut off: its last line has no end")

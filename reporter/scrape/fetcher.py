@@ -46,6 +46,12 @@ BROADCAST = ipaddress.ip_address("255.255.255.255")
 
 
 def is_pod_address(text: str) -> bool:
+    """
+    Return whether an address may be that of a pod.
+
+    False for loopback, link-local, multicast and metadata services, so that a forged status cannot
+    make the scraper ask these, and for no IP address.
+    """
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -68,6 +74,7 @@ def is_pod_address(text: str) -> bool:
 
 
 def format_url_host(address: str) -> str:
+    """Return an IP address as a URL has it: IPv6 in brackets."""
     return f"[{address}]" if ":" in address else address
 
 
@@ -106,7 +113,7 @@ class FetchedPage:
 
 class DirectFetcher:
     """
-    Fetches pages at the pods' own addresses.
+    The fetcher of pages at the pods' own addresses.
 
     *is_allowed*: returns whether an address may be read. *timeout*: for a whole page.
     *first_read_timeout*: how long a pod may send nothing at its first scrape.
@@ -148,7 +155,9 @@ class DirectFetcher:
         await self._session.close()
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
-        """Raises ScrapeError."""
+        """
+        Return the page at the pod's address. Raise ScrapeError, with BARRED for a forbidden address.
+        """
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
             raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
@@ -168,13 +177,15 @@ class DirectFetcher:
 
 
 class ProxyFetcher:
-    """Fetches pages through the API server's proxy, which needs the permission get pods/proxy."""
+    """The fetcher of pages through the API server, which needs the permission get pods/proxy."""
 
     def __init__(self, api: RestClient) -> None:
         self._api = api
 
     async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> FetchedPage:
-        """Raises ScrapeError."""
+        """
+        Return the page from the API server. Raise ScrapeError, with FORBIDDEN if that refuses.
+        """
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
             raise ScrapeError(ScrapeResult.BARRED, "its name is not a valid pod name")

@@ -44,6 +44,7 @@ async def parse_in_steps(
 
 
 def result_of(malformed: MalformedExposition) -> ScrapeResult:
+    """Return the result of an attempt whose page could not be parsed: too costly, or unusable."""
     return ScrapeResult.TOO_COSTLY if malformed.is_too_costly else ScrapeResult.UNUSABLE
 
 

@@ -34,16 +34,19 @@ logger = logging.getLogger(__name__)
 
 
 class ScrapePath(Enum):
-    """The two paths to the metrics page of a pod."""
+    """The two paths to the page of a pod: its own address, or the proxy of the API server."""
 
     DIRECT = "direct"
     PROXY = "proxy"
 
 
 class PageFetcher(Protocol):
-    """Reads the metrics page of a pod at a port, or raises ScrapeError."""
+    """The reader of the metrics page of a pod at a port, by one of the paths."""
 
-    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage: ...
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
+        """
+        Return the page, or raise ScrapeError. *last_outcome*: a first attempt may take longer.
+        """
 
 
 class _PathState(Struct):
@@ -65,7 +68,7 @@ class _PathState(Struct):
 
 class PathSelector:
     """
-    Fetches pages by the path that works, and changes to the proxy where connecting keeps failing.
+    The fetcher of pages by the path that works: by the proxy where connecting keeps failing.
 
     *review_access*: returns whether the proxy may be used for the pods of a namespace; it is not
     asked again within *review_interval* after it denied that. *try_interval*: between two tries of the
@@ -98,7 +101,7 @@ class PathSelector:
     async def fetch(
         self, pod: Pod, port: int, last_outcome: LastOutcome, path: ScrapePath
     ) -> FetchedPage:
-        """Read the page by this path, and learn from the outcome. Raises ScrapeError."""
+        """Return the page by this path, and learn from the outcome. Raise ScrapeError."""
         namespace = pod.metadata.namespace
         state = self._state_of(namespace, port)
         try:
@@ -140,7 +143,7 @@ class PathSelector:
         return True
 
     def forget(self, namespace: str, port: int) -> None:
-        """Forget the path to pods that are gone."""
+        """Forget the path to pods that are gone; new ones are tried at their addresses first."""
         self._states.pop((namespace, port), None)
 
     def _state_of(self, namespace: str, port: int) -> _PathState:
@@ -198,6 +201,9 @@ def _log_path(namespace: str, port: int, *, uses_proxy: bool) -> None:
 
 
 async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStatus:
+    """
+    Review whether this program may get pods/proxy in a namespace; UNKNOWN without an answer in time.
+    """
     ((_, status),) = await review_permissions(
         api, [Permission("get", "", "pods/proxy", namespace)]
     )
@@ -210,7 +216,8 @@ async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStat
 class Pods(Protocol):
     """The source of the pods of pages."""
 
-    def get_pod(self, namespace: str, name: str) -> Pod | None: ...
+    def get_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now; None if it is gone."""
 
 
 class DirectTries:
@@ -236,6 +243,7 @@ class DirectTries:
         self._rounds = 0
 
     async def run(self) -> NoReturn:
+        """Try what is due, again and again, until the task is cancelled."""
         while True:
             await asyncio.sleep(self._every)
             await self.run_due()

@@ -26,6 +26,7 @@ class EngineSeries(Struct, frozen=True):
     positive_since: "array[float]"
 
     def newest_first(self) -> Iterator[tuple[float, "array[float]"]]:
+        """Yield each row with its time, in seconds of the pod's observed time, newest first."""
         return zip(reversed(self.times), reversed(self.rows), strict=True)
 
 

@@ -103,6 +103,7 @@ class ContainerRun(Struct, frozen=True):
 
     @classmethod
     def of_pod(cls, pod: Pod) -> "ContainerRun":
+        """Return the present run of a pod, by its UID and the restarts of its main containers."""
         return cls(pod.metadata.uid, _count_restarts(pod))
 
     def is_of(self, pod: Pod) -> bool:

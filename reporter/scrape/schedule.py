@@ -98,7 +98,7 @@ class ScrapeSchedule:
     def pages_of(
         self, places: Collection[ScrapePlace]
     ) -> Mapping[ScrapePlace, Sequence[MetricsPage]]:
-        """Return the pages of these namespaces and ports."""
+        """Return the pages of these namespaces and ports; a place without pages is left out."""
         wanted = frozenset(places)
         found: defaultdict[ScrapePlace, list[MetricsPage]] = defaultdict(list)
         for page in self._slots:
@@ -132,6 +132,12 @@ class ScrapeSchedule:
     def reschedule(
         self, slot: ScrapeSlot, *, failed: bool, now: float, too_costly: bool = False
     ) -> None:
+        """
+        Schedule the next attempt of a page that was popped; nothing if it is not to be read any more.
+
+        A page that fails or is *too_costly* again and again skips more intervals each time, up to
+        a limit.
+        """
         if self._slots.get(slot.page) is not slot:
             return
         slot.failures = slot.failures + 1 if failed else 0
@@ -146,4 +152,7 @@ class ScrapeSchedule:
         heapq.heappush(self._queue, (slot.due, slot.page))
 
     def next_due(self) -> float | None:
+        """
+        Return when the next page is due, perhaps one that was removed; None if no page is scheduled.
+        """
         return self._queue[0][0] if self._queue else None

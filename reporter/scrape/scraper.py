@@ -52,13 +52,14 @@ class ScrapeTargets(Protocol):
 class ScrapeStore(Protocol):
     """The receiver of samples, by the name of the history that they belong to."""
 
-    def get_pod(self, namespace: str, name: str) -> Pod | None: ...
+    def get_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now; None if it is gone."""
 
-    def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None: ...
+    def record_scrape(self, pod: Pod, history_name: str, scrape: ScrapedMetrics) -> None:
+        """Add the samples of a page to a history; *pod* is as it was before the request."""
 
-    def record_scrape_failure(
-        self, pod: Pod, history_name: str, failure: FailedScrape
-    ) -> None: ...
+    def record_scrape_failure(self, pod: Pod, history_name: str, failure: FailedScrape) -> None:
+        """Add a failed attempt to a history; *pod* is as it was before the request."""
 
 
 class ScrapeConfig(Struct, frozen=True):
@@ -81,7 +82,7 @@ class ScrapeConfig(Struct, frozen=True):
 
 class Scraper:
     """
-    Reads the metrics pages of pods when they are due.
+    The loop that reads the metrics pages of pods when they are due.
 
     *on_result* is called with the outcome of each attempt.
     """
@@ -115,6 +116,9 @@ class Scraper:
 
     @property
     def mode(self) -> ScrapeMode:
+        """
+        The setting of the path to the pages: direct, through the API server, or chosen by trial.
+        """
         return self._config.mode
 
     def count_pages(self) -> Mapping[LastOutcome, int]:
@@ -129,6 +133,7 @@ class Scraper:
         return self._turns.page_ages(places, self._paths.path_for, self._config.interval)
 
     async def run(self) -> NoReturn:
+        """Read pages when they are due, and look for new ones, until the task is cancelled."""
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
         async with (

@@ -46,6 +46,7 @@ Gist: TypeAlias = Callable[[ScrapeHistory], object]
 
 
 def whole_history(history: ScrapeHistory) -> object:
+    """Return the history itself, the gist of a probe to which every new sample matters."""
     return history
 
 
@@ -77,6 +78,7 @@ class Scrape(Struct, frozen=True):
     history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:
+        """Return whether the page of this pod at this port is one that the scrape reads."""
         return self.port == port and self.pods.matches(pod)
 
 

@@ -32,6 +32,9 @@ class Span(NamedTuple):
         return cls(seconds, seconds / max(MAX_ROWS, 2 * pages), pages)
 
     def covers(self, other: "Span") -> bool:
+        """
+        Return whether the rows kept for this span serve a reader of the other, *pages* aside.
+        """
         return self.seconds >= other.seconds and self.step <= other.step
 
 

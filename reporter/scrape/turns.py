@@ -32,9 +32,10 @@ class _SlotGroup(Struct, Generic[Waiter]):
 
 class SlotPool(Generic[Waiter]):
     """
-    *total* slots, of which each group may hold at most its share of *max_by_group*.
+    The slots for pages that are open at once.
 
-    Groups take turns, so that none starves while another always has waiters.
+    *total*: all slots, of which each group may hold at most its share of *max_by_group*. Groups
+    take turns, so that none starves while another always has waiters.
     """
 
     def __init__(self, total: int, max_by_group: Sequence[int]) -> None:
@@ -79,6 +80,7 @@ class SlotPool(Generic[Waiter]):
         return [waiter for _, _, waiter in waiting]
 
     def release(self, group: int) -> None:
+        """Give back a slot that `acquire` took for a waiter of this group."""
         self._free += 1
         self._groups[group].free += 1
 
@@ -93,7 +95,7 @@ class Turn(NamedTuple):
 
 class ScrapeTurns:
     """
-    The pages that wait.
+    The pages that wait for their turn on one of the two paths.
 
     *files*: how many may be open. *proxied_per_minute*: pages at most through the API server.
     """
@@ -104,6 +106,12 @@ class ScrapeTurns:
         self._apart, self._next_at = 60.0 / proxied_per_minute, 0.0
 
     def enqueue(self, slot: ScrapeSlot, path: ScrapePath) -> None:
+        """
+        Let a page wait for its path.
+
+        A pod that answered last time does not wait for new and failing ones. Of those through the
+        API server the one tried longest ago comes first.
+        """
         if path is ScrapePath.PROXY:
             self._proxied.enqueue(slot, 0, (slot.tried_at,))
         else:
@@ -123,7 +131,7 @@ class ScrapeTurns:
         return Turn(proxied[0], ScrapePath.PROXY, partial(self._proxied.release, 0))
 
     def seconds_until_turn(self, now: float) -> float | None:
-        """Return when the budget allows another page; None if none waits for it."""
+        """Return in how many seconds the budget allows another page; None if none waits for it."""
         return max(self._next_at - now, 0.0) if self._proxied.can_acquire(0) else None
 
     def drain_proxied(self) -> list[ScrapeSlot]:

@@ -150,7 +150,12 @@ class StatusAuthorizer:
             logger.warning("the status is shown to nobody: %s", err)
 
     def guard(self, show: Handler) -> Handler:
-        """Return the handler behind the check."""
+        """
+        Return a handler that calls *show* only for users who may get its path.
+
+        Others get 401 without a user, 403 without the permission, and 503 if the API server gives no
+        answer.
+        """
 
         async def show_authorized(request: web.Request) -> web.StreamResponse:
             path = served_path(request)
@@ -172,7 +177,11 @@ class StatusAuthorizer:
 def make_guard(
     authorization: StatusAuthorization, api: RestClient, seconds: Callable[[], float]
 ) -> Callable[[Handler], Handler]:
-    """Return what wraps each handler of the status."""
+    """
+    Return the function that wraps each handler of the status with a check of who asks.
+
+    With NONE it changes nothing; with KUBERNETES the API server reviews the token of each request.
+    """
     match authorization:
         case StatusAuthorization.NONE:
             return lambda show: show

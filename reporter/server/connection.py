@@ -31,13 +31,28 @@ _SILENT.disabled = True
 
 
 class ConnectionObserver(Protocol):
-    def opened(self, connection: "Connection") -> None: ...
-    def lost(self, connection: "Connection") -> None: ...
-    def closed_early(self, connection: "Connection", why: ClosedConnection) -> None: ...
+    """The receiver of what happens to the connections of one listening address."""
+
+    def opened(self, connection: "Connection") -> None:
+        """Note a new connection; another one may be closed to make room for it."""
+        ...
+
+    def lost(self, connection: "Connection") -> None:
+        """Note that a connection has ended, whoever ended it."""
+        ...
+
+    def closed_early(self, connection: "Connection", why: ClosedConnection) -> None:
+        """Note that the server, and not the client, ends a connection, and *why*."""
+        ...
 
 
 class Connection(web.RequestHandler):
-    """*server*: the one of aiohttp, which has the handler of requests."""
+    """
+    The protocol of one connection of aiohttp, with a deadline for the step that it is in.
+
+    *server*: that of aiohttp, which has the handler of requests. *client*: the IP address of the peer;
+    empty if it is not known.
+    """
 
     __slots__ = ("_deadline", "_has_request", "_observer", "_responding", "_timeouts", "client")
 
@@ -52,7 +67,7 @@ class Connection(web.RequestHandler):
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether no response is being made or sent."""
+        """Return whether no response is being made or sent, so that closing it loses nothing."""
         return not self._responding and not self._unsent_bytes()
 
     @contextmanager
@@ -76,6 +91,7 @@ class Connection(web.RequestHandler):
     # ------------------------------------------------------------ called by asyncio and aiohttp
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the deadline for the first request, and tell the observer of the connection."""
         peer = transport.get_extra_info("peername")
         self.client = str(peer[0]) if peer else ""
         super().connection_made(transport)
@@ -83,12 +99,14 @@ class Connection(web.RequestHandler):
         self._observer.opened(self)
 
     def data_received(self, data: bytes) -> None:
+        """Start the deadline for the head of a request at its first byte, then let aiohttp parse it."""
         if self.is_waiting and not self._has_request:
             self._has_request = True
             self._set_deadline(self._timeouts.request, ClosedConnection.SLOW_REQUEST)
         super().data_received(data)
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        """Cancel the deadline, and tell the observer that the connection has ended."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._observer.lost(self)
@@ -160,6 +178,11 @@ class ConnectionLimit:
         self._open: dict[Connection, None] = {}
 
     def opened(self, connection: Connection) -> None:
+        """
+        Add a connection. Beyond MAX_CONNECTIONS another one is reset for it.
+
+        The one to go is the choice of *choose_to_close*, and counts as CROWDED_OUT.
+        """
         if len(self._open) >= MAX_CONNECTIONS:
             crowded_out = choose_to_close(self._open)
             self.lost(crowded_out)
@@ -167,9 +190,11 @@ class ConnectionLimit:
         self._open[connection] = None
 
     def lost(self, connection: Connection) -> None:
+        """Remove a connection; one that was crowded out before is no longer there."""
         self._open.pop(connection, None)
 
     def closed_early(self, connection: Connection, why: ClosedConnection) -> None:
+        """Call *on_closed* with the reason and the IP address of the client."""
         self._on_closed(why, connection.client)
 
 
@@ -215,6 +240,12 @@ class ClosedConnectionLog:
         self._unlogged = dict.fromkeys(ClosedConnection, 0)
 
     def record(self, why: ClosedConnection, client: str) -> None:
+        """
+        Count a connection that was closed early, and log it, at most once a minute for each reason.
+
+        *client*: its IP address; empty if it is not known. Only CROWDED_OUT is a warning; the others are
+        logged at the level DEBUG.
+        """
         self._count(why)
         self._unlogged[why] += 1
         now, last = self._now(), self._logged_at.get(why)

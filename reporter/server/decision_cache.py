@@ -17,6 +17,12 @@ memory.
 
 
 class Kept(Struct, Generic[V], frozen=True):
+    """
+    An answer about a permission, and *until* when it counts, in seconds of a monotonic clock.
+
+    It sets an answer apart from none: *value* may be None itself.
+    """
+
     value: V
     until: float
 
@@ -29,10 +35,12 @@ class DecisionCache(Generic[V]):
         self._max_kept = max_kept
 
     def find(self, key: Hashable, *, now: float) -> Kept[V] | None:
+        """Return the answer that is kept for *key*; None if there is none, or its time is over."""
         found = self._kept.get(key)
         return found if found is not None and now < found.until else None
 
     def keep(self, key: Hashable, value: V, *, now: float, time: timedelta) -> None:
+        """Keep *value* for *time* from *now*. The oldest answer makes room if there are too many."""
         self._kept.pop(key, None)
         while len(self._kept) >= self._max_kept:
             del self._kept[next(iter(self._kept))]

@@ -35,7 +35,11 @@ REFUSAL = StatusError(
 
 
 def refuse_foreign_names(show: Handler) -> Handler:
-    """Return the handler behind the check."""
+    """
+    Return a handler that answers 403 for a foreign Host header at a loopback address, else as *show*.
+
+    Requests at other addresses are not checked.
+    """
 
     async def show_checked(request: web.Request) -> web.StreamResponse:
         if _is_at_loopback(request) and is_foreign(request.headers.get(hdrs.HOST, "")):

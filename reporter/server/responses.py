@@ -14,6 +14,7 @@ JSON = "application/json; charset=utf-8"
 def error_response(
     status: int, error: StatusError, headers: Mapping[str, str] | None = None
 ) -> web.Response:
+    """Return a response with the error as its JSON body: what is wrong, and what to do about it."""
     return web.Response(
         status=status, body=encode(error), headers={hdrs.CONTENT_TYPE: JSON, **(headers or {})}
     )

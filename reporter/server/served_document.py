@@ -28,7 +28,9 @@ class Request(Protocol):
     """The parameters of a request. *wait*: seconds to wait for a change."""
 
     @property
-    def wait(self) -> int: ...
+    def wait(self) -> int:
+        """The seconds of ``?wait=`` for which the answer may be held back; 0 answers at once."""
+        ...
 
 
 V = TypeVar("V")
@@ -86,9 +88,17 @@ class StatusV1(Generic[V, R]):
         self._waiting = 0
 
     def routes(self) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
+        """Return the handler by path, in the syntax of aiohttp, for the server to add."""
         return dict.fromkeys(self._document.paths, self.show)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
+        """
+        Answer a request with the document in parts.
+
+        304 if its If-None-Match still names the content; with ``?wait=`` only after that time without a
+        change. 400 for a query that is refused, 404 for a subject that is certainly not there, 429 if
+        MAX_WAITING requests wait already, and 503 while this process cannot answer.
+        """
         wanted = self._document.parse(request.match_info, request.query)
         if isinstance(wanted, StatusError):
             return error_response(400, wanted)

@@ -77,7 +77,7 @@ class HttpServer:
         self._listeners: list[asyncio.Server] = []
 
     async def start(self) -> None:
-        """Raises OSError for an address that is not free."""
+        """Listen on each address that is not None. Raises OSError for one that is not free."""
         if self._metrics is not None:
             await self._serve(self._metrics, {"/metrics": self._show_metrics})
         pages: dict[str, Handler] = {
@@ -100,6 +100,11 @@ class HttpServer:
             await self._serve(self._status, status)
 
     async def stop(self) -> None:
+        """
+        Stop listening, then wait for responses under way, at most STOP_TIMEOUT, side by side.
+
+        Nothing happens to a server that was not started.
+        """
         for listener in self._listeners:
             listener.close()
         async with asyncio.TaskGroup() as group:
@@ -155,7 +160,11 @@ class HttpServer:
 def make_server(
     settings: Settings, pages: Pages, count_closed: Callable[[ClosedConnection], None]
 ) -> HttpServer:
-    """Return the server of a process, at the addresses that the flags give."""
+    """
+    Return the server of a process, at the addresses that the flags give; it is not started.
+
+    *count_closed*: called for each connection that the server closes early.
+    """
     return HttpServer(
         pages,
         metrics=settings.metrics_bind_address,

@@ -37,7 +37,11 @@ class StatusRequest(Struct, frozen=True):
 def parse_request(
     path: Mapping[str, str], query: Mapping[str, str]
 ) -> StatusRequest | StatusError:
-    """Return what was asked for, or what is wrong with it."""
+    """
+    Return the request for ``/status/v1`` from its path and the query ``?state=`` and ``?wait=``.
+
+    A StatusError, for an answer 400, if a state is unknown or the wait is no number of seconds.
+    """
     states = parse_states(query.get("state", ""))
     wait = parse_wait(query.get("wait", "0"))
     if isinstance(states, StatusError):
@@ -48,6 +52,11 @@ def parse_request(
 
 
 def parse_states(text: str) -> Collection[State] | StatusError:
+    """
+    Return the states of ``?state=``, separated by commas, in any case; all for the empty text.
+
+    A StatusError if one is unknown, as NotFound is: nothing that exists has it.
+    """
     if not text:
         return ANY_STATE
     known = {state.lower(): state for state in COUNTED_STATES}
@@ -61,6 +70,7 @@ def parse_states(text: str) -> Collection[State] | StatusError:
 
 
 def parse_wait(text: str) -> int | StatusError:
+    """Return the seconds of ``?wait=``, 0 to MAX_WAIT_SECONDS; a StatusError for any other text."""
     if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_WAIT_SECONDS)):
         seconds = int(text)
         if seconds <= MAX_WAIT_SECONDS:
@@ -92,6 +102,7 @@ def find_missing(view: StatusView, request: StatusRequest) -> StatusError | None
 
 
 def too_many_waiting(limit: int) -> StatusError:
+    """Return the error for an answer 429: *limit* requests wait for a change already."""
     return _error(
         f"{limit} requests wait for a change already", "Ask again later, or without ?wait=."
     )
@@ -108,6 +119,7 @@ def revision_of(view: StatusView, request: StatusRequest) -> int:
 
 
 def encode(value: StatusStruct) -> bytes:
+    """Return the compact JSON of an answer, with a line break at its end."""
     return msgspec.json.encode(value) + b"\n"
 
 

@@ -20,7 +20,11 @@ FLEET_SCHEMA_FILE = Path(__file__).with_name("fleet_v1.schema.json")
 
 
 def render_schema(document: type[StatusStruct] = StatusDocument) -> str:
-    """Return the schema of a document as text."""
+    """
+    Return the JSON Schema of a document, indented, as it is kept beside this module.
+
+    ``status --schema`` prints it.
+    """
     return json.dumps({"$schema": DIALECT, **msgspec.json.schema(document)}, indent=2) + "\n"
 
 

@@ -16,7 +16,7 @@ _events = partial(flag, FlagGroup.EVENTS)
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class AnnouncingSettings:
-    """The part of the settings about announcing."""
+    """The settings of Events: which findings are announced, silenced or only printed."""
 
     dry_run: bool = _events(
         "false",

@@ -48,10 +48,13 @@ class Arguments:
         return tuple(f"--{name}={text}" for name, text in self.settings.items())
 
     def is_set(self, name: str) -> bool:
+        """Return whether a boolean flag of the command is true; KeyError for one that it lacks."""
         return self.values[name] == "true"
 
     def value(self, name: str) -> Any:
-        """Return the value of the command's own flag. Raises SettingsError."""
+        """
+        Return the parsed value of a flag of the command's own. Raise SettingsError if it is malformed.
+        """
         return self.flags[name].read(self.values[name])
 
 
@@ -64,10 +67,10 @@ def parse_arguments(
     hint: str = "",
 ) -> Arguments:
     """
-    Raise SettingsError for a flag that the command does not have, with the nearest that it has.
+    Return the arguments. Raise SettingsError for a flag that the command lacks, with the nearest.
 
-    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to do
-    instead of giving another one of these.
+    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to
+    do instead of giving another one of these.
     """
     return _Parser(flags, settings, takes_names=takes_names, hint=hint).parse(argv)
 

@@ -43,7 +43,9 @@ class EffectiveValues:
         self._values, self._texts = values, texts
 
     def fill_in(self) -> Iterator[str]:
-        """Replace what stands for something else. Yield notes."""
+        """
+        Replace values that stand for others, as the earlier reporter took them; yield notes on them.
+        """
         yield from self._fill_in_status_address()
         if not self._texts["azure-authz-namespace"]:
             self._set("azure-authz-namespace", self._texts["gateway-auth-namespace"])

@@ -63,10 +63,12 @@ class Flag:
 
     @property
     def is_boolean(self) -> bool:
+        """True if the flag needs no value on the command line, where its name alone means true."""
         return self.parse is parse_boolean
 
     @property
     def is_file(self) -> bool:
+        """True if the value is the path of a file, for which a shell completes file names."""
         return self.parse is parse_optional_file or self.placeholder in FILE_PLACEHOLDERS
 
     @property
@@ -77,7 +79,7 @@ class Flag:
 
     @property
     def value_text(self) -> str:
-        """Say for a reader which values are taken; empty for a boolean."""
+        """The values that are taken, in words for a reader; empty for a boolean."""
         return self.placeholder or "|".join(self.choices)
 
     def read(self, text: str, origin: str = "") -> Any:

@@ -55,6 +55,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def parse_metric_label(text: str) -> str:
+    """Return the name of a label of metrics; those that begin with two underscores are refused."""
     if not re.fullmatch(METRIC_LABEL, text) or text.startswith("__"):
         raise ValueError("must be the name of a label of metrics, such as cluster")
     return text

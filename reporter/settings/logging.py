@@ -42,6 +42,7 @@ def parse_level(text: str) -> int:
 
 
 def parse_encoder(text: str) -> LogFormat:
+    """Return the format that an encoder of zap stands for: json, or console for text."""
     if text not in ENCODERS:
         raise ValueError(f"must be one of {', '.join(ENCODERS)}")
     return ENCODERS[text]
@@ -60,7 +61,7 @@ def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class LoggingSettings:
-    """The part of the settings about logging."""
+    """The settings of log entries; some flags are only taken for the earlier reporter's sake."""
 
     log_format: LogFormat = _logging(
         "text", choice_parser(LogFormat), "text or json; one line per entry."

@@ -50,6 +50,7 @@ class BindAddress(NamedTuple):
 
 
 def parse_boolean(text: str) -> bool:
+    """Return the boolean of a text, in any of the spellings that Go's flag package takes."""
     if text in TRUE_TEXTS:
         return True
     if text in FALSE_TEXTS:
@@ -70,6 +71,7 @@ def seconds_parser(*, least: int) -> Callable[[str], timedelta]:
 
 
 def parse_fractional_seconds(text: str) -> timedelta:
+    """Return the duration of a text such as 2.5, in seconds, or 90s, with units; 0 is refused."""
     return _duration(
         text, lambda number: parse_number(number, most=MAX_NUMBER, unit=" of seconds")
     )
@@ -100,6 +102,7 @@ def parse_any_duration(text: str) -> timedelta:
 
 
 def parse_optional_moment(text: str) -> datetime | None:
+    """Return a time with its zone, in UTC; None for the empty text."""
     found = times.parse_zoned_time(text)
     if text and found is None:
         raise ValueError("must be a time such as 2026-01-31T12:00:00Z")
@@ -107,6 +110,8 @@ def parse_optional_moment(text: str) -> datetime | None:
 
 
 def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], int]:
+    """Return a parser for a whole number in a range. *unit*: for the error, such as of seconds."""
+
     def parse(text: str) -> int:
         value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else least - 1
         if not least <= value <= most:
@@ -117,6 +122,11 @@ def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], 
 
 
 def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
+    """
+    Return a number above 0 and up to *most*, in plain digits without sign or exponent.
+
+    *unit*: for the error.
+    """
     value = float(text) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,9})?", text) else 0.0
     if not 0 < value <= most:
         raise ValueError(f"must be a number{unit} greater than 0, at most {most}")
@@ -157,6 +167,7 @@ def parse_optional_address(text: str) -> BindAddress | None:
 
 
 def parse_namespace(text: str) -> str:
+    """Return the name of a namespace, checked as the API server does: a DNS label."""
     if not re.fullmatch(DNS_LABEL, text):
         raise ValueError(
             "must be the name of a namespace: lower case letters, digits and -, at most 63"
@@ -165,6 +176,7 @@ def parse_namespace(text: str) -> str:
 
 
 def parse_optional_namespace(text: str) -> str:
+    """Return the name of a namespace; the empty text, which means none, stays empty."""
     return parse_namespace(text) if text else ""
 
 
@@ -174,16 +186,21 @@ def _is_subdomain(text: str) -> bool:
 
 
 def parse_object_name(text: str) -> str:
+    """Return the name of an object, checked as the API server does: a DNS subdomain."""
     if not _is_subdomain(text):
         raise ValueError("must be the name of an object: lower case letters, digits, - and .")
     return text
 
 
 def parse_optional_object_name(text: str) -> str:
+    """Return the name of an object; the empty text, which means none, stays empty."""
     return parse_object_name(text) if text else ""
 
 
 def parse_optional_label(text: str) -> str:
+    """
+    Return the key of a label of objects, with or without a prefix such as example.com/; empty for none.
+    """
     prefix, slash, name = text.rpartition("/")
     if text and (not re.fullmatch(LABEL_NAME, name) or (slash and not _is_subdomain(prefix))):
         raise ValueError("must be the name of a label, such as example.com/package")
@@ -191,10 +208,14 @@ def parse_optional_label(text: str) -> str:
 
 
 def parse_any_text(text: str) -> str:
+    """Return the text as it is; for flags that are checked elsewhere, or take anything."""
     return text
 
 
 def parse_optional_file(text: str) -> Path | None:
+    """
+    Return the path of a file that must exist now, with ~ as the home folder; None for the empty text.
+    """
     if not text:
         return None
     try:
@@ -228,12 +249,13 @@ def parse_packs(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParser(Generic[E]):
-    """Parses the text of one member."""
+    """The parser of the text of one member; its ValueError names all of them."""
 
     kind: type[E]
 
     @property
     def choices(self) -> tuple[str, ...]:
+        """The texts of all members, for help pages and the completion of shells."""
         return tuple(self.kind)
 
     def __call__(self, text: str) -> E:
@@ -244,6 +266,7 @@ class ChoiceParser(Generic[E]):
 
 
 def choice_parser(kind: type[E]) -> ChoiceParser[E]:
+    """Return a parser for the members of an enumeration; its *choices* tell readers which."""
     return ChoiceParser(kind)
 
 

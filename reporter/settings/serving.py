@@ -15,7 +15,9 @@ _serving = partial(flag, FlagGroup.SERVING)
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class ServingSettings:
-    """The part of the settings about what is served, where and to whom."""
+    """
+    The settings of the HTTP servers: their addresses, the readers of /status, and its metrics.
+    """
 
     metrics_bind_address: parsers.BindAddress | None = _serving(
         ":8080", parsers.parse_address, "Address of /metrics; 0: not served."

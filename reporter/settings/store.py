@@ -20,7 +20,7 @@ MAX_OBJECTS = 100_000
 
 def parse_store_resource(text: str) -> str:
     """
-    Return the name of a CRD of NVSentinel's; that of this program's own kind is another backend.
+    Return the name of a CRD of NVSentinel's. The program's own kind is refused: it is another backend.
     """
     resource, _, group = parsers.parse_object_name(text).partition(".")
     if resource not in KINDS or "." not in group or group == GROUP:
@@ -30,7 +30,9 @@ def parse_store_resource(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
 class StoreSettings:
-    """The part of the settings about the store."""
+    """
+    The settings of the HealthEvent store: its kind, its limits and how long objects are kept.
+    """
 
     store: StoreBackend = _store(
         "none",

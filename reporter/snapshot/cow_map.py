@@ -40,12 +40,15 @@ class FrozenMap(Generic[K, V]):
         return found
 
     def get(self, key: K) -> V | None:
+        """Return the value as it was at the freeze; None for a key that was not there."""
         return self.shards[hash(key) % SHARDS].get(key)
 
     def values(self) -> Iterator[V]:
+        """Iterate over all values, shard by shard: in no order that means anything."""
         return chain.from_iterable(map(dict.values, filter(None, self.shards)))
 
     def keys(self) -> Iterator[K]:
+        """Iterate over all keys, in the same order as the values."""
         return chain.from_iterable(self.shards)
 
     def __len__(self) -> int:
@@ -62,7 +65,7 @@ def empty_map() -> FrozenMap[Any, Any]:
 
 
 class CowMap(Generic[K, V]):
-    """A mutable map with one writer."""
+    """A mutable map with one writer, of which a view costs no copy of its content."""
 
     __slots__ = ("_frozen", "_own", "shards")
 
@@ -80,6 +83,7 @@ class CowMap(Generic[K, V]):
         return self._frozen
 
     def get(self, key: K) -> V | None:
+        """Return the value of a key as it is now; None if there is none."""
         return self.shards[hash(key) % SHARDS].get(key)
 
     def __setitem__(self, key: K, value: V) -> None:
@@ -89,6 +93,11 @@ class CowMap(Generic[K, V]):
         self.shards[number][key] = value
 
     def pop(self, key: K) -> V | None:
+        """
+        Remove a key and return its value, None if there is none.
+
+        Only a key that is there copies a shard.
+        """
         number = hash(key) % SHARDS
         if key not in self.shards[number]:
             return None  # nothing to copy the shard for
@@ -97,6 +106,11 @@ class CowMap(Generic[K, V]):
         return self.shards[number].pop(key, None)
 
     def keys(self) -> Iterator[K]:
+        """
+        Iterate over all keys, shard by shard.
+
+        The map must not change meanwhile, so copy them first to remove some.
+        """
         return chain.from_iterable(self.shards)
 
     def __len__(self) -> int:
@@ -125,10 +139,12 @@ class BoundedMap(CowMap[K, V]):
             self.pop(next(iter(self._keys)))
 
     def pop(self, key: K) -> V | None:
+        """Remove a key, which then makes room for another one; return its value or None."""
         self._keys.pop(key, None)
         return super().pop(key)
 
     def keys(self) -> Iterator[K]:
+        """Iterate over all keys, those that came first before the others."""
         return iter(self._keys)
 
     def __len__(self) -> int:

@@ -111,12 +111,22 @@ class CheckedSnapshot(Snapshot, frozen=True):
     gaps: list[Gap] = field(default_factory=list)
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
+        """
+        Return an object as Snapshot does.
+
+        Note a gap if its kind cannot be read, or its newest version cannot be decoded.
+        """
         self._note_kind(kind)
         if ObjectRef(kind.watch_name, namespace, name) in self.undecodable:
             self._note_undecodable(kind, (namespace, name))
         return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
+        """
+        Return the objects under a key as Snapshot does.
+
+        Note a gap for each undecodable one that may belong to them.
+        """
         self._note_kind(kind)
         if kind.table in self.deciding or kind.table in self.detail:
             stored = self.tables[kind.table].objects
@@ -142,6 +152,7 @@ class CheckedSnapshot(Snapshot, frozen=True):
 
 
 def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
+    """Return the sentence for an undecodable object, with its name fit for a message."""
     return f"{kind.kind} {sanitize('/'.join(filter(None, name)))} could not be decoded"
 
 

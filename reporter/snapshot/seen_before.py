@@ -28,6 +28,11 @@ class SeenBefore(Struct, frozen=True):
 
     @classmethod
     def union(cls, parts: Iterable[Self]) -> Self:
+        """
+        Join what several Events tell.
+
+        Of two errors of one Workspace the later part wins; all else adds up.
+        """
         existed: set[ObjectRef] = set()
         existed_of: defaultdict[Subject, set[ObjectRef]] = defaultdict(set)
         errors: dict[NamespacedName, Condition] = {}

@@ -138,13 +138,19 @@ class Snapshot(Struct, frozen=True):
         return found.metadata.creation_timestamp if found is not None else None
 
     def get(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
+        """
+        Return an object by name, None if there is none. Raise KeyError for a kind that is not watched.
+
+        *namespace*: empty for cluster-scoped kinds. *type_*: the kind's type, which type checkers
+        cannot derive from the kind.
+        """
         # Inlined `FrozenMap.get`, as in `by_index`: a pass makes tens of lookups for each subject.
         key = (namespace, name)
         found = self.tables[kind.table].objects.shards[hash(key) % SHARDS].get(key)
         return found if isinstance(found, type_) else None
 
     def peek(self, kind: ResourceKind, type_: type[T], namespace: str, name: str) -> T | None:
-        """Return an object on which no verdict depends."""
+        """Return an object on which no verdict depends: no gap is noted if it cannot be read."""
         return Snapshot.get(self, kind, type_, namespace, name)
 
     def by_index(self, kind: ResourceKind, type_: type[T], key: str) -> tuple[T, ...]:
@@ -158,6 +164,9 @@ class Snapshot(Struct, frozen=True):
         return found or ()
 
     def all(self, kind: ResourceKind) -> Iterator[ApiObject]:
+        """
+        Iterate over all objects of a kind, in no order; also over those that are being deleted.
+        """
         return self.tables[kind.table].objects.values()
 
     def scrape_history(self, pod: Pod, history_name: str) -> ScrapeHistory | None:
@@ -180,11 +189,17 @@ class Snapshot(Struct, frozen=True):
         return found if found is not None and found.history.run.is_of(pod) else None
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
+        """
+        Return the last error of a Workspace's nodes that it does not state itself, None if resolved.
+        """
         return self.provisioning_errors.get(
             (workspace.metadata.namespace, workspace.metadata.name)
         )
 
     def presence(self, crd: str) -> observations.CRDPresence:
+        """
+        Return the presence of a CRD by ``resource.group``; a default one if it is not tracked.
+        """
         return self.presences.get(crd, observations.CRDPresence())
 
     def has_synced(self, kind: ResourceKind) -> bool:

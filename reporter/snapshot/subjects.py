@@ -109,17 +109,19 @@ class Subjects(Struct, frozen=True, dict=True):
         return frozenset(each.namespace for each in self.all)
 
     def may_include(self, subject: Subject) -> bool:
-        """Return whether the subject exists, as far as is known."""
+        """Return whether the subject exists or, as not all are known, may exist."""
         return subject in self.all or self.is_unseen(subject)
 
     def why_not_all_known(self, subject: Subject) -> str:
-        """Return why there may be more subjects of this layer and kind than are known."""
+        """
+        Return why there may be more subjects of this layer and kind than are known; empty if not.
+        """
         if not self.unknown:
             return ""
         return self.unknown.get(Subject(subject.layer, "", subject.all_of_kind.name), "")
 
     def is_unseen(self, subject: Subject) -> bool:
-        """Return whether the subject may exist although it is not known."""
+        """Return whether the subject is not known, but may exist as not all of its kind are."""
         return bool(self.why_not_all_known(subject)) and subject not in self.all
 
 

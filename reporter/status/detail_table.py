@@ -17,7 +17,11 @@ LABEL_WIDTH = 15
 
 
 def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Iterator[str]:
-    """Yield the lines about one InferenceSet."""
+    """
+    Yield the lines of one InferenceSet: state, replicas, availability, what blocks it and what follows.
+
+    Lines without content are left out. *colour*: the state is written in its ANSI colour.
+    """
     kind, _, name = each.name.rpartition("/")
     yield field(kind or "InferenceSet", f"{namespace}/{name}")
     state = paint(each.state, colour=colour)
@@ -40,7 +44,11 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
 
 
 def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[str]:
-    """Yield the lines about what blocks a subject."""
+    """
+    Yield the lines of what blocks a subject: its cause, who acts, since when and what to do.
+
+    *with_chain*: also the reasons that lead from the symptom to the cause, one a line.
+    """
     reason = blocking.reason or blocking.code
     code = f" ({blocking.code})" if blocking.reason and blocking.code else ""
     yield field("Blocked by", f"{reason}{code}, layer {blocking.layer}")
@@ -92,6 +100,9 @@ def _chain(reasons: Sequence[str]) -> Iterator[str]:
 
 
 def describe_replicas(replicas: Replicas | None) -> str:
+    """
+    Return a phrase such as "2 of 3 ready, 3 updated"; "-" for an unknown number, "unknown" for None.
+    """
     if replicas is None:
         return "unknown"
     ready, updated = (

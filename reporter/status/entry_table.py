@@ -35,7 +35,12 @@ class EntryText:
         self._grace = grace
 
     def render(self, reason: Reason) -> Iterator[str]:
-        """Yield the lines about one reason."""
+        """
+        Yield the entry of a reason: its layer, rank, holds, remedies, steps and suppressions.
+
+        A reason of readiness has its meaning alone. Raises KeyError for a reason that is not in the
+        catalogue.
+        """
         entry = self._catalogue[reason]
         yield field("Reason", reason)
         yield field("Layer", f"{entry.layer}: about {self._subject(entry)}")
@@ -116,6 +121,9 @@ class EntryText:
         return "This catalogue has no such row; the reporter's may have."
 
     def meaning(self, reason: str) -> Iterator[str]:
+        """
+        Yield the meaning of a reason under its heading, wrapped; nothing for a reason without a text.
+        """
         yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
 
     def _paragraph(self, label: str, text: str) -> Iterator[str]:

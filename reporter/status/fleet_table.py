@@ -14,11 +14,12 @@ AGE_COLUMNS = frozenset({"FOR", "HEARD", "SKEW"})
 
 
 def fleet_head(*, wide: bool) -> Sequence[str]:
+    """Return the column headers for the rows of *fleet_rows*; *wide* adds those of ``-o wide``."""
     return (*HEAD, *WIDE_HEAD) if wide else HEAD
 
 
 def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the clusters."""
+    """Yield a row of cells for each cluster of the answer, in its order; unknown cells are "-"."""
     for each in document.clusters:
         cells = (
             each.name,
@@ -66,7 +67,11 @@ def _name_of(blocking: FleetBlocking) -> str:
 
 
 def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
-    """Yield the lines about one cluster."""
+    """
+    Yield the lines of one cluster at length: state, cause, clock, replicas, packages and namespaces.
+
+    The hub leaves out namespaces beyond a limit; the last line then has their number.
+    """
     yield field("Cluster", each.name)
     if each.label != each.name:
         yield field("Label", each.label)

@@ -39,6 +39,7 @@ def history_rows(reasons: Iterable[PastReason], *, now: datetime) -> Iterator[Se
 
 
 def episode_rows(episodes: Iterable[PastEpisode], *, now: datetime) -> Iterator[Sequence[str]]:
+    """Yield a row for each episode, with the cells of WIDE_COLUMNS; its beginning is shown as an age."""
     for each in episodes:
         yield (
             each.reason,

@@ -30,12 +30,18 @@ class FleetAnswer(Struct, frozen=True):
 
     @property
     def cluster(self) -> ClusterEntry | None:
-        """The one cluster that was asked about."""
+        """
+        The cluster of an answer about one; None if the answer is about none. Of a fleet it is the first.
+        """
         document = self.document
         return document.clusters[0] if document is not None and document.clusters else None
 
     def worst(self, cluster: str) -> State:
-        """Return the worst state of what was asked about."""
+        """
+        Return the state for the exit code: of the named cluster, or of the fleet for the empty name.
+
+        NotFound if the hub does not answer for the cluster.
+        """
         if self.document is None:
             return State.NOT_FOUND
         if not cluster:
@@ -70,6 +76,7 @@ class HubSource:
         return _read(fetched)
 
     async def close(self) -> None:
+        """Close the connection to the hub; no question can be asked afterwards."""
         await self._fetcher.close()
 
 

@@ -28,7 +28,11 @@ class JUnitCase(Struct, frozen=True):
 
 
 def render_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
-    """Return the document of one suite."""
+    """
+    Return JUnit XML with one suite of these cases, with a line break at its end.
+
+    Characters that XML 1.0 does not allow are replaced with U+FFFD.
+    """
     root = ET.Element("testsuites")
     counts = {
         "tests": len(cases),

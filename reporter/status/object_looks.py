@@ -35,9 +35,15 @@ class _Kept(NamedTuple):
 
 
 class RollUpSource(Protocol):
-    def view(self) -> StatusView: ...
+    """The keeper of the roll-up, as far as the writer of ProductionStackStatuses needs it."""
 
-    def subscribe(self, on_change: Callable[[], None]) -> None: ...
+    def view(self) -> StatusView:
+        """Return the roll-up of this moment with its rules, which later passes do not change."""
+        ...
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each change of the roll-up, from now on."""
+        ...
 
 
 class RollUpLooks:
@@ -54,9 +60,13 @@ class RollUpLooks:
         self._written = WrittenStatuses()
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each change of the roll-up; the plan follows the objects itself."""
         self._rollups.subscribe(on_change)
 
     def written(self, name: NamespacedName, after: ProductionStackStatus, wanted: Json) -> bool:
+        """
+        Remember the object *after* a write of *wanted*. Return False if its CRD dropped a part of it.
+        """
         return self._written.add(name, after, wanted)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
@@ -95,7 +105,12 @@ class RollUpLooks:
         *,
         now: datetime,
     ) -> ObjectLook:
-        """Return the status that an object is to have."""
+        """
+        Return the status that a ProductionStackStatus is to have, from *view*.
+
+        The last look is kept, and returned again while the object and its subjects have not changed and
+        its deadline is not over.
+        """
         kept, revision = self._kept.get(name), _revision_of(found, view.rollup)
         if (
             kept is not None
@@ -113,6 +128,11 @@ class RollUpLooks:
     def make_write(
         self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
     ) -> ObjectWrite | None:
+        """
+        Return the status for the object *found* and its patch, from the roll-up of this moment.
+
+        None before the object can be judged: the status that it has is then left as it is.
+        """
         view = self._rollups.view()
         wanted = self.look(name, found, view, now=now).wanted
         if wanted is None:

@@ -53,7 +53,11 @@ class PendingObject(NamedTuple):
 
 
 class ObjectWrite(NamedTuple):
-    """A status to write, whole and as a patch."""
+    """
+    The status to write: *wanted* is all of it but for times of evaluation.
+
+    *patch*: the JSON merge patch that leads there from the status of the object.
+    """
 
     wanted: Json
     patch: Json
@@ -80,6 +84,7 @@ class WrittenStatuses:
         self._by_name: dict[NamespacedName, _Written] = {}
 
     def keep_only(self, existing: Container[NamespacedName]) -> None:
+        """Forget the writes of objects that were deleted: those not in *existing*."""
         self._by_name = {name: each for name, each in self._by_name.items() if name in existing}
 
     def add(self, name: NamespacedName, after: StatusObject, wanted: Json) -> bool:
@@ -116,17 +121,31 @@ class Looks(Protocol[T_contra]):
     the API server made of a write, and returns whether it is what was written.
     """
 
-    async def find_pending(
-        self, *, now: datetime
-    ) -> tuple[list[PendingObject], datetime | None]: ...
+    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
+        """
+        Return the objects to write now or later, and the moment from which time alone changes that.
+
+        The moment is None if only a change of an object or of its subjects can.
+        """
+        ...
 
     def make_write(
         self, name: NamespacedName, found: T_contra, *, now: datetime
-    ) -> ObjectWrite | None: ...
+    ) -> ObjectWrite | None:
+        """Return the write of the object *found* as of now; None leaves its status as it is."""
+        ...
 
-    def written(self, name: NamespacedName, after: T_contra, wanted: Json) -> bool: ...
+    def written(self, name: NamespacedName, after: T_contra, wanted: Json) -> bool:
+        """
+        Remember the object *after* a write of *wanted*, as the API server answered.
 
-    def subscribe(self, on_change: Callable[[], None]) -> None: ...
+        Return False if the API server dropped a part, as the CRD of an earlier release makes it do.
+        """
+        ...
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* whenever the subjects of the objects change, so that a look may find news."""
+        ...
 
 
 class StatusWrite(NamedTuple, Generic[T]):
@@ -173,6 +192,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         self._failures: WriteFailures[NamespacedName] = WriteFailures("status objects", quiet)
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each change of an object, or of what its status is made from."""
         self._objects.subscribe(on_change)
         self._looks.subscribe(on_change)
 
@@ -183,6 +203,11 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         return len(self._objects.objects if writer.is_faulty else self._failures.keys)
 
     async def find_due(self, *, now: datetime) -> DueWrites[NamespacedName]:
+        """
+        Return the outdated objects with the time of each write, the most important first.
+
+        An object in conflict waits until the watch shows the change of the other writer, or for a pause.
+        """
         pending, deadline = await self._looks.find_pending(now=now)
         objects = self._objects.objects
         # Once the watch has shown the change of somebody else, nothing needs to wait.
@@ -197,6 +222,11 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         return DueWrites(waiting, deadline)
 
     def render(self, name: NamespacedName, *, now: datetime) -> StatusWrite[T] | AfterTry:
+        """
+        Return the write of an object as of now.
+
+        DONE if the object was deleted, its CRD is not served, or its status is to stay as it is.
+        """
         found, version = self._objects.objects.get(name), self._objects.served_version(self._kind)
         if found is None or version is None:
             return AfterTry.DONE
@@ -204,9 +234,15 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         return AfterTry.DONE if content is None else StatusWrite(found, version, content)
 
     async def write(self, write: StatusWrite[T]) -> T:
+        """Patch the status subresource, and return the object as it is then. Raises KubeErrors."""
         return await self._client.patch(write.found, write.content.patch, version=write.version)
 
     def written(self, attempt: Attempt[NamespacedName, StatusWrite[T]], result: T) -> AfterTry:
+        """
+        Count a success, and store the answer of the API server ahead of the watch.
+
+        Log once if the CRD drops a part of the status.
+        """
         write = attempt.write
         self._count_write(WriteObjectResult.WRITTEN)
         self._failures.remove(attempt.key)
@@ -221,6 +257,12 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         return AfterTry.DONE
 
     def failed(self, attempt: Attempt[NamespacedName, StatusWrite[T]], err: KubeError) -> AfterTry:
+        """
+        Count a failure, and return RETRY; a conflict is DONE.
+
+        After a conflict the object is due again after a pause that depends on its age, or once the watch
+        shows the change.
+        """
         self._count_write(WriteObjectResult(failure_of(err)))
         self._failures.add(attempt.key, err, "the status of {}/{}".format(*attempt.key))
         if not isinstance(err, Conflict):
@@ -232,8 +274,10 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         return AfterTry.DONE
 
     def on_fault(self) -> None:
+        """Count a fault of this program, as one write with the result FAILED."""
         self._count_write(WriteObjectResult.FAILED)
 
     def stand_down(self) -> None:
+        """Forget conflicts and failures: the next term of leadership begins without them."""
         self._changed.clear()
         self._failures.keep_only(())

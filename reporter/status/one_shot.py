@@ -50,6 +50,11 @@ class OneShotStatus:
         self._evaluation, self._rollup = Evaluation(), RollUp()
 
     def answer(self, observations: Observations, target: Target) -> StatusAnswer:
+        """
+        Evaluate the observations after the earlier ones, and return the answer about *target*.
+
+        *missing* in it says why there is no document. Its notes are those of the observations.
+        """
         after = self._evaluator.evaluate(
             self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
         )
@@ -80,7 +85,12 @@ def find_not_judged(catalogue: Catalogue, flags: Mapping[str, str]) -> tuple[Not
 def answer_from(
     view: StatusView, target: Target, not_judged: tuple[NotJudged, ...]
 ) -> StatusAnswer:
-    """Return the answer about a target, without a tag and notes."""
+    """
+    Return the answer about a target as the roll-up has it, without a tag and notes.
+
+    Without a document for a namespace or an InferenceSet that is not there; *missing* and *alike* say
+    so.
+    """
     if target.is_cluster:
         return _answer(view.document(cluster=view.cluster()), not_judged)
     if target.is_everything:
@@ -109,7 +119,11 @@ def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Stat
 
 
 def cannot_read_after(err: KubeError) -> CannotAsk:
-    """Return the error for a cluster of which nothing can be read."""
+    """
+    Return the CannotAsk to raise for a KubeError that ended the reading of a whole cluster.
+
+    It may pass if the API server was unreachable or throttles; else it says which rights to grant.
+    """
     return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
 
 
@@ -141,6 +155,12 @@ class ClusterSource:
         self._status = OneShotStatus(settings, catalogue)
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Read the whole cluster, and evaluate it at once, whether or not *after* is given.
+
+        Raises CannotAsk if nothing at all can be read; kinds that cannot be read are notes of the
+        answer.
+        """
         try:
             observations = await read_cluster(
                 self._api,
@@ -154,6 +174,7 @@ class ClusterSource:
         return self._status.answer(observations, target)
 
     async def close(self) -> None:
+        """Close the connections to the API server."""
         await self._api.close()
 
 
@@ -176,6 +197,12 @@ class DumpSource:
         self._now, self._at = now, at
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Read and evaluate the dump anew; *after* is of no account, as a dump does not change.
+
+        The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
+        dump that cannot be read, or holds no object that matters.
+        """
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )
@@ -183,4 +210,5 @@ class DumpSource:
         observations = msgspec.structs.replace(observations, notes=(as_of, *observations.notes))
         return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Do nothing: a dump is opened and closed by each question."""

@@ -67,6 +67,7 @@ def describe_undecodable(
 
 
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
+    """Return an evaluator of the built-in probes, which logs their faults instead of raising them."""
     return Evaluator(
         catalogue,
         PROBES,

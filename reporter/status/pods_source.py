@@ -161,6 +161,12 @@ class PodFetcher:
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
+        """
+        Send one GET to the pod's status address through the API server's pods/proxy.
+
+        A pod that failed before is replaced by the next ready one. Raises CannotAsk if RBAC refuses the
+        proxy, the pod does not answer, or it asks for a token, which the proxy does not pass on.
+        """
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
         port = self._port_of(pod)
         try:
@@ -227,4 +233,5 @@ class PodFetcher:
         return (others or ready)[0]
 
     async def close(self) -> None:
+        """Close the connections to the API server."""
         await self._api.close()

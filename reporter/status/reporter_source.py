@@ -40,6 +40,12 @@ MAX_BYTES = 256 * 2**20
 
 
 class Fetched(Struct, frozen=True):
+    """
+    The HTTP response of a reporter or a hub, of any status in ANSWERS.
+
+    *body*: not decoded; at most MAX_BYTES.
+    """
+
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -57,10 +63,16 @@ class StatusFetcher(Protocol):
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
-        """Send one GET. Raises CannotAsk."""
+        """
+        Send one GET to *path* of the status address, and return its response, also one that is an error.
+
+        Raises CannotAsk if no response comes within *time_limit*.
+        """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close the connections; no request can be sent afterwards."""
+        ...
 
 
 class ReporterSource:
@@ -77,6 +89,12 @@ class ReporterSource:
         self.description = fetcher.description
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Return the reporter's answer about *target*. Raises CannotAsk.
+
+        With *after* the reporter answers once the content differs, or after MAX_WAIT_SECONDS. *after*
+        itself comes back if nothing has changed.
+        """
         waits = after is not None and bool(after.tag)
         fetched = await self._fetcher.fetch(
             path_of(target),
@@ -89,6 +107,7 @@ class ReporterSource:
         return read_answer(fetched, target)
 
     async def close(self) -> None:
+        """Close the connections of the fetcher."""
         await self._fetcher.close()
 
 
@@ -194,7 +213,11 @@ def _decode(body: bytes) -> Any:
 
 
 def read_error(fetched: Fetched) -> StatusError | None:
-    """Return the error of an answer; None if it has none of ours."""
+    """
+    Return the StatusError in the body of an answer.
+
+    None for a body that is none, such as the page of a proxy on the way.
+    """
     try:
         return msgspec.json.decode(fetched.body, type=StatusError)
     except (msgspec.DecodeError, RecursionError):

@@ -34,6 +34,7 @@ class Target(Struct, frozen=True):
 
     @property
     def is_everything(self) -> bool:
+        """True without a name: the control plane and all workload namespaces are asked about."""
         return not self.namespace and not self.is_cluster
 
     def __str__(self) -> str:
@@ -64,7 +65,11 @@ class StatusAnswer(Struct, frozen=True):
 
     @property
     def namespace(self) -> NamespaceStatus | None:
-        """The namespace that was asked about."""
+        """
+        The namespace of an answer about a namespace or an InferenceSet; None without a document.
+
+        Of an answer about everything it is the first.
+        """
         document = self.document
         return document.namespaces[0] if document is not None and document.namespaces else None
 
@@ -73,10 +78,18 @@ class StatusSource(Protocol):
     """*description*: for the user. *may_lag*: its first answer may be older than the question."""
 
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The source in words for a note to the user, such as "the dump dump.yaml"."""
+        ...
 
     @property
-    def may_lag(self) -> bool: ...
+    def may_lag(self) -> bool:
+        """
+        True for a reporter: its first answer may be of a pass before the question.
+
+        False for a source that reads the cluster or a dump after the question.
+        """
+        ...
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
@@ -86,4 +99,6 @@ class StatusSource(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close connections and end the watches of the source; no question may follow."""
+        ...

@@ -33,6 +33,12 @@ class ProcessInfo(Struct, frozen=True):
 
 
 class StatusPage:
+    """
+    The page /status for diagnosis: each subject, its states, and why it is not announced.
+
+    It is another page than /status/v1, which has the roll-up for programs.
+    """
+
     def __init__(
         self,
         store: Store,
@@ -47,7 +53,9 @@ class StatusPage:
         self._history, self._leadership, self._process = history, leadership, process
 
     def render(self) -> Iterator[str]:
-        """Return the page in parts."""
+        """
+        Return the chunks of the page as JSON, all of one moment; they are rendered as they are taken.
+        """
         refused = self._process.why_overlay_refused()
         finished_at = self._controller.pass_times.finished_at
         process = {

@@ -32,6 +32,12 @@ class Summary(Struct, frozen=True):
 
 
 def summarize(answer: StatusAnswer, target: Target) -> Summary:
+    """
+    Return the state of the subject that *target* names, and what blocks it.
+
+    NotFound if the answer has no such subject. Unknown if everything or the control plane was asked
+    about, and the answer leaves the control plane out.
+    """
     document = answer.document
     if document is None:
         return Summary(State.NOT_FOUND, State.NOT_FOUND)
@@ -91,7 +97,11 @@ def _judged(states: list[State]) -> list[State]:
 
 
 def describe_missing(answer: StatusAnswer, target: Target) -> str:
-    """Return what is not there, and how to find what is."""
+    """
+    Return a line for a subject that is not there, with a similar name or the command that lists names.
+
+    The answer is one without a document.
+    """
     if answer.alike:
         return f"{answer.missing}; did you mean {answer.alike}?"
     if target.name:

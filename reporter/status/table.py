@@ -76,7 +76,11 @@ class TextTable:
         self._widths = [len(cell) for cell in head]
 
     def render(self, rows: Iterable[Sequence[str]], *, with_head: bool = True) -> Iterator[str]:
-        """Yield the lines. Foreign text has its control characters escaped."""
+        """
+        Yield the lines of the rows, with the header first if *with_head*.
+
+        Foreign text has its control characters escaped, and an empty cell is "-".
+        """
         cells = [[one_line(cell) or NOTHING for cell in row] for row in rows]
         for row in cells:
             self._widths = [max(pair) for pair in zip(self._widths, map(len, row), strict=True)]
@@ -95,7 +99,11 @@ class TextTable:
 
 
 def paint(state: str, *, colour: bool) -> str:
-    """Return a state in its colour."""
+    """
+    Return a state between the ANSI codes of its colour.
+
+    The plain state without *colour*, and for a text that is no state.
+    """
     code = COLOURS.get(state, "") if colour else ""
     return f"{code}{state}{RESET}" if code else state
 
@@ -120,6 +128,11 @@ def describe_blocking(blocking: Blocking) -> str:
 
 
 def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
+    """
+    Return the cells of a subject from STATE on, without its names; unknown cells are "-".
+
+    *wide* adds those of WIDE_COLUMNS.
+    """
     blocking = subject.blocking
     replicas = getattr(subject, "replicas", None)
     cells = (
@@ -151,7 +164,9 @@ def _wide_cells(subject: AnySubject) -> tuple[str, ...]:
 
 
 def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the control plane and each namespace."""
+    """
+    Yield a row for the control plane, unless the document leaves it out, and one for each namespace.
+    """
     if document.cluster is not None:
         yield (CLUSTER_NAME, *subject_cells(document.cluster, wide=wide))
     for each in document.namespaces:
@@ -159,7 +174,7 @@ def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str
 
 
 def set_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the InferenceSets of all namespaces."""
+    """Yield a row for each InferenceSet of the document, with its namespace in the first cell."""
     for namespace in document.namespaces:
         for each in namespace.inference_sets:
             yield (namespace.name, each.name, *subject_cells(each, wide=wide))
@@ -176,7 +191,11 @@ def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[
 
 
 def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the control plane and its Deployments."""
+    """
+    Yield a row for the control plane, and one for each Deployment of it.
+
+    A Deployment has a state and replicas alone; its other cells are "-".
+    """
     yield ("Cluster", CLUSTER_NAME, *subject_cells(cluster, wide=wide))
     empty = (NOTHING,) * (3 + (len(WIDE_COLUMNS) if wide else 0))
     for each in cluster.components:
@@ -185,6 +204,7 @@ def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, .
 
 
 def head(*names: str, wide: bool) -> Sequence[str]:
+    """Return the headers: *names* for the subject, those of COLUMNS, and with *wide* of WIDE_COLUMNS."""
     return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()))
 
 

@@ -27,6 +27,7 @@ Returns the value of the header Authorization; empty without a token. Raises Con
 
 
 async def no_authorization() -> str:
+    """Return the empty text: no token is sent, so a reporter that asks for one cannot be asked."""
     return ""
 
 
@@ -53,6 +54,12 @@ class UrlFetcher:
         headers: Mapping[str, str],
         time_limit: timedelta,
     ) -> Fetched:
+        """
+        Send one GET, and with the user's token again if the answer is 401.
+
+        Raises CannotAsk without an answer in time, for a token that is refused or missing, and for an
+        address to which a token would travel over plain HTTP.
+        """
         fetched = await self._send(path, query, headers, time_limit)
         if fetched.status != HTTPStatus.UNAUTHORIZED:
             return fetched
@@ -113,6 +120,7 @@ class UrlFetcher:
             ) from err
 
     async def close(self) -> None:
+        """Close the HTTP session with its connections."""
         await self._session.close()
 
 

@@ -25,7 +25,12 @@ UNCONFIRMED = "the reporter has finished no pass since it was asked first"
 
 @unique
 class WaitCondition(StrEnum):
-    """The conditions that can be waited for."""
+    """
+    The values of ``--for``, by which a wait ends well.
+
+    READY: the state is Current. AVAILABLE: a replica serves and its route is not out. GONE: it does not
+    exist.
+    """
 
     READY = "ready"
     AVAILABLE = "available"
@@ -63,7 +68,12 @@ class Waited(Struct, frozen=True):
 
 
 def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
-    """Return how the wait ends with this answer; None if it goes on."""
+    """
+    Return how the wait ends with this summary; None if it goes on.
+
+    With *fail_fast* also FAILED and ENDING, but neither while waiting for GONE, nor FAILED for a cause
+    that is transient.
+    """
     if _is_met(summary, wait.condition):
         return Outcome.MET
     if not wait.fail_fast or wait.condition is WaitCondition.GONE:

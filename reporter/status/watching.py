@@ -93,6 +93,12 @@ class WatchingSource:
         )
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Return the answer after the first pass; the first question starts the watches.
+
+        With *after* the answer comes once the namespace of the target has changed (anything, for a
+        target without one), or after MAX_WAIT_SECONDS. Raises CannotAsk if nothing at all can be read.
+        """
         loops = await self._start()
         await _wait_unless_ended(loops, self._wait_for_first())
         why = why_unreadable(self._store.watch_states)
@@ -103,6 +109,7 @@ class WatchingSource:
         return self._answer(target)
 
     async def close(self) -> None:
+        """Stop the watches if a question has started them, and close the connections."""
         if self._loops is not None:
             await stop_all(self._loops)
         await self._api.close()

@@ -44,6 +44,11 @@ class StateHistory:
         self._states: dict[FindingKey, tuple[ReasonState, datetime]] = {}
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
+        """
+        Note the time of each change of state in a pass. All of a pass have one time.
+
+        The result is empty: the pass is taken in one step.
+        """
         # One pair for all keys that enter a state together: an outage makes thousands of them.
         now = self._now()
         since = {state: (state, now) for state in ReasonState}

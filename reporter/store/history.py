@@ -50,7 +50,11 @@ MAX_PARTS = 8
 
 
 class DeletedParts:
-    """*kept*: the deleted parts by the index key of their InferenceSet, the last one at the end."""
+    """
+    The routes, pools and Deployments of living InferenceSets that were deleted.
+
+    *kept*: by the index key of their InferenceSet, the last one at the end.
+    """
 
     def __init__(self) -> None:
         self.kept: CowMap[str, tuple[ObjectRef, ...]] = BoundedMap(MAX_REMEMBERED)
@@ -161,6 +165,9 @@ class ProvisioningErrors:
         self._with_new_claims: set[objects.NamespacedName] = set()
 
     def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
+        """
+        Follow the errors of a Workspace, or of a NodeClaim's Workspace; *old* is None for a new object.
+        """
         if isinstance(new, Workspace):
             self._track(old, new)
         elif isinstance(new, NodeClaim):
@@ -264,12 +271,21 @@ MAX_NAMES = 10_000
 
 
 class PodFailures:
-    """*kept*: the failures by namespace and name of the pod."""
+    """
+    The failures of pods whose successors get the same name, since one was last Ready.
+
+    *kept*: by namespace and name of the pod.
+    """
 
     def __init__(self) -> None:
         self.kept: CowMap[objects.NamespacedName, pod_runs.FailedPods] = BoundedMap(MAX_NAMES)
 
     def on_upsert(self, new: Pod) -> None:
+        """
+        Note a failure of a pod whose successor will have its name.
+
+        Forget the failures of a name once its pod is Ready.
+        """
         # Most stacks remember no failure, and most pods have none.
         if new.status.phase != pod_runs.FAILED and not len(self.kept):
             return
@@ -308,6 +324,7 @@ class PodRestarts:
         self.kept: CowMap[objects.NamespacedName, pod_runs.RestartHistory] = CowMap()
 
     def on_upsert(self, old: objects.ApiObject | None, new: Pod) -> None:
+        """Note the restarts of a model's pod; pods without KAITO's label are left out."""
         if not new.metadata.label(objects.CREATED_BY_LABEL):
             return
         name = (new.metadata.namespace, new.metadata.name)
@@ -319,6 +336,7 @@ class PodRestarts:
             self.kept[name] = after
 
     def on_delete(self, old: objects.ApiObject) -> None:
+        """Forget the restarts of a deleted pod; its successor begins anew."""
         if isinstance(old, Pod):
             self.kept.pop((old.metadata.namespace, old.metadata.name))
 
@@ -366,6 +384,9 @@ class ObjectHistory:
                 self.provisioning_errors.record_before(name, error)
 
     def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
+        """
+        Let each history note what a new version of an object tells; *old* is None for a new object.
+        """
         # Called for each object of a list, most of which are pods.
         if isinstance(new, Pod):
             self.pod_failures.on_upsert(new)
@@ -375,6 +396,11 @@ class ObjectHistory:
             self.deleted_parts.on_upsert(old, new)
 
     def on_delete(self, old: objects.ApiObject, is_absent: IsAbsentFunc) -> None:
+        """
+        Let each history forget or keep what a deleted object told.
+
+        *is_absent* tells which owners are gone.
+        """
         self.pod_failures.on_delete(old)
         self.pod_restarts.on_delete(old)
         self.provisioning_errors.on_delete(old, lambda name: is_absent(WORKSPACES, name))

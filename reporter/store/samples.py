@@ -57,6 +57,11 @@ class SampleStore:
     def record_scrape_failure(
         self, pod: Pod, history_name: str, failure: FailedScrape, *, now: Pod | None
     ) -> bool:
+        """
+        Add a failed attempt and return whether a gist of the history changed.
+
+        A failure in an earlier run counts no more: *now* is the pod as it is, None if it is gone.
+        """
         if not self._is_current(pod, history_name, now):
             return False
         history = add_scrape_failure(
@@ -74,6 +79,7 @@ class SampleStore:
         )
 
     def is_selected(self, pod: Pod, history_name: str) -> bool:
+        """Return whether the scrape of this history reads such a pod."""
         return self._scrapes[history_name].pods.matches(pod)
 
     def forget_if_outdated(self, pod: Pod) -> None:
@@ -86,10 +92,12 @@ class SampleStore:
                 self._histories.pop(_history_key(pod, history_name))
 
     def forget(self, namespace: str, name: str) -> None:
+        """Forget every history of a pod, by its namespace and name; for a pod that is gone."""
         for history_name in self._scrapes:
             self._histories.pop((namespace, name, history_name))
 
     def snapshot(self) -> FrozenMap[HistoryKey, KeptHistory]:
+        """Return an immutable view of all histories; the same one until the next write."""
         return self._histories.freeze()
 
     def _history_of(self, pod: Pod, history_name: str) -> ScrapeHistory:

@@ -175,7 +175,7 @@ class Store:
             self.mark_undecodable(kind, namespace, name, stub)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
-        """Store a new or changed object."""
+        """Store a new or changed object, and mark the subjects whose verdict may change by it."""
         name = (new.metadata.namespace, new.metadata.name)
         table = self._tables[kind.table]
         old = table.objects.get(name)
@@ -219,7 +219,7 @@ class Store:
             self.samples.forget_if_outdated(new)
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
-        """Remove an object; do nothing if it is not known."""
+        """Remove an object and record its deletion; do nothing if it is not known."""
         table = self._tables[kind.table]
         old = table.delete((namespace, name))
         ref = ObjectRef(kind.watch_name, namespace, name)
@@ -258,6 +258,7 @@ class Store:
         return was_marked
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        """Record how the watch of a kind is. A change makes every subject be evaluated anew."""
         if self._watch_states.set(kind, state):
             self._mark_dirty(ALL_LAYERS)
 
@@ -308,6 +309,7 @@ class Store:
             self._mark_dirty((CLUSTER_SUBJECT,))
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now; None if it is gone, or if pods are not watched."""
         found = find_object(self._tables, PODS, (namespace, name))
         return found if isinstance(found, Pod) else None
 
@@ -318,6 +320,7 @@ class Store:
             self._mark_dirty(PODS.affects(pod))
 
     def record_scrape_failure(self, pod: Pod, history_name: str, failure: FailedScrape) -> None:
+        """Add a failed attempt to a history of the pod; *pod* is as it was before the request."""
         now = self.get_pod(pod.metadata.namespace, pod.metadata.name)
         if self.samples.record_scrape_failure(pod, history_name, failure, now=now):
             self._mark_dirty(PODS.affects(pod))
@@ -347,6 +350,11 @@ class Store:
         return self._presences.has_unconfirmed_loss
 
     def snapshot(self) -> Snapshot:
+        """
+        Return an immutable view of all that is stored, for one pass.
+
+        It costs little, but the writes that follow copy the shards that they change.
+        """
         uids = self._deleted_uids = self._deleted_uids or collect_deleted_uids(self._tables)
         return Snapshot(
             tables={

@@ -25,7 +25,11 @@ NO_STUBS: Mapping[NamespacedName, ApiObject | None] = MappingProxyType({})
 
 
 class UndecodableObjects:
-    """Their stubs: the objects with their metadata alone, None where even that is not known."""
+    """
+    The objects whose newest version could not be decoded.
+
+    Each has a stub: the object with its metadata alone, None where even that is not known.
+    """
 
     def __init__(self) -> None:
         self._stubs: dict[ObjectRef, ApiObject | None] = {}
@@ -34,28 +38,30 @@ class UndecodableObjects:
         return bool(self._stubs)
 
     def mark(self, ref: ObjectRef, stub: ApiObject | None) -> bool:
-        """Return whether the object or its stub is new."""
+        """Mark an object with its stub; return whether one of them is new."""
         is_known = ref in self._stubs and self._stubs[ref] == stub
         self._stubs[ref] = stub
         return not is_known
 
     def forget(self, ref: ObjectRef) -> bool:
-        """Return whether the object was undecodable."""
+        """Remove the mark of an object; return whether it had one."""
         was_undecodable = ref in self._stubs
         self._stubs.pop(ref, None)
         return was_undecodable
 
     def forget_all(self, kind: ResourceKind) -> bool:
-        """Return whether any object of the kind was undecodable."""
+        """Remove the marks of a kind's objects; return whether there were any."""
         names = self.names_of(kind)
         for name in names:
             self.forget(ObjectRef(kind.watch_name, *name))
         return bool(names)
 
     def names_of(self, kind: ResourceKind) -> Sequence[NamespacedName]:
+        """Return the undecodable objects of a kind, in the order in which they were marked."""
         return [(r.namespace, r.name) for r in self._stubs if r.resource == kind.watch_name]
 
     def snapshot(self) -> dict[ObjectRef, ApiObject | None]:
+        """Return a copy by reference: each with its stub, None where not even that is known."""
         return dict(self._stubs)
 
 
@@ -139,6 +145,11 @@ class Table:
         self._insert_into_index(self.objects.freeze().values())
 
     def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:
+        """
+        Set by which part of an object its subject is told. Subjects are then determined anew.
+
+        *identity*: None for a kind whose objects make no subjects by definition.
+        """
         self._subject_identity, self.subjects_token = identity, object()
 
     def record_current_before(
@@ -262,6 +273,7 @@ def find_object(
 
 
 def collect_deleted_uids(tables: Mapping[str, Table]) -> dict[ObjectRef, str]:
+    """Return the UIDs of the deleted objects of all tables, by reference."""
     found: dict[ObjectRef, str] = {}
     for table in tables.values():
         found.update(table.deleted_uids)

@@ -70,6 +70,11 @@ class CRDPresences:
 
     @property
     def has_unconfirmed_loss(self) -> bool:
+        """
+        True while a CRD, or a version of one, is missing and no later discovery has confirmed that.
+
+        The next discovery is then made sooner.
+        """
         return any(each.missing_since is not None for each in self.by_resource.values())
 
 
@@ -111,7 +116,7 @@ def update_presence(
 
 
 def mark_discovery_failed(before: CRDPresence, why: str) -> CRDPresence:
-    """Return the presence after a discovery that failed as a whole."""
+    """Return the presence after a discovery that failed as a whole: the same, with *why*."""
     return replace(before, why_unknown=why)
 
 

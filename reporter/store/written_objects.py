@@ -72,7 +72,7 @@ class WrittenObjectStore(Generic[T]):
     @property
     def unfit(self) -> frozenset[str]:
         """
-        None: objects of this program's own kinds trigger nothing, whatever was stored of them.
+        The objects that are to be deleted at once: none, as own kinds trigger nothing by mistake.
         """
         return frozenset()
 
@@ -100,6 +100,11 @@ class WrittenObjectStore(Generic[T]):
             self.delete(kind, namespace, name)
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
+        """
+        Store an object as the watch shows it.
+
+        Only a change, or the end of being undecodable, calls *on_change*.
+        """
         name = (new.metadata.namespace, new.metadata.name)
         was_unread = self._read_again(name)
         if isinstance(new, self._type) and (was_unread or self._objects.get(name) != new):
@@ -107,6 +112,11 @@ class WrittenObjectStore(Generic[T]):
             self._changed()
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
+        """
+        Remove an object.
+
+        Its UID is remembered, so that a late answer to our own create does not bring it back.
+        """
         was_unread = self._read_again((namespace, name))
         deleted = self._objects.pop((namespace, name), None)
         if deleted is not None:
@@ -122,6 +132,9 @@ class WrittenObjectStore(Generic[T]):
         self._changed()
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
+        """
+        Record how the watch is; while objects are not served or were not listed, none are shown.
+        """
         if state != self.watch_state:
             self.watch_state = state
             self._changed()

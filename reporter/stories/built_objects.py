@@ -38,6 +38,7 @@ def build_observed_condition(
 def build_condition(
     kind: str, status: str, reason: str = "", message: str = "", since: datetime | None = None
 ) -> objects.Condition:
+    """Build a condition of an object, without an observedGeneration; *kind* is its type."""
     return objects.Condition(
         type=kind, status=status, reason=reason, message=message, last_transition_time=since
     )
@@ -82,6 +83,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def build_namespace(name: str) -> core.Namespace:
+    """Build a namespace without labels; its uid follows from its name."""
     return core.Namespace(metadata=core.NamespaceMetadata(name=name, uid=f"uid-{name}"))
 
 
@@ -270,6 +272,12 @@ SERVING_CONDITIONS = {
 
 
 def build_metadata(name: str, type_: type[M], **changes: Any) -> M:
+    """
+    Build metadata of a type, whose *changes* are a namespace and, if wanted, the rest of it.
+
+    An object is as old as LONG_AGO and of generation 1, unless *changes* say otherwise. Its uid follows
+    from its name.
+    """
     given = {
         "namespace": changes["namespace"],
         "uid": f"uid-{name}",

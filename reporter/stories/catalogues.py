@@ -60,6 +60,7 @@ class StoryCatalogues:
         return self.plain if wanted == self._packs else self._load(wanted)
 
     def packs_of(self, story: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the packs that a story names, else those that the stories are tested with."""
         return tuple(story.get("packs") or self._packs)
 
     def _load(self, packs: Sequence[str], *overlays: Node) -> Catalogue:
@@ -77,17 +78,18 @@ SHIPPED = StoryCatalogues()
 
 
 class AnnouncedCodes:
-    """Collects them pass by pass."""
+    """Collects the codes of the causes that a replay announces, pass by pass."""
 
     def __init__(self) -> None:
         self._codes: defaultdict[Reason, set[str]] = defaultdict(set)
 
     @property
     def by_reason(self) -> Mapping[Reason, frozenset[str]]:
+        """The codes of the causes that episodes had, by reason, of all passes so far."""
         return {reason: frozenset(codes) for reason, codes in self._codes.items()}
 
     def add(self, evaluation: Evaluation, state: AnnouncementState) -> None:
-        """Add the causes of each episode that runs."""
+        """Add the codes of every finding with a running episode, of its own or of a group."""
         grouped = {
             (member, key.reason) for key, group in state.groups.items() for member in group.members
         }

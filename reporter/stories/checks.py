@@ -47,6 +47,9 @@ def check_story(story: StoryFile, catalogues: Sequence[StoryCatalogues]) -> Sequ
 
 
 def unknown_reasons(story: StoryFile, known: Collection[str]) -> Iterator[Problem]:
+    """
+    Yield a problem for each name in the story's list of reasons that *known* lacks, with the nearest.
+    """
     for reason in story.content["of"]:
         if reason not in known:
             offer = suggest_name(reason, known)

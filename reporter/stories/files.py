@@ -32,6 +32,7 @@ class StoryFile(Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """The name of the file without its suffix, by which reports name the story."""
         return self.path.stem
 
     def place_of(self, error: StoryError, step: int) -> Place:
@@ -123,7 +124,7 @@ def _check_times(root: Fields) -> Iterator[Problem]:
 
 
 def steps_of(root: Fields) -> Iterator[Fields]:
-    """Yield what is given, and the steps."""
+    """Yield the mapping under given, and each step of the story; skip what is no mapping."""
     given, steps = root.values.get("given"), root.values.get("story")
     for each in (given, *(steps.items if isinstance(steps, Items) else ())):
         if isinstance(each, Fields):

@@ -27,7 +27,7 @@ Number: TypeAlias = int | float
 
 
 class DeploymentNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """A Deployment."""
+    """A Deployment. Without any key it is healthy and has one replica."""
 
     replicas: Annotated[Word[Count], Meta(description="Wished for. Absent: 1.")] = None
     ready: Annotated[Word[Count], Meta(description="Absent: all.")] = None
@@ -107,7 +107,7 @@ class WorkspaceNotation(CatalogueStruct, frozen=True, kw_only=True):
 
 
 class PageNotation(CatalogueStruct, frozen=True, kw_only=True):
-    """The metrics page of a Pod."""
+    """The metrics page of a Pod: of a download, an engine, or a recorded model server."""
 
     speed: Annotated[Word[str], Meta(description="Of its download, as 12.5 MB/s.")] = None
     left: Annotated[Word[str], Meta(description="What is yet to arrive, as 52 GB.")] = None
@@ -142,7 +142,7 @@ class PageNotation(CatalogueStruct, frozen=True, kw_only=True):
 
 class StoryError(ValueError):
     """
-    Raised for a notation that means nothing. The text says what is wrong and what to write.
+    The error of a notation that means nothing. Its text says what is wrong and what to write.
 
     *key*: where in the story it is, if it is in none of its steps.
     """
@@ -179,6 +179,11 @@ NUMBER = "{n}"
 
 
 def parse_duration(text: str) -> timedelta:
+    """
+    Return the duration of a text such as 90s, 5m or 1h30m; raise StoryError if it is none.
+
+    One above MAX_DURATION raises it, too.
+    """
     try:
         duration = parse_units(text)
     except ValueError:
@@ -204,7 +209,7 @@ def apply_merge_patch(old: Any, new: Any) -> Any:
 
 
 def resolve_times(value: Any, *, now: datetime) -> Any:
-    """Replace ``now`` and ``5m ago`` by times."""
+    """Return a description with times in place of the texts now and 5m ago, at any depth."""
     if isinstance(value, Mapping):
         return {key: resolve_times(each, now=now) for key, each in value.items()}
     if isinstance(value, list):

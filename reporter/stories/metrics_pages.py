@@ -34,7 +34,7 @@ from reporter.stories.format import StoryError, apply_merge_patch, expand_number
 def finish(
     steps: exposition.Steps,
 ) -> tuple[exposition.MetricsContent | exposition.MalformedExposition, int]:
-    """Return the result and the number of steps."""
+    """Run the parser to its end; return what it found and the number of its steps."""
     number = 0
     while True:
         number += 1
@@ -63,6 +63,9 @@ def parse_samples(
 
 
 def has_family(page: bytes, prefix: str) -> bool:
+    """
+    Report that a page has a family whose name begins with *prefix*; false if it cannot be parsed.
+    """
     content, _ = finish(exposition.parse_page(page, (), (prefix,)))
     return isinstance(content, exposition.MetricsContent) and prefix in content.prefixes
 
@@ -114,6 +117,7 @@ class Line(NamedTuple):
 
     @property
     def series(self) -> str:
+        """The name and labels of the line, without its value."""
         return self.text if self.key else self.text.rpartition(" ")[0]
 
     @property
@@ -123,6 +127,7 @@ class Line(NamedTuple):
         return found["name"] if found is not None else ""
 
     def labels(self) -> dict[str, str]:
+        """Return the labels of the series by name; none for a comment."""
         return dict(LABEL.findall(self.series.partition("{")[2]))
 
 
@@ -158,6 +163,11 @@ class EnginePages:
         self.since[pod] = now
 
     def text(self, pod: str, words: Mapping[str, Any], *, now: datetime) -> str:
+        """
+        Return the page of a pod at *now*: the recorded families, with the numbers that the story sets.
+
+        Numbers with a rate have moved on since the story set them.
+        """
         counts = self._counts(pod, words, now=now)
         lines = _template(words["page"], tuple(sorted(counts)), tuple(words.get("without") or ()))
         return "".join(
@@ -259,7 +269,9 @@ The remaining seconds before the first byte, while nothing arrives, and if the s
 
 
 def parse_amount(text: str) -> float:
-    """Return bytes, or bytes a second."""
+    """
+    Return the bytes, or bytes a second, of a text such as 40 GB or 3.5 MB/s; raise StoryError else.
+    """
     found = AMOUNT.fullmatch(text)
     if found is None:
         raise StoryError(f"`{text}` is no amount such as 40 GB or 3.5 MB/s")
@@ -279,6 +291,11 @@ class MetricsPages:
     engines: EnginePages = field(default_factory=EnginePages)
 
     def change(self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime) -> None:
+        """
+        Change the pages of pods, by their names; the remaining bytes of a download go on from *now*.
+
+        None removes a page. A key that is none of a pod raises StoryError.
+        """
         for name, words in expand_numbered(changes):
             if not POD.fullmatch(name):
                 raise StoryError(f"{name}: pods have pages, as `Pod NAMESPACE/NAME`")
@@ -310,7 +327,9 @@ class MetricsPages:
                     store.record_scrape(pod, reason, self._scrape(name, scrape, now=now))
 
     def text(self, name: str, *, now: datetime) -> str:
-        """Return a page in the text format."""
+        """
+        Return the page of a pod in Prometheus' text format, as a scrape at *now* would read it.
+        """
         words = self.words[name]
         if words.get("page"):
             return self.engines.text(name, words, now=now)

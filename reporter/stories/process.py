@@ -24,6 +24,9 @@ from reporter.stories.format import START
 
 
 def involved_for(subject: Subject) -> InvolvedObject:
+    """
+    Return the involvedObject of a story's Ready Event: the subject's namespace, or kube-system.
+    """
     return InvolvedObject("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
 
 
@@ -93,6 +96,7 @@ class ReplayedProcess:
 
     @property
     def context(self) -> PublishContext:
+        """Everything that decides what is written at this moment of the story."""
         return PublishContext(
             self.announcement_state,
             self.evaluation,
@@ -103,6 +107,9 @@ class ReplayedProcess:
         )
 
     def run_pass(self) -> Self:
+        """
+        Evaluate all subjects on a snapshot of the store; while leading, write what is due then.
+        """
         self.snapshot = self.store.snapshot()
         self.evaluation = self.evaluator.evaluate(
             self.evaluation,
@@ -123,6 +130,9 @@ class ReplayedProcess:
         return self
 
     def write_pending(self, outcome: WriteOutcome | None = None) -> None:
+        """
+        Write the Events that are due, all with *outcome*, or with that of the process if it is None.
+        """
         for write in self.context.pending_writes(now=self.now):
             if write.due_at > self.now:
                 continue

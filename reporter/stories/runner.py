@@ -76,6 +76,7 @@ class StoryResult(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
+        """True if the story came out as it expects, in every order of its steps."""
         return not self.differences
 
 

@@ -30,7 +30,7 @@ NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
 
 
 def render_story_schema() -> str:
-    """Return the text of the schema's file."""
+    """Return the text of the JSON Schema of stories, rendered from the types that read them."""
     types = (Story, *NOTATIONS.values())
     (story, *kinds), definitions = msgspec.json.schema_components(
         types, ref_template="#/$defs/{name}"

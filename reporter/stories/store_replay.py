@@ -50,6 +50,7 @@ class ReplayedStore:
         replay.stored = lambda: tuple(self.held.values())
 
     def plan(self) -> Plan:
+        """Return the writes that are due, and keep their memory for the next plan."""
         context = self.replay.context
         plan = make_plan(
             PlanInput(
@@ -67,7 +68,7 @@ class ReplayedStore:
         return plan
 
     def write(self) -> Plan:
-        """Carry out one plan."""
+        """Make one plan, carry it out and return it."""
         plan = self.plan()
         self.carry_out(plan)
         return plan
@@ -81,6 +82,7 @@ class ReplayedStore:
         raise RuntimeError("the plans never end")
 
     def carry_out(self, plan: Plan) -> None:
+        """Carry out a plan on *held*, as the API server would: create, patch and delete."""
         context = self.replay.context
         for create in plan.creates:
             spec = make_spec(create.episode, create.node, context)

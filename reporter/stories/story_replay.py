@@ -128,13 +128,16 @@ PARTS = ("change", "crds")
 
 def reordered(story: Mapping[str, Any], order: int) -> Mapping[str, Any]:
     """
-    Return the story with such steps split. Within one order a name always has the same delay.
+    Return the story with each step that takes place within some time split into steps of their own.
+
+    In one order an object always has the same delay, so that replays are alike.
     """
     steps = [each for step in story["story"] for each in _split_step(step, order)]
     return {**story, "story": sorted(steps, key=lambda step: parse_duration(step["at"]))}
 
 
 def has_fixed_order(story: Mapping[str, Any]) -> bool:
+    """Report that no step takes place within some time, so that one order tells all."""
     return not any(WITHIN in step for step in story["story"])
 
 
@@ -156,7 +159,7 @@ def _split_step(step: Mapping[str, Any], order: int) -> Iterator[Mapping[str, An
 
 
 def silence_file(given: Sequence[Mapping[str, Any]] | str) -> SilenceFile:
-    """Return the file with these entries, or with this text."""
+    """Return the file of silences as the program reads it, of these entries or of a whole text."""
     text = given if isinstance(given, str) else yaml.safe_dump({"silences": given})
     return parse_silence_file(text, Path("silences.yaml"))
 
@@ -166,6 +169,11 @@ def silence_file(given: Sequence[Mapping[str, Any]] | str) -> SilenceFile:
 
 
 def parse_watch_state(text: str, *, now: datetime) -> observations.WatchState:
+    """
+    Return the state of a watch by the word of a story; raise StoryError for another word.
+
+    The words are open, lost, forbidden and unserved.
+    """
     states: Mapping[str, observations.WatchState] = {
         "open": observations.Watching(),
         "lost": observations.WatchLost(now, "connection lost"),
@@ -264,6 +272,11 @@ class StoryReplay(ReplayedProcess):
         self._changed = True
 
     def run(self) -> Self:
+        """
+        Replay the steps that were not applied yet, and then the time until the story's end.
+
+        Without an end of its own, a story goes on for OBSERVE_AFTER_LAST_STEP.
+        """
         steps = self.story["story"]
         for number in range(self.step + 1, len(steps)):
             self._advance_until(START + parse_duration(steps[number]["at"]) + self._jumped)
@@ -279,6 +292,9 @@ class StoryReplay(ReplayedProcess):
         return self
 
     def run_pass(self) -> Self:
+        """
+        Run a pass, carry out the plan of the HealthEvent store, and fold the roll-up of the status.
+        """
         self._changed, self._passed_at = False, self.now
         super().run_pass()
         self._keep_episodes()
@@ -315,6 +331,9 @@ class StoryReplay(ReplayedProcess):
         )
 
     def restart(self, *, back_after: float = 0.0) -> Self:
+        """
+        Replace the process by a new one, which also starts the roll-up and the HealthEvent store anew.
+        """
         self.rollup = RollUp()
         if self.health_events is not None:
             self.health_events.restart(self)
@@ -428,10 +447,16 @@ class StoryReplay(ReplayedProcess):
 
     @property
     def announced(self) -> list[str]:
+        """
+        The Events as a story pins them: the time since its start, then type, reason, object and message.
+        """
         return [f"{since_start(r.last_timestamp)} {_line(r)}" for r in self.writes]
 
     @property
     def notes(self) -> list[str]:
+        """
+        The advice of all findings at this moment, sorted; it is no trouble and never announced.
+        """
         return sorted(note for notes in self.evaluation.notes.values() for note in notes)
 
 
