@@ -31,7 +31,7 @@ class UserInfo(msgspec.Struct, frozen=True):
 
 
 class _Status(msgspec.Struct):
-    """That of a TokenReview, or *allowed* and *denied* of a review of access."""
+    """The status of a TokenReview, or of a review of access with *allowed* and *denied*."""
 
     authenticated: bool = False
     user: UserInfo = msgspec.field(default_factory=UserInfo)

@@ -195,12 +195,15 @@ class PodFetcher:
             ) from err
         self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         if answer.status == HTTPStatus.UNAUTHORIZED:
-            raise CannotAsk(
-                f"pod {pod} asks for a token, which the API server's proxy does not pass on: run kubectl"
-                f" port-forward -n {pod.namespace} {pod.name} {port} and use"
-                f" --from={self._asked.url}http://127.0.0.1:{port}"
-            )
+            raise self._token_needed(pod, port)
         return Fetched(answer.status, answer.headers, answer.body)
+
+    def _token_needed(self, pod: ReporterPod, port: int) -> CannotAsk:
+        return CannotAsk(
+            f"pod {pod} asks for a token, which the API server's proxy does not pass on: run kubectl"
+            f" port-forward -n {pod.namespace} {pod.name} {port} and use"
+            f" --from={self._asked.url}http://127.0.0.1:{port}"
+        )
 
     def _port_of(self, pod: ReporterPod) -> int:
         address = pod.status_address
