@@ -22,6 +22,7 @@ from reporter.hub.query_results import Series
 from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
+from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import read_token
@@ -206,7 +207,9 @@ class QueryClient:
         self, url: str, credentials: QueryCredentials, *, max_bytes: int = MAX_BYTES
     ) -> None:
         self._url, self._credentials, self._max_bytes = url, credentials, max_bytes
+        self._sockets = OpenSockets()
         self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(socket_factory=self._sockets.open),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={
                 "User-Agent": user_agent(),
@@ -219,6 +222,7 @@ class QueryClient:
     async def close(self) -> None:
         """Close the HTTP session with its connections to the engine."""
         await self._session.close()
+        await self._sockets.close()
 
     async def ask(
         self, query: str, *, time_limit: timedelta, at: float | None = None, limit: int = 0

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from msgspec import Struct
@@ -161,3 +161,52 @@ class Ingester:
             "/".join(part for part in name if part),
             why,
         )
+
+
+class Backlog:
+    """
+    Holds back what a watch sends first after one that was lost, and applies it at once.
+
+    The API server replays each change since then (API concepts, "Efficient detection of changes"), and
+    one by one each past state would look like the current one.
+
+    *is_replayed*: whether anything is held back. *quiet*: the time without an event after which the
+    replay is over. *limit*: of the whole, from its first event on, where changes never pause.
+    """
+
+    def __init__(
+        self, ingester: Ingester, *, is_replayed: bool, quiet: timedelta, limit: timedelta
+    ) -> None:
+        self.has_applied = False
+        self._ingester = ingester
+        self._quiet, self._limit = quiet.total_seconds(), limit.total_seconds()
+        self._events: list[watch_events.WatchEvent] = []
+        self._apply_by = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        if is_replayed:
+            self._timer = asyncio.get_running_loop().call_later(self._quiet, self._apply)
+
+    def add(self, event: watch_events.WatchEvent) -> None:
+        """Hold back an event, or apply it once the replay is over."""
+        self._events.append(event)
+        if self._timer is None:
+            self._apply()
+            return
+        self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        if len(self._events) == 1:
+            self._apply_by = loop.time() + self._limit
+        self._timer = loop.call_at(min(loop.time() + self._quiet, self._apply_by), self._apply)
+
+    def drop(self) -> None:
+        """Drop what is held back, as the watch has ended: the next one sends it again."""
+        self._events.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _apply(self) -> None:
+        self._timer = None
+        for each in self._events:
+            self._ingester.apply(each)
+            self.has_applied = True
+        self._events.clear()

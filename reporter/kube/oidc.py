@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import aiohttp
 import msgspec
 
+from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.tls import verifying_context
@@ -91,9 +92,10 @@ async def _renew(config: Mapping[str, Any], limit: timedelta) -> str:
     client = (str(config["client-id"]), str(config.get("client-secret") or ""))
     authorization = {"Authorization": aiohttp.encode_basic_auth(*client)}
     refresh = {"grant_type": "refresh_token", "refresh_token": str(config["refresh-token"])}
+    sockets = OpenSockets()
     try:
         async with aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=_tls_context(config)),
+            connector=aiohttp.TCPConnector(ssl=_tls_context(config), socket_factory=sockets.open),
             timeout=aiohttp.ClientTimeout(total=limit.total_seconds()),
             trust_env=True,
         ) as session:
@@ -109,6 +111,8 @@ async def _renew(config: Mapping[str, Any], limit: timedelta) -> str:
         raise ConfigurationError(f"no token from {clean(issuer)}: an answer has {err}") from err
     except (aiohttp.ClientError, OSError, ValueError, msgspec.MsgspecError) as err:
         raise ConfigurationError(f"no token from {clean(issuer)}: {clean(str(err))}") from err
+    finally:
+        await sockets.close()
 
 
 async def _decode(answer: aiohttp.ClientResponse, wanted: type[AnswerT]) -> AnswerT:

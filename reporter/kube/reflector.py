@@ -15,7 +15,7 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
-from reporter.kube.ingest import Ingester, ObjectStore, ReflectorStats
+from reporter.kube.ingest import Backlog, Ingester, ObjectStore, ReflectorStats
 from reporter.kube.lister import ListResult, list_all
 from reporter.kube.paths import Query, collection_path, name_field_selector
 from reporter.kube.watch_context import WatchContext
@@ -206,23 +206,37 @@ class Reflector:
         await asyncio.sleep(max(timing.rewatch_interval - lasted, timedelta(0)).total_seconds())
 
     async def _read_events(self, stream: WatchStream, request: RequestInfo) -> None:
+        timing = self._context.timing
+        backlog = Backlog(
+            self._ingester,
+            is_replayed=bool(self._watch_health.unwatched_for),
+            quiet=timing.backlog_quiet,
+            limit=timing.backlog_limit,
+        )
         self._watch_health.record_watch_start()
         self._ingester.record_watch_start()
-        read = 0
         try:
-            async for line in stream:
-                self._ingester.apply(decode_watch_event(line, self.kind, request))
-                read += 1
-                if not read % EVENTS_BETWEEN_YIELDS:
-                    await asyncio.sleep(0)
+            await self._read_into(backlog, stream, request)
         except KubeError:
             self._discovery.request_refresh()
-            self._failed_empty_watches = 0 if read else self._failed_empty_watches + 1
+            failed_empty = 0 if backlog.has_applied else self._failed_empty_watches + 1
+            self._failed_empty_watches = failed_empty
             raise
         finally:
+            backlog.drop()
             self._watch_health.record_watch_end(
                 self.stats.last_event if stream.idle_timed_out else None
             )
+
+    async def _read_into(
+        self, backlog: Backlog, stream: WatchStream, request: RequestInfo
+    ) -> None:
+        read = 0
+        async for line in stream:
+            backlog.add(decode_watch_event(line, self.kind, request))
+            read += 1
+            if not read % EVENTS_BETWEEN_YIELDS:
+                await asyncio.sleep(0)
 
     async def _replace_store(self, result: ListResult) -> None:
         timing = self._context.timing

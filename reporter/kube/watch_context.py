@@ -28,6 +28,7 @@ class WatchTiming(Struct, frozen=True):
     be dead; API servers send a bookmark about once a minute.
     *list_timeout*: for a list, or one page of it.
     *stale_after*: the time without a watch after which a list is needed.
+    *backlog_quiet*, *backlog_limit*: how long the first events of a watch are held back, see `Backlog`.
     *watch_timeout_grace*: how much longer than its timeoutSeconds we wait for a watch to end.
     *loss_confirmation_interval*: until discovery confirms that a resource is missing.
     *jitter*: the share by which regular intervals vary.
@@ -40,6 +41,8 @@ class WatchTiming(Struct, frozen=True):
     min_watch_timeout: timedelta = timedelta(minutes=5)
     max_watch_timeout: timedelta = timedelta(minutes=10)
     stale_after: timedelta = WATCH_LOSS_TOLERANCE
+    backlog_quiet: timedelta = timedelta(seconds=0.2)
+    backlog_limit: timedelta = timedelta(seconds=2)
     watch_timeout_grace: timedelta = timedelta(seconds=30)
     relist_interval: timedelta = timedelta(minutes=30)
     discovery_interval: timedelta = timedelta(seconds=30)

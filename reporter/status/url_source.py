@@ -11,6 +11,7 @@ import aiohttp
 
 from reporter.kube.connections import user_agent
 from reporter.kube.error_mapping import TRANSPORT_ERRORS
+from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.settings.errors import ConfigurationError
@@ -43,8 +44,11 @@ class UrlFetcher:
         self._base = url.rstrip("/").removesuffix(PATH)
         self.description = f"the reporter at {self._base}"
         self._load_authorization, self._authorization = load_authorization, ""
+        self._sockets = OpenSockets()
         self._session = aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(), headers={"User-Agent": user_agent()}
+            connector=aiohttp.TCPConnector(socket_factory=self._sockets.open),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": user_agent()},
         )
 
     async def fetch(
@@ -122,6 +126,7 @@ class UrlFetcher:
     async def close(self) -> None:
         """Close the HTTP session with its connections."""
         await self._session.close()
+        await self._sockets.close()
 
 
 def _is_private(url: str) -> bool:

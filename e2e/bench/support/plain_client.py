@@ -11,6 +11,7 @@ import aiohttp
 
 from e2e.controlplane import Client, ControlPlane
 from e2e.controlplane.client import MERGE
+from reporter.kube.open_sockets import OpenSockets
 
 
 Json = dict[str, Any]
@@ -26,10 +27,11 @@ class PlainClient:
     def __init__(self, server: ControlPlane | Client) -> None:
         client = server if isinstance(server, Client) else server.client
         tls = ssl.create_default_context(cafile=str(client.ca_file))
+        self._sockets = OpenSockets()
         self._http = aiohttp.ClientSession(
             f"https://127.0.0.1:{client.port}",
             headers={"Authorization": f"Bearer {client.token}"},
-            connector=aiohttp.TCPConnector(ssl=tls),
+            connector=aiohttp.TCPConnector(ssl=tls, socket_factory=self._sockets.open),
             timeout=aiohttp.ClientTimeout(total=None),
             raise_for_status=True,
         )
@@ -39,6 +41,7 @@ class PlainClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self._http.close()
+        await self._sockets.close()
 
     async def get(self, path: str) -> Json:
         async with self._http.get(path) as answer:

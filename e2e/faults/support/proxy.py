@@ -25,7 +25,7 @@ from e2e.controlplane import ControlPlane, reporter_rights
 from e2e.faults.support.proxy_forwarding import forwarded_headers, read_piece
 from e2e.faults.support.proxy_rules import ProxyRule, SeenRequest
 from e2e.support.reporter_process import NAMESPACE
-from reporter.kube.connections import OpenSockets
+from reporter.kube.open_sockets import OpenSockets
 from tests.support.ports import free_port
 
 

@@ -1,7 +1,9 @@
 """A fork of the loaded program is as a process that was started anew."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,23 +40,35 @@ def test_it_writes_and_ends_as_a_new_process_does(loaded: LoadedProgram, tmp_pat
 def test_it_has_its_own_session_and_no_file_of_the_other(
     loaded: LoadedProgram, tmp_path: Path
 ) -> None:
-    pipe = tmp_path / "kubeconfig"
-    os.mkfifo(pipe)  # to open it waits for a writer
     log = tmp_path / "log"
-    with log.open("wb") as output:
-        fork = loaded.start([*PROGRAM, *HANGS, str(pipe)], output, None)
-    until(lambda: not _sockets(fork.pid), within=WITHIN, what="it has no socket")
-    assert os.getsid(fork.pid) == fork.pid
-    with pytest.raises(subprocess.TimeoutExpired):
-        fork.wait(0)
-    os.killpg(fork.pid, signal.SIGKILL)
-    assert fork.wait(WITHIN) == fork.poll() == -signal.SIGKILL
+    # Nothing accepts connections, so that the program waits for an answer until it is killed.
+    with socket.create_server(("127.0.0.1", 0)) as silent, log.open("wb") as output:
+        config = _kubeconfig(tmp_path / "kubeconfig", silent.getsockname()[1])
+        fork = loaded.start([*PROGRAM, *HANGS, str(config)], output, None)
+        until(
+            lambda: _sockets(loaded.pid).isdisjoint(_sockets(fork.pid)),
+            within=WITHIN,
+            what="it has no socket of the other",
+        )
+        assert os.getsid(fork.pid) == fork.pid
+        with pytest.raises(subprocess.TimeoutExpired):
+            fork.wait(0)
+        os.killpg(fork.pid, signal.SIGKILL)
+        assert fork.wait(WITHIN) == fork.poll() == -signal.SIGKILL
 
 
-def _sockets(pid: int) -> list[str]:
+def _kubeconfig(path: Path, port: int) -> Path:
+    cluster = {"name": "silent", "cluster": {"server": f"http://127.0.0.1:{port}"}}
+    context = {"name": "silent", "context": {"cluster": "silent"}}
+    content = {"current-context": "silent", "clusters": [cluster], "contexts": [context]}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def _sockets(pid: int) -> set[str]:
     opened = Path("/proc", str(pid), "fd").iterdir()
-    links = [str(each.readlink()) for each in opened if each.is_symlink()]
-    return [each for each in links if each.startswith("socket:")]
+    links = {str(each.readlink()) for each in opened if each.is_symlink()}
+    return {each for each in links if each.startswith("socket:")}
 
 
 def test_what_changes_the_world_first_is_no_fork(loaded: LoadedProgram) -> None:

@@ -21,6 +21,7 @@ from devcluster.example import stack
 from devcluster.example import team as example_team
 from e2e.controlplane import Client, ControlPlane, Options
 from e2e.controlplane.client import MERGE
+from reporter.kube.open_sockets import OpenSockets
 
 
 Json = dict[str, Any]
@@ -92,15 +93,19 @@ async def _write(plane: ControlPlane, wanted: list[Json]) -> int:
     first, rest = _namespaces_first(wanted)
     tls = ssl.create_default_context(cafile=str(plane.client.ca_file))
     token = {"Authorization": f"Bearer {plane.client.token}"}
+    sockets = OpenSockets()
     async with aiohttp.ClientSession(
         f"https://127.0.0.1:{plane.client.port}",
         headers=token,
-        connector=aiohttp.TCPConnector(limit=MAX_CONCURRENT_WRITES, ssl=tls),
+        connector=aiohttp.TCPConnector(
+            limit=MAX_CONCURRENT_WRITES, ssl=tls, socket_factory=sockets.open
+        ),
     ) as session:
         for batch in (first, rest):
             async with asyncio.TaskGroup() as group:
                 for each in batch:
                     group.create_task(_create(session, plane.client, each))
+    await sockets.close()  # before the event loop ends, which closes none
     return len(wanted)
 
 

@@ -1,9 +1,14 @@
 """Objects that cannot be decoded, kinds that may not be read, and kinds that are not served."""
 
 import asyncio
+from datetime import timedelta
+
+from aiohttp import web
+from msgspec.structs import replace
 
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
 from tests.integration.kube.reflector_fixture import (
+    FAST_TIMING,
     FakeStore,
     ScriptedServer,
     a_deployment,
@@ -17,6 +22,7 @@ from tests.integration.kube.reflector_fixture import (
 from tests.support.stubs.api_servers import (
     a_json_response,
     a_status_response,
+    never_answer,
     until,
 )
 
@@ -113,6 +119,74 @@ async def test_a_revoked_permission_keeps_the_known_objects(tmp_path):
         await until(lambda: isinstance(run.store.watch_states[-1], WatchLost))
         assert run.store.watch_states[-1].why == "may not watch deployments.apps"
         assert run.store.names == ["a"]
+
+
+async def test_what_a_lost_watch_sends_first_is_stored_at_once(tmp_path):
+    """The states between were over before the watch was resumed: nobody may see them."""
+    past, current = (
+        a_watch_event("MODIFIED", a_deployment("a", version, replicas=replicas))
+        for version, replicas in (("11", 0), ("12", 2))
+    )
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"))],
+        watches=[
+            a_watch_response(then="cut"),
+            a_slow_watch_response(past, current, pause=0.05),
+        ],
+    )
+    store = RecordingStore()
+    timing = replace(FAST_TIMING, backlog_quiet=timedelta(seconds=2))
+    async with running_reflector(tmp_path, cluster, store=store, timing=timing):
+        await until(lambda: store.seen)
+        assert store.seen == [(0, 2)]
+
+
+async def test_a_watch_that_ends_amid_its_backlog_shows_nothing_of_it(tmp_path):
+    past = a_watch_event("MODIFIED", a_deployment("a", "11", replicas=0))
+    current = a_deployment("a", "12", replicas=2)
+    cut_at_once = a_watch_response(past, then="cut")
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a")), a_list_response(current)],
+        watches=[a_watch_response(then="cut"), *[cut_at_once] * 3, a_watch_response()],
+    )
+    store = RecordingStore()
+    async with running_reflector(tmp_path, cluster, store=store) as run:
+        await until(lambda: len(cluster.listed) == 2 and not cluster.watches[1:])
+        assert len(cluster.listed) == 2, "it is listed anew, as no watch gets on"
+        assert store.seen == []
+        assert run.reflector.resource_version == "10"
+
+
+class RecordingStore(FakeStore):
+    """Records the replicas that watches report, together those between which no other task ran."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[int, ...]] = []
+        self._together: list[int] = []
+
+    def upsert(self, kind, new) -> None:
+        super().upsert(kind, new)
+        if not self._together:
+            asyncio.get_running_loop().call_soon(self._end)
+        self._together.append(new.spec.replicas)
+
+    def _end(self) -> None:
+        self.seen.append(tuple(self._together))
+        self._together.clear()
+
+
+def a_slow_watch_response(*lines, pause):
+    async def answer(request):
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        for line in lines:
+            await response.write(line)
+            await asyncio.sleep(pause)
+        await never_answer(request)
+        return response
+
+    return answer
 
 
 async def test_a_kind_that_is_not_served_waits_for_discovery(tmp_path):
