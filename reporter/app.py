@@ -21,9 +21,9 @@ from reporter.controller.controller import Controller
 from reporter.controller.effective_catalogue import CatalogueChanger, EffectiveCatalogue
 from reporter.controller.health import STALLED_RESYNCS, Health
 from reporter.controller.inputs import Inputs
-from reporter.controller.keeper import RollUpKeeper
 from reporter.controller.lease_owner import LeaseOwnership
 from reporter.controller.overlay_watch import OverlayWatch
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.second_look import SecondLook
 from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
@@ -56,9 +56,9 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.status.object_looks import RollUpLooks
 from reporter.status.object_plan import StatusObjectPlan
 from reporter.status.packages import PackageIndex
+from reporter.status.roll_up_patches import RollUpPatches
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 
@@ -139,7 +139,7 @@ class Reporter:
         self._history = StateHistory(clock.now)
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
-        self._rollup = RollUpKeeper(
+        self._rollup = RollUpCache(
             self._rules, self._announcements, clock.now, packages, self._inputs.proxied_page_age
         )
         self._controller = Controller(
@@ -228,7 +228,7 @@ class Reporter:
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpLooks(objects, self._rollup, rules),
+            RollUpPatches(objects, self._rollup, rules),
             client,
             kind=kind,
             count_write=self.metrics.count_status_write,

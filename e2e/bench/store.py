@@ -78,7 +78,7 @@ def _plan_rows() -> Iterator[BenchRow]:
         store.plan()
         taken.append((time.process_time() - start) * 1000)
     milliseconds = statistics.median(taken)
-    note = f"{EPISODES:,} episodes, {len(store.held):,} objects"
+    note = f"{EPISODES:,} episodes, {len(store.existing):,} objects"
     yield BenchRow(
         "plan of the HealthEvent store",
         f"≤ {PLAN_GOAL:.0f} ms",

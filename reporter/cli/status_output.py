@@ -30,7 +30,7 @@ from reporter.status.table import (
 
 
 AGES = frozenset(
-    {"inStateSeconds", "evaluatedAt", "heardSecondsAgo", "skewSeconds", "at", "seconds"}
+    {"inStateSeconds", "evaluatedAt", "lastUpdateAgeSeconds", "skewSeconds", "at", "seconds"}
 )
 """The keys that differ in each answer with the same content."""
 

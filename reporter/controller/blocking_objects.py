@@ -26,23 +26,23 @@ def find_blocking_objects(rollup: records.RollUp) -> Iterator[ObjectRef]:
         yield from _of_namespace(name, record)
 
 
-def _is_waited_for(standing: records.Standing) -> bool:
-    if standing.state is State.IN_PROGRESS:
+def _is_waited_for(subject_state: records.SubjectState) -> bool:
+    if subject_state.state is State.IN_PROGRESS:
         return True
-    blocker = standing.blocker
+    blocker = subject_state.blocker
     return (
-        standing.state is State.FAILED
+        subject_state.state is State.FAILED
         and blocker is not None
         and blocker.actionability is Actionability.TRANSIENT
     )
 
 
 def _of_cluster(record: records.ClusterRecord) -> Iterator[ObjectRef]:
-    standing = record.standing
-    if not _is_waited_for(standing) or standing.blocker is None:
+    subject_state = record.subject_state
+    if not _is_waited_for(subject_state) or subject_state.blocker is None:
         return
-    if standing.blocker.object is not None:
-        yield standing.blocker.object
+    if subject_state.blocker.object is not None:
+        yield subject_state.blocker.object
         return
     for each in record.components:
         if each.state is State.IN_PROGRESS:
@@ -53,8 +53,8 @@ def _of_namespace(name: str, record: records.NamespaceRecord) -> Iterator[Object
     # The groups hold those subjects alone that something blocks; "" is the harness.
     for group in record.groups.values():
         for member, blocker in group.items():
-            standing = record.sets[member].standing if member else record.harness
-            if not _is_waited_for(standing):
+            subject_state = record.sets[member].subject_state if member else record.harness
+            if not _is_waited_for(subject_state):
                 continue
             if blocker.object is not None and (blocker.is_pointer or not member):
                 yield blocker.object

@@ -8,9 +8,9 @@ from reporter.controller.controller import Controller
 from reporter.controller.coverage import find_idle_reasons
 from reporter.controller.evaluation_settings import make_evaluation_settings
 from reporter.controller.inputs import Inputs
-from reporter.controller.keeper import RollUpKeeper
 from reporter.controller.overlay_watch import ReloadRefused
 from reporter.controller.passes import AdaptedEvaluation
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.unread import UnreadKinds
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.evaluation.evaluation import Evaluation
@@ -64,7 +64,7 @@ class CatalogueChanger:
         unread: UnreadKinds,
         controller: Controller,
         announcements: Announcements,
-        rollup: RollUpKeeper,
+        rollup: RollUpCache,
         metrics: Metrics,
     ) -> None:
         self._settings, self._effective = settings, effective

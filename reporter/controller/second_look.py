@@ -55,7 +55,7 @@ class Watches(Protocol):
 
 
 class RollUps(Protocol):
-    """The keeper of the roll-up, which names the objects that block a subject."""
+    """The cache of the roll-up, which names the objects that block a subject."""
 
     @property
     def rollup(self) -> RollUp:

@@ -9,8 +9,8 @@ from reporter.announcing.compose import EventComposer
 from reporter.announcing.message import MessageInput, fill_remedy
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
-from reporter.history.held import Json, Patch
-from reporter.history.wanted import WantedEpisode, episode_number
+from reporter.history.desired import DesiredEpisode, episode_number
+from reporter.history.existing import Json, Patch
 from reporter.kinds import health_events
 from reporter.kinds.productionstack import MAX_NAME
 from reporter.model.enums import Layer
@@ -21,11 +21,11 @@ from reporter.model.verdicts import Trouble
 
 
 CEL_PROBE = "cel"
-"""The probe that calls each object that is not as wanted out, without knowing what it is for."""
+"""The probe that calls each object that is not as desired out, without knowing what it is for."""
 
 
 def make_spec(
-    episode: WantedEpisode, node: str, context: PublishContext
+    episode: DesiredEpisode, node: str, context: PublishContext
 ) -> health_events.HealthEventSpec:
     """Return the spec of a new object: the episode as its Event announces it now."""
     key, record = episode.key, episode.record
@@ -82,7 +82,7 @@ def make_status_patch(patch: Patch, context: PublishContext) -> Json:
 
 
 def _content(
-    found: health_events.HealthEvent, episode: WantedEpisode, context: PublishContext
+    found: health_events.HealthEvent, episode: DesiredEpisode, context: PublishContext
 ) -> Json:
     """
     Return what the Event announces now. The reasons in its suffixes are known while it is up to date.

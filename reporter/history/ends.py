@@ -1,5 +1,5 @@
 """
-The end of an episode whose object is still Active, and is wanted by no running episode.
+The end of an episode whose object is still Active, and is desired by no running episode.
 
 What cannot be evaluated now has no end: its object stays as it is.
 """
@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from reporter.announcing.schedule import PublishContext
-from reporter.history.wanted import episode_number
+from reporter.history.desired import episode_number
 from reporter.kinds import health_events
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject

@@ -7,7 +7,7 @@ from datetime import datetime
 from reporter.announcing.announcements import Announcements
 from reporter.history import node_events
 from reporter.history.content import make_spec
-from reporter.history.held import Create, Json, Patch
+from reporter.history.existing import Create, Json, Patch
 from reporter.history.writer import PlannedWrite, is_about_lost_reason
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.nvsentinel import (
@@ -132,9 +132,9 @@ class NodeEventWriter:
 
     async def _end(self, patch: Patch, version: str) -> StoreWriteResult:
         """Create the recovery, or delete the objects of what goes on."""
-        found, held = patch.found, self.objects.objects.values()
+        found, existing = patch.found, self.objects.objects.values()
         context = self._announcements.publish_context()
-        recovery = node_events.find_recovery(patch, held, context, now=self._now())
+        recovery = node_events.find_recovery(patch, existing, context, now=self._now())
         if recovery is None:
             return await self._delete(found, version)
         labels = found.metadata.labels or {}

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from reporter.announcing.schedule import PublishContext
-from reporter.history.held import Patch
-from reporter.history.wanted import nodes_in_trouble
+from reporter.history.desired import nodes_in_trouble
+from reporter.history.existing import Patch
 from reporter.kinds.health_events import (
     HealthEvent,
     HealthEventSpec,
@@ -100,7 +100,7 @@ def make_fault(spec: HealthEventSpec) -> NodeHealthEventSpec:
 
 
 def find_recovery(
-    patch: Patch, held: Iterable[HealthEvent], context: PublishContext, *, now: datetime
+    patch: Patch, existing: Iterable[HealthEvent], context: PublishContext, *, now: datetime
 ) -> NodeHealthEventSpec | None:
     """
     Return the recovery that a patch becomes; None if the objects of its episode are deleted instead.
@@ -109,7 +109,7 @@ def find_recovery(
     objects sees a fault again.
     """
     found, status = patch.found, patch.status
-    if status.get("phase") != Phase.RESOLVED or is_replaced(found, held, context):
+    if status.get("phase") != Phase.RESOLVED or is_replaced(found, existing, context):
         return None
     return make_recovery(found, Resolution(status["resolution"]), now=now)
 
@@ -137,7 +137,9 @@ def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> Node
     )
 
 
-def is_replaced(found: HealthEvent, held: Iterable[HealthEvent], context: PublishContext) -> bool:
+def is_replaced(
+    found: HealthEvent, existing: Iterable[HealthEvent], context: PublishContext
+) -> bool:
     """
     Report that a later episode of the same trouble runs on the same node, whose object may not exist.
 
@@ -149,7 +151,7 @@ def is_replaced(found: HealthEvent, held: Iterable[HealthEvent], context: Publis
         each.phase is Phase.ACTIVE
         and each.spec.episode > found.spec.episode
         and _identity(each.spec) == _identity(found.spec)
-        for each in held
+        for each in existing
     )
 
 

@@ -1,5 +1,5 @@
 """
-The plan of the store: from what is wanted and what is held to what is written.
+The plan of the store: from the desired and the existing objects to what is written.
 
 It is made anew from the whole of both, so nothing that was missed stays missed. An object of a running
 episode is never deleted, and one that is over goes only after its time, or for an object that needs
@@ -12,9 +12,17 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 
 from reporter.history.capacity import Capacity, Fit, StorePlace
+from reporter.history.desired import DesiredObjects, id_of
 from reporter.history.ends import EndFunc
-from reporter.history.held import Create, HeldDraft, Json, Patch, PlanMemory, Rejection, place_of
-from reporter.history.wanted import WantedObjects, id_of
+from reporter.history.existing import (
+    Create,
+    ExistingObjects,
+    Json,
+    Patch,
+    PlanMemory,
+    Rejection,
+    place_of,
+)
 from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreLimits
 
 
@@ -22,7 +30,7 @@ class PlanInput(Struct, frozen=True):
     """
     Everything that a plan depends on, beside the memory and the time.
 
-    *wanted*: the objects of running episodes. *held*: the objects of ours, by name.
+    *desired*: the objects of running episodes. *existing*: the objects of ours, by name.
     *end_of*: returns how the episode of an object has ended.
     *settle*: how long an end must last that this process has not seen itself.
     *places*: further objects that exist or are being created, of which only the name is known.
@@ -31,8 +39,8 @@ class PlanInput(Struct, frozen=True):
     *unfit*: objects that are not as they were meant, which are deleted at once.
     """
 
-    wanted: WantedObjects
-    held: Mapping[str, HealthEvent]
+    desired: DesiredObjects
+    existing: Mapping[str, HealthEvent]
     end_of: EndFunc
     limits: StoreLimits
     settle: timedelta
@@ -59,8 +67,8 @@ class Plan(Struct, frozen=True):
 
 def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
     """Return what to write. *memory*: of the plan before; empty for a new leader."""
-    wanted = given.wanted
-    draft = HeldDraft(
+    desired = given.desired
+    draft = ExistingObjects(
         given.limits,
         given.settle,
         memory,
@@ -68,8 +76,8 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
         has_course=given.has_course,
         dropped=given.dropped,
     )
-    for name, found in given.held.items():
-        episode = wanted.episode_of(name, found.spec)
+    for name, found in given.existing.items():
+        episode = desired.episode_of(name, found.spec)
         if found.is_deleting:
             draft.leave(found)
         elif name in given.unfit:
@@ -77,26 +85,26 @@ def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
         elif episode is not None:
             draft.keep(found, episode)
         elif found.phase is Phase.ACTIVE:
-            is_running = id_of(found.spec) in wanted.running
+            is_running = id_of(found.spec) in desired.running
             draft.resolve(found, given.end_of(found), is_running=is_running)
         else:
             draft.expire(found)
     return _fit(given, draft, memory)
 
 
-def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
+def _fit(given: PlanInput, draft: ExistingObjects, memory: PlanMemory) -> Plan:
     """Add the new objects that have a place, and delete what has to make capacity for others."""
-    held, places = given.held, tuple(given.places)
+    existing, places = given.existing, tuple(given.places)
     capacity = Capacity(
         given.limits,
-        there=[*map(place_of, held.values()), *places],
+        there=[*map(place_of, existing.values()), *places],
         leaving=draft.leaving,
         evictable=[place for _, place in sorted(draft.resolved)],
     )
     capacity.shrink()
     creates, rejections = [], []
-    known = held.keys() | {each.name for each in places}
-    for name, (node, episode) in given.wanted.names.items():
+    known = existing.keys() | {each.name for each in places}
+    for name, (node, episode) in given.desired.names.items():
         if name not in known:
             fit = capacity.take(node)
             if fit is Fit.NOW:
@@ -104,19 +112,19 @@ def _fit(given: PlanInput, draft: HeldDraft, memory: PlanMemory) -> Plan:
             elif isinstance(fit, StoreLimit):
                 rejections.append(Rejection(name, fit))
     deletes = {each.metadata.name: each for each in draft.expired}
-    deletes |= {name: held[name] for name in capacity.evicted}
+    deletes |= {name: existing[name] for name in capacity.evicted}
     return Plan(
         tuple(creates),
         tuple(each for each in draft.patches if each.found.metadata.name not in deletes),
         tuple(deletes.values()),
         tuple(rejections),
-        draft.remember(_seen_wanted(given, memory)),
+        draft.remember(_seen_desired(given, memory)),
         min(draft.deadlines, default=None),
     )
 
 
-def _seen_wanted(given: PlanInput, memory: PlanMemory) -> frozenset[str]:
-    """Return the objects that are wanted, and those that were and are still there."""
-    wanted, held = given.wanted, given.held.items()
-    now = {name for name, found in held if wanted.episode_of(name, found.spec) is not None}
-    return frozenset(wanted.names.keys() | now | (memory.wanted & given.held.keys()))
+def _seen_desired(given: PlanInput, memory: PlanMemory) -> frozenset[str]:
+    """Return the objects that are desired, and those that were and are still there."""
+    desired, existing = given.desired, given.existing.items()
+    now = {name for name, found in existing if desired.episode_of(name, found.spec) is not None}
+    return frozenset(desired.names.keys() | now | (memory.desired & given.existing.keys()))

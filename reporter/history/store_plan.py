@@ -10,10 +10,10 @@ from typing import Protocol
 
 from reporter.announcing.announcements import Announcements
 from reporter.history.capacity import StorePlace
+from reporter.history.desired import DesiredCache
 from reporter.history.ends import Ends
-from reporter.history.held import Create, Patch, PlanMemory
+from reporter.history.existing import Create, Patch, PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
-from reporter.history.wanted import WantedCache
 from reporter.history.writer import EpisodeBackend, PlannedWrite, Write
 from reporter.kinds.health_events import HealthEvent, StoreLimit, StoreLimits, StoreWriteResult
 from reporter.kube.errors import Conflict, KubeError, WriteFailure, failure_of
@@ -58,7 +58,7 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
     ) -> None:
         self._backend, self._announcements, self._limits = backend, announcements, limits
         self._report, self._on_rejections = report, on_rejections
-        self._wanted, self._memory = WantedCache(backend.name_of), PlanMemory()
+        self._desired, self._memory = DesiredCache(backend.name_of), PlanMemory()
         self._writes: Mapping[str, Write] = {}
         self._creating: dict[str, str] = {}
         self._rejected: dict[str, StoreLimit] = {}
@@ -98,15 +98,15 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
         context = self._announcements.publish_context()
         if not self._announcements.is_complete or context.evaluation.evaluated_at is None:
             return None
-        held = {name: each for (_, name), each in objects.objects.items()}
+        existing = {name: each for (_, name), each in objects.objects.items()}
         places = {**{name: "" for _, name in objects.undecodable}, **self._creating}
         given = PlanInput(
-            self._wanted.update(context),
-            held,
+            self._desired.update(context),
+            existing,
             Ends(context),
             self._limits,
             context.settings.delays.settle,
-            [StorePlace(*each) for each in places.items() if each[0] not in held],
+            [StorePlace(*each) for each in places.items() if each[0] not in existing],
             has_course=backend.has_course,
             dropped=backend.dropped,
             unfit=objects.unfit,
@@ -170,7 +170,7 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
 
     def stand_down(self) -> None:
         """Forget the memory of this leader and withdraw what the limits had rejected."""
-        self._wanted, self._memory = WantedCache(self._backend.name_of), PlanMemory()
+        self._desired, self._memory = DesiredCache(self._backend.name_of), PlanMemory()
         self._creating.clear()
         self._failures.keep_only(())
         self._note_rejections({})

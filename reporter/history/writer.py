@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.announcing.announcements import Announcements
 from reporter.history.content import make_spec, make_status_patch
-from reporter.history.held import SILENCED, Create, Json, Patch
+from reporter.history.existing import SILENCED, Create, Json, Patch
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
@@ -167,8 +167,8 @@ class HealthEventWriter:
         """
         Note a silence that the API server did not keep: a CRD of an earlier release has no such field.
         """
-        name, wanted = patch.found.metadata.name, patch.status.get(SILENCED)
-        if not wanted:
+        name, desired = patch.found.metadata.name, patch.status.get(SILENCED)
+        if not desired:
             return
         if SILENCED in (patched.status or {}):
             self.dropped.pop(name, None)
@@ -177,7 +177,7 @@ class HealthEventWriter:
             logger.error(CRD_TOO_OLD, self.kind.group_resource)
         there = {each for _, each in self.objects.objects}
         self.dropped = {n: each for n, each in self.dropped.items() if n in there}
-        self.dropped[name] = wanted
+        self.dropped[name] = desired
 
 
 def is_about_lost_reason(write: Write, announcements: Announcements) -> bool:

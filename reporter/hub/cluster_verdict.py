@@ -105,11 +105,11 @@ def _stands_since(record: FleetRecord, sources: SourceStates) -> float | None:
     if record.content.code is not None:
         return None
     if not record.stands:
-        return record.heard
+        return record.last_update
     if any(each.uid != record.content.uid for each in sources):
         return None
-    if record.heard is not None:
-        return record.heard
+    if record.last_update is not None:
+        return record.last_update
     is_as_written = bool(sources) and all(
         record.evaluated is not None and is_same(each.report.evaluated, record.evaluated)
         for each in sources.values()
@@ -135,6 +135,6 @@ def _why_unknown(
         return FleetCode.NOT_CONFIRMED
     if not record.was_seen and not sources:
         return FleetCode.NEVER_REPORTED
-    if fleet.hears(now, rules.stale) or record.heard is None:
+    if fleet.hears(now, rules.stale) or record.last_update is None:
         return FleetCode.SILENT
     return FleetCode.ENGINE_UNAVAILABLE

@@ -116,7 +116,9 @@ class FleetView(Struct, frozen=True):
             other_labels=content.other_labels,
             version=content.version,
             evaluated_at=to_time(record.evaluated),
-            heard_seconds_ago=None if record.heard is None else max(int(now - record.heard), 0),
+            last_update_age_seconds=None
+            if record.last_update is None
+            else max(int(now - record.last_update), 0),
             in_state_seconds=max(int(now - record.since), 0),
             skew_seconds=round(record.skew.seconds, 1) if record.skew is not None else None,
             skewed=content.skewed,
@@ -278,6 +280,6 @@ def confirmed_at(record: FleetRecord, view: FleetView, *, now: datetime) -> date
     """
     if record.content.code is not None:
         return view.answered_at
-    if record.stands or record.heard is None:
+    if record.stands or record.last_update is None:
         return None
-    return now - timedelta(seconds=max(view.seconds - record.heard, 0.0))
+    return now - timedelta(seconds=max(view.seconds - record.last_update, 0.0))

@@ -17,7 +17,7 @@ from reporter.kube.leadership import Leadership, run_whenever_leading
 from reporter.model.fleet_status import Engage, QueryResult
 from reporter.model.observations import NotServed, NotSynced
 from reporter.process.clock import Clock
-from reporter.rollup.wanted import evaluation_interval
+from reporter.rollup.desired import evaluation_interval
 from reporter.store.written_objects import WrittenObjectStore
 
 

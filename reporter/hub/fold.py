@@ -67,7 +67,8 @@ def _all_seen(
     kept = [
         name
         for name, each in fleet.clusters.items()
-        if now - (each.first_engaged if each.heard is None else each.heard) <= rules.forget
+        if now - (each.first_engaged if each.last_update is None else each.last_update)
+        <= rules.forget
     ]
     new = sorted(set(answer.reports) - set(kept)) if answer is not None else []
     return {name: Member(name) for name in (*kept, *new)[: rules.max_clusters]}
@@ -111,7 +112,7 @@ def _dropped(answer: ClustersAnswer, labels: Collection[str], rules: FleetRules)
 def _record_before(fleet: Fleet, name: str, member: Member, *, now: float) -> FleetRecord:
     """Return the record to go on from: of the round before, an earlier process, or a new one."""
     known = fleet.clusters.get(name)
-    if known is not None and (known.label, known.wanted_uid) == (member.label, member.uid):
+    if known is not None and (known.label, known.expected_uid) == (member.label, member.uid):
         return known
     record = member.earlier if known is None else None
     if record is None:
@@ -127,17 +128,17 @@ def _advance(
     sources = fleet.sources.get(before.label, {})
     chosen = sources.get(verdict.chosen) if verdict.chosen is not None else None
     content = _show(before, verdict, chosen, answers)
-    heard, skew = before.heard, before.skew
+    last_update, skew = before.last_update, before.skew
     if chosen is not None and chosen.changed is not None:
-        heard = chosen.changed
-        if heard == now and fleet.engine_time is not None:
+        last_update = chosen.changed
+        if last_update == now and fleet.engine_time is not None:
             age = fleet.engine_time - chosen.report.evaluated
             skew = source_state.observe(skew, age, now=now)
     is_same_state = content[:3] == before.content[:3]
     return before._replace(
         content=content,
         since=before.since if is_same_state else now,
-        heard=heard,
+        last_update=last_update,
         evaluated=before.evaluated if chosen is None else chosen.report.evaluated,
         skew=skew,
         stands=before.stands and verdict.state is None,

@@ -1,5 +1,5 @@
 """
-The wanted status of each ProductionStackCluster, rendered again only if it or its cluster has changed.
+The desired status of each ProductionStackCluster, rendered again only if it or its cluster has changed.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from reporter.hub.document import FleetView, confirmed_at, render_status
 from reporter.hub.fleet_cache import RENEWAL_SPACING, FleetCache
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.rollup.wanted import Json, evaluation_interval, make_patch
-from reporter.status.object_looks import OBJECTS_BETWEEN_YIELDS
+from reporter.rollup.desired import Json, evaluation_interval, make_patch
 from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
+from reporter.status.roll_up_patches import OBJECTS_BETWEEN_YIELDS
 from reporter.store.written_objects import WrittenObjectStore
 
 
 class _Kept(NamedTuple):
     found: ProductionStackCluster
     revision: int
-    wanted: Json
+    desired: Json
 
 
 class FleetPatches:
@@ -39,11 +39,11 @@ class FleetPatches:
         """Call *on_change* after each change of the fleet; the plan follows the objects itself."""
         self._fleet.subscribe(on_change)
 
-    def written(self, name: NamespacedName, after: ProductionStackCluster, wanted: Json) -> bool:
+    def written(self, name: NamespacedName, after: ProductionStackCluster, desired: Json) -> bool:
         """
-        Remember the object *after* a write of *wanted*. Return False if its CRD dropped a part of it.
+        Remember the object *after* a write of *desired*. Return False if its CRD dropped a part of it.
         """
-        return self._written.add(name, after, wanted)
+        return self._written.add(name, after, desired)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """Return the objects to write, now or later. Time alone changes what the fold changes."""
@@ -53,12 +53,12 @@ class FleetPatches:
         view, pending = self._fleet.view(), []
         interval = evaluation_interval(len(objects), spacing=RENEWAL_SPACING)
         for number, (name, found) in enumerate(objects.items(), start=1):
-            wanted = self._look(name, found, view, now=now)
-            if wanted is not None:
+            desired = self._look(name, found, view, now=now)
+            if desired is not None:
                 record = view.fleet.clusters[name[1]]
                 evaluated_at = confirmed_at(record, view, now=now)
                 due = self._written.pend(
-                    name, found, wanted, interval=interval, evaluated_at=evaluated_at, now=now
+                    name, found, desired, interval=interval, evaluated_at=evaluated_at, now=now
                 )
                 pending.append(due)
             if not number % OBJECTS_BETWEEN_YIELDS:
@@ -77,17 +77,17 @@ class FleetPatches:
         if record is None or record.stands:
             return None  # the status that is there stands, with all that it says
         spec = found.spec
-        if (record.label, record.wanted_uid) != (spec.cluster_label, spec.cluster_uid):
+        if (record.label, record.expected_uid) != (spec.cluster_label, spec.cluster_uid):
             return None  # the spec changed a moment ago
         kept = self._kept.get(name)
         if kept is not None and kept.found is found and kept.revision == record.revision:
-            return kept.wanted
+            return kept.desired
         entry = view.cluster(name[1])
         if entry is None:
             return None
-        wanted = render_status(found, entry, now=now)
-        self._kept[name] = _Kept(found, record.revision, wanted)
-        return wanted
+        desired = render_status(found, entry, now=now)
+        self._kept[name] = _Kept(found, record.revision, desired)
+        return desired
 
     def make_write(
         self, name: NamespacedName, found: ProductionStackCluster, *, now: datetime
@@ -99,10 +99,10 @@ class FleetPatches:
         process still stands, or the spec has changed since the last fold.
         """
         view = self._fleet.view()
-        wanted = self._look(name, found, view, now=now)
+        desired = self._look(name, found, view, now=now)
         record = view.fleet.clusters.get(name[1])
-        if wanted is None or record is None:
+        if desired is None or record is None:
             return None
         evaluated_at = confirmed_at(record, view, now=now)
-        patch = make_patch(found, wanted, evaluated_at=evaluated_at, reported=record.evaluated)
-        return ObjectWrite(wanted, patch)
+        patch = make_patch(found, desired, evaluated_at=evaluated_at, reported=record.evaluated)
+        return ObjectWrite(desired, patch)

@@ -61,19 +61,19 @@ class FleetRecord(NamedTuple):
     """
     The answer about a cluster, and what it rests on.
 
-    *label*, *wanted_uid*: that were asked for. *since*: when state and code became what they are.
-    *heard*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix time
-    that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
+    *label*, *expected_uid*: that were asked for. *since*: when state and code became what they are.
+    *last_update*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix
+    time that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
     which wrote it at *written*. *was_seen*: series with its label were in an answer.
     *source*: the source that counts; empty without one.
     """
 
     label: str
-    wanted_uid: str
+    expected_uid: str
     content: Content
     since: float
     first_engaged: float
-    heard: float | None = None
+    last_update: float | None = None
     evaluated: float | None = None
     skew: SkewWindow | None = None
     stands: bool = False

@@ -13,7 +13,7 @@ from reporter.metrics.collectors import make_family
 from reporter.model.enums import Layer
 from reporter.model.states import COUNTED_STATES, State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, Standing
+from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, SubjectState
 from reporter.settings import RollUpScope
 
 
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
     scope: str
     name: str
-    standing: Standing
+    subject_state: SubjectState
     counts: Mapping[State, int]
     replicas: Replicas | None
 
@@ -92,9 +92,9 @@ def _find_shown(
     if cluster is not None:
         every = [each.replicas for each in rollup.namespaces.values()]
         counts = _with_unlisted(rollup, cluster)
-        yield Shown(CLUSTER, "", cluster.standing, counts, _sum(every))
+        yield Shown(CLUSTER, "", cluster.subject_state, counts, _sum(every))
     for name, each in namespaces:
-        yield Shown(NAMESPACE, name, each.standing, each.counts, each.replicas)
+        yield Shown(NAMESPACE, name, each.subject_state, each.counts, each.replicas)
 
 
 def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
@@ -114,7 +114,7 @@ def _sum(every: Sequence[Replicas | None]) -> Replicas | None:
 def _states(shown: Iterable[Shown]) -> Samples:
     for each in shown:
         for state in COUNTED_STATES:
-            yield (each.scope, each.name, state.key), float(state is each.standing.state)
+            yield (each.scope, each.name, state.key), float(state is each.subject_state.state)
 
 
 def _counts(shown: Iterable[Shown]) -> Samples:
@@ -141,13 +141,13 @@ def _packages(namespaces: Namespaces) -> Samples:
     for name, each in namespaces:
         package = each.package
         if package is not None:
-            state = each.standing.state.key
+            state = each.subject_state.state.key
             yield (name, package.name, package.revision, state), 1
 
 
 def _blockers(shown: Iterable[Shown]) -> Samples:
     for each in shown:
-        found = each.standing.blocker
+        found = each.subject_state.blocker
         if found is not None:
             stalled = "true" if found.stalled else "false"
             labels = found.reason, found.code, found.actionability, stalled
@@ -156,7 +156,7 @@ def _blockers(shown: Iterable[Shown]) -> Samples:
 
 def _silenced(shown: Iterable[Shown]) -> Samples:
     for each in shown:
-        found = each.standing.blocker
+        found = each.subject_state.blocker
         silence = found.silence if found is not None else None
         if silence is not None and silence.until is not None:
             yield (each.scope, each.name), silence.until.timestamp()

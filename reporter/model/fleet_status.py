@@ -148,7 +148,7 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
     evaluated_at: Annotated[
         datetime | None, Meta(description="Time of its last evaluation, by its own clock.")
     ] = None
-    heard_seconds_ago: Annotated[
+    last_update_age_seconds: Annotated[
         int | None, Meta(description="Seconds since that time changed, by the clock of the hub.")
     ] = None
     in_state_seconds: int = 0

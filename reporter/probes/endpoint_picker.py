@@ -141,7 +141,7 @@ def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
     unready = [pod for pod in pods if not pod.is_ready]
     if not unready:
         return False
-    problems = find_pod_problems(filter_active_pods(pods), wanted=picker.desired_replicas)
+    problems = find_pod_problems(filter_active_pods(pods), desired=picker.desired_replicas)
     return bool(problems) and problems[0].kind is TroubleKind.FAILED
 
 

@@ -23,7 +23,7 @@ from reporter.resources.downloads import SCRAPE_TOLERANCE
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
 from reporter.resources.replicas import DEGRADED
 from reporter.scrape.columns import Column
-from reporter.scrape.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.scrape.engine_recorder import MAX_ENGINES, EngineRecorder
 from reporter.scrape.page_rows import POD_ROW
 from reporter.scrape.samples import ScrapeHistory
 from reporter.scrape.scrapes import Scrape
@@ -48,7 +48,7 @@ NO_MODEL_SERVER = EngineUnknown("its page has none of the metrics of a model ser
 TOO_MANY_ENGINES = EngineUnknown(f"its page has more than {MAX_ENGINES} engines")
 
 WELL = "well"
-"""The gist of a page that was read and has engines, each without trouble."""
+"""The fingerprint of a page that was read and has engines, each without trouble."""
 
 HIGHEST = frozenset({"lasted", "usage"})
 """The numbers of which that of the worst engine is given; of the others the sum of all."""
@@ -157,8 +157,8 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         extent: Extent | None = None
         fields: dict[str, str] = {}
         if self.participle:
-            wanted = inference_set.desired_replicas if inference_set is not None else 1
-            extent = Extent.of(found, wanted=wanted)
+            desired = inference_set.desired_replicas if inference_set is not None else 1
+            extent = Extent.of(found, desired=desired)
             fields["extent"] = extent.describe(self.participle)
         if any(each.troubled for each in found):
             more = self.more_fields.items()
@@ -206,7 +206,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         columns = tuple(dict.fromkeys((*check.marks, *self.reads(check.columns))))
         interval, pages = float(flags[parameters.interval_flag]), parameters.kept_pages
         seconds = max(parameters.window_seconds, pages * interval)
-        keeper = EngineKeeper(
+        recorder = EngineRecorder(
             columns,
             (Span.of(seconds, pages=pages),),
             # The longest distance of two pages between which a pod counts as observed.
@@ -217,15 +217,15 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
             families=tuple(families),
             pods=READY,
             port=int(flags[parameters.port_flag]),
-            keep=keeper,
-            gists=(check.gist,),
+            keep=recorder,
+            fingerprints=(check.fingerprint,),
             history=check.history_name,
         )
 
 
 @lru_cache(maxsize=64)
 def _make_check(probe: EngineProbe, parameters: EngineParameters, port: str) -> "EngineCheck":
-    """Make a check once for all subjects, as its gist is looked up by identity."""
+    """Make a check once for all subjects, as its fingerprint is looked up by identity."""
     columns = engine_view.engine_columns(parameters.families)
     marks = probe.marks(columns)
     return EngineCheck(probe.rule, parameters, columns, marks, f"engines:{int(port)}")
@@ -256,13 +256,15 @@ class EngineCheck(Struct, frozen=True):
         )
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
-    def gist(self, history: ScrapeHistory) -> object:
+    def fingerprint(self, history: ScrapeHistory) -> object:
         """Return what of a history changes a verdict, so that other pages cause no evaluation."""
         failure, outcomes = history.last_failure, self.outcomes(history)
         if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
             return WELL
         why = failure.why if failure is not None else ""
-        return why, tuple((name, engine_view.gist_of(outcome)) for name, outcome in outcomes)
+        return why, tuple(
+            (name, engine_view.fingerprint_of(outcome)) for name, outcome in outcomes
+        )
 
     def are_well(self, snapshot: Snapshot, pods: Iterable[Pod]) -> bool:
         """
@@ -271,9 +273,9 @@ class EngineCheck(Struct, frozen=True):
         A full pass asks this of each pod, so it looks up what was found when the page was read, and
         checks last if the pod counts.
         """
-        name, gist = self.history_name, self.gist
+        name, fingerprint = self.history_name, self.fingerprint
         for pod in pods:
-            if snapshot.scrape_gist(pod, name, gist) != WELL and is_serving(pod):
+            if snapshot.scrape_fingerprint(pod, name, fingerprint) != WELL and is_serving(pod):
                 return False
         return True
 
@@ -312,18 +314,18 @@ class PodEngines(Struct, frozen=True):
 
 class Extent(Struct, frozen=True):
     """
-    The number of engines of the set's Ready pods with the trouble. *wanted*: replicas of the set.
+    The number of engines of the set's Ready pods with the trouble. *desired*: replicas of the set.
     """
 
     troubled: int
     total: int
-    wanted: int
+    desired: int
 
     @classmethod
-    def of(cls, pods: Sequence[PodEngines], *, wanted: int) -> "Extent":
+    def of(cls, pods: Sequence[PodEngines], *, desired: int) -> "Extent":
         """Count the engines; a pod that cannot be evaluated counts as one without trouble."""
         total = sum(max(len(each.outcomes), 1) for each in pods)
-        return cls(sum(len(each.troubled) for each in pods), total, wanted)
+        return cls(sum(len(each.troubled) for each in pods), total, desired)
 
     @property
     def is_out(self) -> bool:
@@ -339,7 +341,7 @@ class Extent(Struct, frozen=True):
     def describe(self, participle: str) -> str:
         """Return the beginning of a message; empty for the engine of the only replica."""
         if self.total == 1:
-            return f"unavailable, the only Ready engine is {participle}: " * (self.wanted > 1)
+            return f"unavailable, the only Ready engine is {participle}: " * (self.desired > 1)
         if self.is_out:
             return f"unavailable, all {self.total} engines are {participle}: "
         verb = "is" if self.troubled == 1 else "are"

@@ -175,7 +175,7 @@ NO_REQUESTS = EngineUnknown("its page does not tell its requests")
 NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
-def gist_of(outcome: EngineOutcome) -> str:
+def fingerprint_of(outcome: EngineOutcome) -> str:
     """Return what of an outcome changes a verdict; its numbers do not."""
     match outcome:
         case EngineTrouble(code, _, begins):

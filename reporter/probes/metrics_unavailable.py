@@ -106,7 +106,7 @@ def build_scrape(parameters: MetricsUnavailableParameters, flags: Mapping[str, s
         families=(),
         pods=READY,
         port=int(flags[parameters.port_flag]),
-        gists=(partial(summarize_history, parameters),),
+        fingerprints=(partial(summarize_history, parameters),),
     )
 
 

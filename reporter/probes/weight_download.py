@@ -102,7 +102,7 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
         pods=LOADING,
         port=int(flags[parameters.port_flag]),
         keep=partial(add_scrape, retention=rules.window),
-        gists=(partial(summarize_history, rules),),
+        fingerprints=(partial(summarize_history, rules),),
     )
 
 

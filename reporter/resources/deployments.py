@@ -172,7 +172,7 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
         return None
     state = f"has a rollout that made no progress{updated}, the old version still serves"
     stuck = _new_trouble(deployment, "RolloutStuck", TroubleKind.FAILED, state)
-    problems = find_pod_problems(pods, wanted=len(pods))
+    problems = find_pod_problems(pods, desired=len(pods))
     return replace(
         stuck,
         since=progressing.last_transition_time,
@@ -184,7 +184,7 @@ def _rollout_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble | N
 def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
     """Build the trouble of a Deployment with fewer Ready replicas than desired."""
     active_pods = filter_active_pods(pods)
-    problems = _find_problems(pods, active_pods, wanted=deployment.desired_replicas)
+    problems = _find_problems(pods, active_pods, desired=deployment.desired_replicas)
     worst = problems[0] if problems else None
     failure = replica_failure(deployment)
     refused = (failure.message or "creation of pods was refused") if failure is not None else ""
@@ -213,12 +213,12 @@ def _shortage_trouble(deployment: Deployment, pods: Sequence[Pod]) -> Trouble:
 
 
 def _find_problems(
-    pods: Sequence[Pod], active_pods: Sequence[Pod], *, wanted: int
+    pods: Sequence[Pod], active_pods: Sequence[Pod], *, desired: int
 ) -> Sequence[PodProblem]:
     """
     Return the problems of a Deployment's pods, with those that failed one after the other first.
     """
-    problems = find_pod_problems(active_pods, wanted=wanted)
+    problems = find_pod_problems(active_pods, desired=desired)
     failures = restarts.count_failures(pods)
     failed = next((p for p in pods if failures and p.metadata.uid == failures.uid), None)
     if failed is None:

@@ -220,11 +220,11 @@ class PodProblem(Struct, frozen=True):
         return (SEVERITY.index(self.kind), self.pod)
 
 
-def find_pod_problems(pods: Iterable[Pod], *, wanted: int) -> list[PodProblem]:
+def find_pod_problems(pods: Iterable[Pod], *, desired: int) -> list[PodProblem]:
     """
     Return the problems of pods that are not Ready, worst first.
 
-    Beyond the youngest *wanted* pods, the older ones are being replaced: that such a pod stops being
+    Beyond the youngest *desired* pods, the older ones are being replaced: that such a pod stops being
     Ready is expected.
     """
     youngest_first = sorted(pods, key=created_at, reverse=True)
@@ -233,7 +233,7 @@ def find_pod_problems(pods: Iterable[Pod], *, wanted: int) -> list[PodProblem]:
         problem = find_pod_problem(pod)
         if problem is None:
             continue
-        if problem.kind is TroubleKind.LOST and position >= wanted:
+        if problem.kind is TroubleKind.LOST and position >= desired:
             problem = replace(problem, kind=TroubleKind.STARTING)
         problems.append(problem)
     return sorted(problems, key=lambda each: each.sort_key)

@@ -45,18 +45,18 @@ DEGRADED = "Degraded"
 
 class ServingReplicas(Struct, frozen=True):
     """
-    The number of an InferenceSet's wanted replicas that serve; *unit* is what a reader counts.
+    The number of an InferenceSet's desired replicas that serve; *unit* is what a reader counts.
     """
 
     serving: int = 0
-    wanted: int = 1
+    desired: int = 1
     unit: str = "model pods"
 
     @classmethod
-    def of(cls, workspaces: Iterable[Workspace], serving: int, wanted: int) -> "ServingReplicas":
+    def of(cls, workspaces: Iterable[Workspace], serving: int, desired: int) -> "ServingReplicas":
         """Return the counts of a set; a replica of several nodes is more than one pod."""
         has_pods = any(each.status.target_node_count > 1 for each in workspaces)
-        return cls(serving, wanted, "replicas" if has_pods else "model pods")
+        return cls(serving, desired, "replicas" if has_pods else "model pods")
 
     @property
     def is_out(self) -> bool:
@@ -65,8 +65,8 @@ class ServingReplicas(Struct, frozen=True):
 
     @property
     def is_enough(self) -> bool:
-        """True if as many serve as are wanted; always for an InferenceSet scaled to 0."""
-        return self.serving >= self.wanted
+        """True if as many serve as are desired; always for an InferenceSet scaled to 0."""
+        return self.serving >= self.desired
 
     def cause_code(self, code: str) -> str:
         """
@@ -77,11 +77,11 @@ class ServingReplicas(Struct, frozen=True):
 
     def describe(self) -> str:
         """Return the beginning of a message; empty if the only replica is out."""
-        if self.is_out and self.wanted <= 1:
+        if self.is_out and self.desired <= 1:
             return ""
         extent = "unavailable, " if self.is_out else "degraded, "
         verb = "is" if self.serving == 1 else "are"
-        counts = f"{self.serving} of {self.wanted} {self.unit} {verb} ready: "
+        counts = f"{self.serving} of {self.desired} {self.unit} {verb} ready: "
         return intern(counts if self.is_enough else extent + counts)
 
 
@@ -172,7 +172,7 @@ def find_replica_problems(replica: ModelReplica) -> list[PodProblem]:
     is_changing = is_rolling_out(pods) or replica.is_spare
     repeated = {problem.pod: problem for problem in _repeated_failures(replica)}
     problems = []
-    for problem in find_pod_problems(pods, wanted=len(pods)):
+    for problem in find_pod_problems(pods, desired=len(pods)):
         if problem.pod in repeated:
             # An error of the present pod is newer than the failures before it.
             has_error = (

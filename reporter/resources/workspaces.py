@@ -175,7 +175,7 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
     *is_changing*: KAITO has yet to act on a newer spec.
     """
     workspace, present = replica.workspace, len(replica.counted_pods)
-    wanted = max(workspace.status.target_node_count, 1)
+    desired = max(workspace.status.target_node_count, 1)
     inference = find_condition(workspace.status.conditions, INFERENCE_READY)
     is_replacing = len(replica.pods) > present
     is_changing = (
@@ -188,7 +188,7 @@ def _missing_pods_trouble(replica: ModelReplica, *, is_changing: bool) -> Troubl
     trouble = replicas.replica_trouble(
         replica, "Missing", TroubleKind.LOST if is_lost else TroubleKind.STARTING
     )
-    state = f"has {present}/{wanted} model pods" if present else "has no model pod"
+    state = f"has {present}/{desired} model pods" if present else "has no model pod"
     if is_replacing:
         state += f", the old one is being replaced{_describe_leftover(replica)}"
     since = workspace.metadata.creation_timestamp

@@ -166,7 +166,7 @@ def _of_named_sets(
     sets = {name: record.sets[name] for name in names if name in record.sets}
     absent = [name for name in names if name not in sets]
     missing = [name for name in absent if view.inference_set(namespace, name) is None]
-    states = [each.standing.state for each in sets.values()]
+    states = [each.subject_state.state for each in sets.values()]
     states += [State.NOT_FOUND if name in missing else State.UNKNOWN for name in absent]
     answer = ObjectAnswer(
         max((record.harness.state, *states), key=NAMED_SEVERITY.__getitem__),

@@ -23,11 +23,11 @@ from reporter.rollup.records import (
     NamespaceRecord,
     RollUp,
     SetRecord,
-    Standing,
+    SubjectState,
     SuppressedFinding,
 )
 from reporter.rollup.rules import LAYER_WINDOWS, RollUpRules
-from reporter.rollup.standings import NOT_EVALUATED, NOT_LISTED
+from reporter.rollup.subject_states import NOT_EVALUATED, NOT_LISTED
 from reporter.rollup.totals import RankedCause, rank_causes
 from reporter.snapshot.subjects import placeholder, unlisted_in_namespaces
 
@@ -77,13 +77,13 @@ class StatusView:
                     actionability=Actionability.TRANSIENT,
                 ),
             )
-        standing = rollup.cluster.standing
+        subject_state = rollup.cluster.subject_state
         return status_document.ClusterStatus(
-            state=standing.state,
+            state=subject_state.state,
             uid=rollup.cluster.uid,
-            last_known=standing.last_known,
-            blocking=self.blocking(standing),
-            suppressed=_describe_suppressed(standing.suppressed, self.rules),
+            last_known=subject_state.last_known,
+            blocking=self.blocking(subject_state),
+            suppressed=_describe_suppressed(subject_state.suppressed, self.rules),
             components=rollup.cluster.components,
             counts=status_document.ClusterCounts(
                 namespaces=status_document.Counts.as_known(rollup.count_namespaces()),
@@ -108,7 +108,7 @@ class StatusView:
         return [
             name
             for name, record in sorted(self.rollup.namespaces.items())
-            if record.standing.state in states
+            if record.subject_state.state in states
             or any(number and state in states for state, number in record.totals.by_state.items())
         ]
 
@@ -132,15 +132,15 @@ class StatusView:
         record = self.rollup.namespaces.get(name)
         if record is None:
             return self._unlisted_namespace(name)
-        standing = record.standing
+        subject_state = record.subject_state
         others = rank_causes(record.groups)[1:]
         return status_document.NamespaceStatus(
             name=name,
-            state=standing.state,
-            last_known=standing.last_known,
+            state=subject_state.state,
+            last_known=subject_state.last_known,
             available=record.available,
             package=record.package,
-            blocking=self.blocking(standing),
+            blocking=self.blocking(subject_state),
             contributing=tuple(map(_contributing, others[: status_document.MAX_CONTRIBUTING])),
             contributing_count=len(others),
             replicas=record.replicas,
@@ -154,7 +154,7 @@ class StatusView:
         """Yield the InferenceSets of a namespace in one of the states, by name."""
         record = self.rollup.namespaces.get(namespace)
         for name, each in sorted(record.sets.items()) if record is not None else ():
-            if each.standing.state in states:
+            if each.subject_state.state in states:
                 yield self._inference_set(name, each)
 
     def inference_set(
@@ -214,11 +214,11 @@ class StatusView:
         return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
 
     def _inference_set(self, name: str, record: SetRecord) -> status_document.InferenceSetStatus:
-        standing, facts = record.standing, record.facts
+        subject_state, facts = record.subject_state, record.facts
         return status_document.InferenceSetStatus(
             name=name,
-            state=standing.state,
-            last_known=standing.last_known,
+            state=subject_state.state,
+            last_known=subject_state.last_known,
             available=record.available,
             unreachable=record.why_unreachable,
             paused=facts.progress.is_paused,
@@ -226,8 +226,8 @@ class StatusView:
             generation=facts.progress.generation,
             replicas=facts.replicas,
             not_judged=facts.not_judged,
-            blocking=self.blocking(standing),
-            suppressed=_describe_suppressed(standing.suppressed, self.rules),
+            blocking=self.blocking(subject_state),
+            suppressed=_describe_suppressed(subject_state.suppressed, self.rules),
         )
 
     def _harness(self, record: NamespaceRecord) -> status_document.HarnessStatus | None:
@@ -243,9 +243,9 @@ class StatusView:
 
     # ------------------------------------------------------------ what blocks
 
-    def blocking(self, standing: Standing) -> status_document.Blocking | None:
+    def blocking(self, subject_state: SubjectState) -> status_document.Blocking | None:
         """Return what keeps a subject from being Current, with its texts; None if nothing does."""
-        blocker = standing.blocker
+        blocker = subject_state.blocker
         if blocker is None:
             return None
         message, remedy = self._texts(blocker)

@@ -11,7 +11,7 @@ from reporter.model.enums import Reason
 from reporter.model.states import State
 from reporter.model.status_document import ComponentStatus, UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.rollup import standings
+from reporter.rollup import subject_states
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.components import list_components
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings, collect_findings
@@ -85,14 +85,14 @@ def _roll_up_cluster(
     blockers: BlockerFinder,
 ) -> ClusterRecord:
     components = list_components(given, rules)
-    facts = standings.Facts(
-        unknown=standings.remark_unread_events(given.evaluation),
+    facts = subject_states.Facts(
+        unknown=subject_states.explain_unread_events(given.evaluation),
         progress=_describe_components(components, rules),
     )
-    standing = before.standing if before is not None else None
+    subject_state = before.subject_state if before is not None else None
     return ClusterRecord(
-        standing=standings.make_standing(
-            standing, CLUSTER_SUBJECT, found, facts, blockers, now=given.now
+        subject_state=subject_states.make_subject_state(
+            subject_state, CLUSTER_SUBJECT, found, facts, blockers, now=given.now
         ),
         components=components,
     )
@@ -112,7 +112,7 @@ def _cluster_uid(given: RollUpInput) -> str:
 
 def _describe_components(
     components: tuple[ComponentStatus, ...], rules: RollUpRules
-) -> standings.Remark | None:
+) -> subject_states.StateReason | None:
     behind = [
         each
         for each in components
@@ -125,8 +125,8 @@ def _describe_components(
         each.replicas is None or (each.replicas.ready or 0) < each.replicas.desired
         for each in behind
     )
-    return standings.Remark(
-        standings.SCALING if is_short else standings.UPDATING, f"In progress: {names}."
+    return subject_states.StateReason(
+        subject_states.SCALING if is_short else subject_states.UPDATING, f"In progress: {names}."
     )
 
 

@@ -15,7 +15,7 @@ from reporter.model.status_document import Package
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.gateways import find_gateways
-from reporter.rollup import records, standings
+from reporter.rollup import records, subject_states
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
 from reporter.rollup.progress import count_progress, find_counted
@@ -138,10 +138,12 @@ class NamespaceRollUp:
             if not any(map(is_qualified, sets)):
                 return None
             stand_in = before.harness if before is not None and before.is_bare else None
-            harness = stand_in or standings.enter_state(None, State.CURRENT, now=self._given.now)
+            harness = stand_in or subject_states.enter_state(
+                None, State.CURRENT, now=self._given.now
+            )
         counts = self._count(before, harness, sets)
         return records.NamespaceRecord(
-            standing=self._make_standing(before, harness, counts),
+            subject_state=self._make_subject_state(before, harness, counts),
             harness=harness,
             sets=sets,
             counted=counted,
@@ -159,7 +161,7 @@ class NamespaceRollUp:
     def _count(
         self,
         before: records.NamespaceRecord | None,
-        harness: records.Standing,
+        harness: records.SubjectState,
         sets: Mapping[str, records.SetRecord],
     ) -> _Counts:
         if (
@@ -175,52 +177,54 @@ class NamespaceRollUp:
         return _Counts(count_sets(sets.values()), groups, min(deadlines, default=None))
 
     def _update_harness(
-        self, subject: Subject, before: records.Standing | None, *, is_evaluated: bool
-    ) -> records.Standing:
-        facts = standings.Facts(
+        self, subject: Subject, before: records.SubjectState | None, *, is_evaluated: bool
+    ) -> records.SubjectState:
+        facts = subject_states.Facts(
             is_terminating=subject in self._touched.terminating,
             unknown=self._why_unknown(subject.namespace, is_evaluated=is_evaluated),
         )
         found = self._found.get(subject, NO_FINDINGS)
-        return standings.make_standing(
+        return subject_states.make_subject_state(
             before, subject, found, facts, self._blockers, now=self._given.now
         )
 
-    def _why_unknown(self, namespace: str, *, is_evaluated: bool) -> standings.Remark | None:
+    def _why_unknown(
+        self, namespace: str, *, is_evaluated: bool
+    ) -> subject_states.StateReason | None:
         why = self._given.evaluation.known_subjects.unknown_layers.get(Layer.MODELHARNESS, "")
         if why:
-            return standings.Remark(standings.NOT_LISTED, why)
+            return subject_states.StateReason(subject_states.NOT_LISTED, why)
         ref = ObjectRef(NAMESPACES.group_resource, "", namespace)
         if ref in self._given.snapshot.undecodable:
-            return standings.Remark(
-                standings.UNDECODABLE, why_undecodable(NAMESPACES, ("", namespace))
+            return subject_states.StateReason(
+                subject_states.UNDECODABLE, why_undecodable(NAMESPACES, ("", namespace))
             )
         if not is_evaluated:
-            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
-        return standings.remark_unread_events(self._given.evaluation)
+            return subject_states.StateReason(subject_states.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return subject_states.explain_unread_events(self._given.evaluation)
 
-    def _make_standing(
+    def _make_subject_state(
         self,
         before: records.NamespaceRecord | None,
-        harness: records.Standing,
+        harness: records.SubjectState,
         counts: _Counts,
-    ) -> records.Standing:
+    ) -> records.SubjectState:
         is_ending = harness.state is State.TERMINATING
         state = harness.state if is_ending else worst_state(harness, counts.totals)
         may_hide_more = bool(self._unlisted) and state.severity < State.UNKNOWN.severity
         state = State.UNKNOWN if may_hide_more else state
-        standing = standings.enter_state(
-            before.standing if before is not None else None, state, now=self._given.now
+        subject_state = subject_states.enter_state(
+            before.subject_state if before is not None else None, state, now=self._given.now
         )
         if may_hide_more and self._unlisted_whole is not None:
             blocker = self._blockers.without_finding(
                 self._unlisted_whole.layer,
-                standings.NOT_LISTED,
+                subject_states.NOT_LISTED,
                 self._unlisted,
-                since=standing.since,
+                since=subject_state.since,
             )
-            return replace(standing, blocker=blocker)
-        return replace(standing, blocker=None if is_ending else first_blocker(counts.groups))
+            return replace(subject_state, blocker=blocker)
+        return replace(subject_state, blocker=None if is_ending else first_blocker(counts.groups))
 
 
 def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Package | None:

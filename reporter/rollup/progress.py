@@ -1,5 +1,5 @@
 """
-The progress of an InferenceSet: replicas wanted, updated and ready, and the generation acted on.
+The progress of an InferenceSet: replicas desired, updated and ready, and the generation acted on.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ def count_progress(
     snapshot: Snapshot, subject: Subject, counted: CountedObjects
 ) -> ReplicaProgress:
     """
-    Return the replicas of an InferenceSet that are wanted, updated and ready, and its generations.
+    Return the replicas of an InferenceSet that are desired, updated and ready, and its generations.
 
     Replicas that nobody reports are None. *counted*: the objects of the InferenceSet, as
     *find_counted* returns them.

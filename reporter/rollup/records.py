@@ -72,7 +72,7 @@ class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):
     held: bool = False
 
 
-class Standing(Struct, frozen=True, kw_only=True, gc=False):
+class SubjectState(Struct, frozen=True, kw_only=True, gc=False):
     """
     The state of one subject.
 
@@ -110,7 +110,7 @@ class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_paused(self) -> bool:
-        """True if no replicas are wanted (spec.replicas 0); False while that is not known."""
+        """True if no replicas are desired (spec.replicas 0); False while that is not known."""
         return self.replicas is not None and self.replicas.desired == 0
 
 
@@ -136,7 +136,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     *is_evaluated*: False for a new one that the pass has not reached yet.
     """
 
-    standing: Standing
+    subject_state: SubjectState
     facts: SetFacts = SetFacts()
     available: bool | None = None
     is_evaluated: bool = True
@@ -170,7 +170,7 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     Sums over the InferenceSets of a namespace.
 
     *available*, *maybe_available*: how many are, and of how many it is not known.
-    *unreported*: of how many sets the replicas wanted, those updated, and those ready, are not known.
+    *unreported*: of how many sets the replicas desired, those updated, and those ready, are not known.
     """
 
     by_state: Mapping[State, int] = NO_COUNTS
@@ -212,7 +212,7 @@ NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
-    One workload namespace. *standing*: the worst of its harness and sets.
+    One workload namespace. *subject_state*: the worst of its harness and sets.
 
     *counted*: the objects of each InferenceSet; nothing of them is shown but what the sets say.
     *next_deadline*: when time alone changes the record of a subject in it.
@@ -221,8 +221,8 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
     """
 
-    standing: Standing
-    harness: Standing
+    subject_state: SubjectState
+    harness: SubjectState
     sets: Mapping[str, SetRecord] = NO_SETS
     counted: Mapping[str, CountedObjects] = NO_OBJECTS
     totals: Totals = Totals()
@@ -251,7 +251,9 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
         if self.totals.available:
             return True
         unknown = (
-            self.totals.maybe_available or self.unlisted or self.standing.state is State.UNKNOWN
+            self.totals.maybe_available
+            or self.unlisted
+            or self.subject_state.state is State.UNKNOWN
         )
         return None if unknown else False
 
@@ -263,7 +265,7 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
     *uid*: of the namespace kube-system, which stands for the cluster's; empty if it is not known.
     """
 
-    standing: Standing
+    subject_state: SubjectState
     uid: str = ""
     components: tuple[ComponentStatus, ...] = ()
     unlisted: tuple[UnlistedLayer, ...] = ()
@@ -311,7 +313,7 @@ class RollUp(Struct, frozen=True):
         """
         counts = dict(NO_COUNTS)
         for each in self.namespaces.values():
-            counts[each.standing.state] += 1
+            counts[each.subject_state.state] += 1
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELHARNESS))
 
     def _has_all(self, layer: Layer) -> bool:

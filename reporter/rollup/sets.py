@@ -13,7 +13,7 @@ from reporter.model.status_document import Replicas
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.routes import find_routes
-from reporter.rollup import standings
+from reporter.rollup import subject_states
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
 from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord
@@ -70,8 +70,8 @@ class SetRollUp:
         is_evaluated = subject in self._given.evaluated or (
             before is not None and before.is_evaluated
         )
-        standing = standings.make_standing(
-            before.standing if before is not None else None,
+        subject_state = subject_states.make_subject_state(
+            before.subject_state if before is not None else None,
             subject,
             found,
             self._facts_of(subject, progress, is_evaluated=is_evaluated),
@@ -79,9 +79,9 @@ class SetRollUp:
             now=self._given.now,
         )
         after = SetRecord(
-            standing=standing,
+            subject_state=subject_state,
             facts=facts,
-            available=self._is_available(subject, standing.state, facts, found),
+            available=self._is_available(subject, subject_state.state, facts, found),
             is_evaluated=is_evaluated,
         )
         return before if before is not None and after == before else after
@@ -92,7 +92,7 @@ class SetRollUp:
             subject not in self._touched.changed
             and before.is_evaluated
             # What was Unknown may be known again although nothing of the subject has changed.
-            and before.standing.state is not State.UNKNOWN
+            and before.subject_state.state is not State.UNKNOWN
             and not self._why_unlisted
             and not (subject.kind and self._given.evaluation.known_subjects.unknown)
             and not self._given.snapshot.undecodable
@@ -100,42 +100,44 @@ class SetRollUp:
 
     def _facts_of(
         self, subject: Subject, progress: ReplicaProgress, *, is_evaluated: bool
-    ) -> standings.Facts:
+    ) -> subject_states.Facts:
         if subject in self._touched.terminating:
-            return standings.Facts(is_terminating=True)
-        return standings.Facts(
+            return subject_states.Facts(is_terminating=True)
+        return subject_states.Facts(
             unknown=self._why_unknown(subject, progress, is_evaluated=is_evaluated),
             progress=describe_progress(progress),
         )
 
     def _why_unknown(
         self, subject: Subject, progress: ReplicaProgress, *, is_evaluated: bool
-    ) -> standings.Remark | None:
+    ) -> subject_states.StateReason | None:
         if subject.kind:
             return self._why_other_unknown(subject, is_evaluated=is_evaluated)
         ref = ObjectRef(INFERENCE_SETS.group_resource, subject.namespace, subject.name)
         if self._why_unlisted:
-            return standings.Remark(standings.NOT_LISTED, self._why_unlisted)
+            return subject_states.StateReason(subject_states.NOT_LISTED, self._why_unlisted)
         if ref in self._given.snapshot.undecodable:
             name = (subject.namespace, subject.name)
-            return standings.Remark(standings.UNDECODABLE, why_undecodable(INFERENCE_SETS, name))
+            return subject_states.StateReason(
+                subject_states.UNDECODABLE, why_undecodable(INFERENCE_SETS, name)
+            )
         if progress.replicas is None or not is_evaluated:
-            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
-        return standings.remark_unread_events(self._given.evaluation)
+            return subject_states.StateReason(subject_states.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return subject_states.explain_unread_events(self._given.evaluation)
 
     def _why_other_unknown(
         self, subject: Subject, *, is_evaluated: bool
-    ) -> standings.Remark | None:
+    ) -> subject_states.StateReason | None:
         """Return why the state of a subject without replicas of KAITO is not known."""
         why = self._given.evaluation.known_subjects.why_not_all_known(subject)
         if why:
-            return standings.Remark(standings.NOT_LISTED, why)
+            return subject_states.StateReason(subject_states.NOT_LISTED, why)
         why = why_undecodable_subject(self._given.snapshot, subject)
         if why:
-            return standings.Remark(standings.UNDECODABLE, why)
+            return subject_states.StateReason(subject_states.UNDECODABLE, why)
         if not is_evaluated:
-            return standings.Remark(standings.NOT_EVALUATED, NOT_EVALUATED_YET)
-        return standings.remark_unread_events(self._given.evaluation)
+            return subject_states.StateReason(subject_states.NOT_EVALUATED, NOT_EVALUATED_YET)
+        return subject_states.explain_unread_events(self._given.evaluation)
 
     def _why_unreachable(self, subject: Subject) -> str:
         """
@@ -188,22 +190,23 @@ def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:
     return next((why for why in whys if why), "")
 
 
-def describe_progress(progress: ReplicaProgress) -> standings.Remark | None:
+def describe_progress(progress: ReplicaProgress) -> subject_states.StateReason | None:
     """
-    Return what of an InferenceSet is not as wanted yet (generation, replicas); None if everything is.
+    Return what of an InferenceSet is not as desired yet (generation, replicas); None if everything is.
     """
     replicas = progress.replicas
     if replicas is None:
         return None
     if progress.is_stale:
         why = f"KAITO has acted on generation {progress.observed_generation} of {progress.generation}."
-        return standings.Remark(standings.STALE, why)
+        return subject_states.StateReason(subject_states.STALE, why)
     if replicas.ready is not None and replicas.ready < replicas.desired:
-        return standings.Remark(
-            standings.SCALING, f"{replicas.ready} of {replicas.desired} replicas are ready."
+        return subject_states.StateReason(
+            subject_states.SCALING, f"{replicas.ready} of {replicas.desired} replicas are ready."
         )
     if replicas.updated is not None and replicas.updated < replicas.desired:
-        return standings.Remark(
-            standings.UPDATING, f"{replicas.updated} of {replicas.desired} replicas are updated."
+        return subject_states.StateReason(
+            subject_states.UPDATING,
+            f"{replicas.updated} of {replicas.desired} replicas are updated.",
         )
     return None

@@ -12,7 +12,7 @@ from reporter.rollup.records import (
     Group,
     GroupKey,
     SetRecord,
-    Standing,
+    SubjectState,
     Totals,
 )
 from reporter.rollup.rules import RollUpRules
@@ -28,7 +28,7 @@ def count_sets(records: Collection[SetRecord]) -> Totals:
     """
     by_state = dict(NO_COUNTS)
     for each in records:
-        by_state[each.standing.state] += 1
+        by_state[each.subject_state.state] += 1
     reported = [each.facts.replicas for each in records if each.facts.replicas is not None]
     updated = [each.updated for each in reported if each.updated is not None]
     ready = [each.ready for each in reported if each.ready is not None]
@@ -37,7 +37,7 @@ def count_sets(records: Collection[SetRecord]) -> Totals:
         by_state=by_state,
         available=sum(each.available is True for each in records),
         maybe_available=sum(
-            each.available is None and each.standing.state is not State.TERMINATING
+            each.available is None and each.subject_state.state is not State.TERMINATING
             for each in records
         ),
         desired=sum(each.desired for each in reported),
@@ -49,7 +49,7 @@ def count_sets(records: Collection[SetRecord]) -> Totals:
     )
 
 
-def worst_state(harness: Standing, totals: Totals) -> State:
+def worst_state(harness: SubjectState, totals: Totals) -> State:
     """
     Return the worst state of a namespace's subjects; those that are being deleted do not count.
     """
@@ -62,7 +62,7 @@ def worst_state(harness: Standing, totals: Totals) -> State:
 
 
 def group_blockers(
-    harness: Standing, sets: Mapping[str, SetRecord], rules: RollUpRules
+    harness: SubjectState, sets: Mapping[str, SetRecord], rules: RollUpRules
 ) -> Mapping[GroupKey, Group]:
     """
     Return the blockers of a harness and its InferenceSets by their GroupKey; Current ones have none.
@@ -71,9 +71,11 @@ def group_blockers(
     if harness.blocker is not None:
         groups[_group_key(harness.state, harness.blocker, rules)][""] = harness.blocker
     for name, each in sets.items():
-        standing = each.standing
-        if standing.blocker is not None:
-            groups[_group_key(standing.state, standing.blocker, rules)][name] = standing.blocker
+        subject_state = each.subject_state
+        if subject_state.blocker is not None:
+            groups[_group_key(subject_state.state, subject_state.blocker, rules)][name] = (
+                subject_state.blocker
+            )
     return dict(groups)
 
 

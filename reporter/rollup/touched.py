@@ -93,7 +93,7 @@ def _due_subjects(before: RollUp, rules: RollUpRules, *, now: datetime) -> Itera
     def is_due(moment: datetime | None) -> bool:
         return moment is not None and moment <= now
 
-    blocker = before.cluster.standing.blocker if before.cluster is not None else None
+    blocker = before.cluster.subject_state.blocker if before.cluster is not None else None
     if blocker is not None and is_due(blocker.deadline):
         yield CLUSTER_SUBJECT
     for namespace, record in before.namespaces.items():

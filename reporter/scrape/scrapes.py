@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reporter.kinds.core import Pod
 from reporter.model.enums import Reason, ScrapeScope
-from reporter.scrape.engine_keeper import EngineKeeper
+from reporter.scrape.engine_recorder import EngineRecorder
 from reporter.scrape.samples import ScrapedMetrics, ScrapeHistory, keep_latest
 
 
@@ -41,20 +41,20 @@ class PodSelector(Struct, frozen=True):
         return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
 
 
-Gist: TypeAlias = Callable[[ScrapeHistory], object]
+Fingerprint: TypeAlias = Callable[[ScrapeHistory], object]
 """Returns the part of a history that a probe's verdict depends on."""
 
 
 def whole_history(history: ScrapeHistory) -> object:
-    """Return the history itself, the gist of a probe to which every new sample matters."""
+    """Return the history itself, the fingerprint of a probe to which every new sample matters."""
     return history
 
 
 class KeptHistory(NamedTuple):
-    """A history with its gists, which are made once a page and read in every pass."""
+    """A history with its fingerprints, which are made once a page and read in every pass."""
 
     history: ScrapeHistory
-    gists: Mapping[Gist, object]
+    fingerprints: Mapping[Fingerprint, object]
 
 
 class Scrape(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Scrape(Struct, frozen=True):
     *families*: metric families by the names on their ``# TYPE`` lines.
     *prefixes*: prefixes of family names whose mere presence on the page is recorded.
     *keep*: adds a scrape to the history of a pod.
-    *gists*: of the probes that read the history. A scrape that leaves them as they were causes no
+    *fingerprints*: of the probes that read the history. A scrape that leaves them as they were causes no
     evaluation.
     *history*: the name of a history that several probes share; empty for one of its own.
     """
@@ -74,7 +74,7 @@ class Scrape(Struct, frozen=True):
     port: int
     prefixes: tuple[str, ...] = ()
     keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
-    gists: tuple[Gist, ...] = (whole_history,)
+    fingerprints: tuple[Fingerprint, ...] = (whole_history,)
     history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:
@@ -105,8 +105,8 @@ def _join(scrapes: Sequence[Scrape]) -> Scrape:
     first, *others = scrapes
     if not others:
         return first
-    keepers = [each.keep for each in scrapes if isinstance(each.keep, EngineKeeper)]
-    if len(keepers) < len(scrapes) or any(
+    recorders = [each.keep for each in scrapes if isinstance(each.keep, EngineRecorder)]
+    if len(recorders) < len(scrapes) or any(
         (each.pods, each.port) != (first.pods, first.port) for each in others
     ):
         raise ValueError(f"history {first.history} is of scrapes that cannot be joined")
@@ -114,8 +114,10 @@ def _join(scrapes: Sequence[Scrape]) -> Scrape:
         first,
         families=_union(each.families for each in scrapes),
         prefixes=_union(each.prefixes for each in scrapes),
-        keep=reduce(EngineKeeper.merged, keepers),
-        gists=tuple(dict.fromkeys(gist for each in scrapes for gist in each.gists)),
+        keep=reduce(EngineRecorder.merged, recorders),
+        fingerprints=tuple(
+            dict.fromkeys(fingerprint for each in scrapes for fingerprint in each.fingerprints)
+        ),
     )
 
 

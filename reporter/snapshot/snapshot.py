@@ -18,7 +18,7 @@ from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.scrape.samples import ScrapeHistory
-from reporter.scrape.scrapes import Gist, KeptHistory
+from reporter.scrape.scrapes import Fingerprint, KeptHistory
 from reporter.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.snapshot.loading import has_page, is_loading
 from reporter.snapshot.pod_runs import FailedPods, RestartHistory
@@ -178,10 +178,10 @@ class Snapshot(Struct, frozen=True):
         found = self._kept_history(pod, history_name)
         return found.history if found is not None else None
 
-    def scrape_gist(self, pod: Pod, history_name: str, gist: Gist) -> object:
-        """Return a gist of what was read in the pod's current run; None before any attempt."""
+    def scrape_fingerprint(self, pod: Pod, history_name: str, fingerprint: Fingerprint) -> object:
+        """Return a fingerprint of what was read in the pod's current run; None before any attempt."""
         found = self._kept_history(pod, history_name)
-        return found.gists.get(gist) if found is not None else None
+        return found.fingerprints.get(fingerprint) if found is not None else None
 
     def _kept_history(self, pod: Pod, history_name: str) -> KeptHistory | None:
         key = (pod.metadata.namespace, pod.metadata.name, history_name)

@@ -9,8 +9,8 @@ from reporter.status.table import NOTHING, format_age, paint
 
 
 HEAD = ("NAME", "STATE", "SETS", "READY", "FOR", "BLOCKED BY", "ACTS")
-WIDE_HEAD = ("LAST KNOWN", "VERSION", "REVISIONS", "HEARD", "SKEW", "UID")
-AGE_COLUMNS = frozenset({"FOR", "HEARD", "SKEW"})
+WIDE_HEAD = ("LAST KNOWN", "VERSION", "REVISIONS", "LAST UPDATE", "SKEW", "UID")
+AGE_COLUMNS = frozenset({"FOR", "LAST UPDATE", "SKEW"})
 
 
 def fleet_head(*, wide: bool) -> Sequence[str]:
@@ -35,13 +35,13 @@ def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ..
 
 def _wide_cells(each: ClusterEntry) -> tuple[str, ...]:
     revisions = sorted({f"{package.name} {package.revision}" for package in each.packages})
-    heard = each.heard_seconds_ago
+    last_update = each.last_update_age_seconds
     skew = each.skew_seconds
     return (
         each.last_known or NOTHING,
         each.version,
         ", ".join(revisions),
-        NOTHING if heard is None else format_age(heard),
+        NOTHING if last_update is None else format_age(last_update),
         NOTHING if skew is None else f"{skew:+.0f}s",
         each.uid,
     )
@@ -83,8 +83,8 @@ def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
         yield from _blocking(each.blocking)
     yield field("UID", ", ".join(each.other_uids) or each.uid or NOTHING)
     yield field("Version", each.version or NOTHING)
-    if each.heard_seconds_ago is not None:
-        yield field("Heard", f"{format_age(each.heard_seconds_ago)} ago")
+    if each.last_update_age_seconds is not None:
+        yield field("Last update", f"{format_age(each.last_update_age_seconds)} ago")
     if each.skewed and each.skew_seconds is not None:
         yield field("Clock", f"seems {each.skew_seconds:+.0f} s ahead; this decides nothing")
     yield field("InferenceSets", _sets(each.inference_sets) + " Current")

@@ -23,7 +23,7 @@ from reporter.kube.leader_writer import (
 from reporter.kube.object_client import ObjectClient
 from reporter.kube.write_limits import MAX_PAUSE, WriteRate
 from reporter.model.object_status import WriteObjectResult
-from reporter.rollup.wanted import (
+from reporter.rollup.desired import (
     Json,
     change_due_at,
     is_outdated,
@@ -54,12 +54,12 @@ class PendingObject(NamedTuple):
 
 class ObjectWrite(NamedTuple):
     """
-    The status to write: *wanted* is all of it but for times of evaluation.
+    The status to write: *desired* is all of it but for times of evaluation.
 
     *patch*: the JSON merge patch that leads there from the status of the object.
     """
 
-    wanted: Json
+    desired: Json
     patch: Json
 
 
@@ -69,7 +69,7 @@ class ObjectWrite(NamedTuple):
 
 class _Written(NamedTuple):
     status: Json | None
-    wanted: Json
+    desired: Json
 
 
 class WrittenStatuses:
@@ -87,16 +87,16 @@ class WrittenStatuses:
         """Forget the writes of objects that were deleted: those not in *existing*."""
         self._by_name = {name: each for name, each in self._by_name.items() if name in existing}
 
-    def add(self, name: NamespacedName, after: StatusObject, wanted: Json) -> bool:
+    def add(self, name: NamespacedName, after: StatusObject, desired: Json) -> bool:
         """Remember what the API server made of a write; return whether it is what was written."""
-        self._by_name[name] = _Written(after.status, wanted)
-        return not is_outdated(after, wanted)
+        self._by_name[name] = _Written(after.status, desired)
+        return not is_outdated(after, desired)
 
     def pend(
         self,
         name: NamespacedName,
         found: StatusObject,
-        wanted: Json,
+        desired: Json,
         *,
         interval: timedelta,
         evaluated_at: datetime | None,
@@ -105,16 +105,16 @@ class WrittenStatuses:
         """
         Return when to write the object. *interval*: between two renewals of its time of evaluation.
         """
-        is_done = self._by_name.get(name) == _Written(found.status, wanted)
-        if is_outdated(found, wanted) and not is_done:
-            return PendingObject(False, change_due_at(found, wanted, now=now), name)
+        is_done = self._by_name.get(name) == _Written(found.status, desired)
+        if is_outdated(found, desired) and not is_done:
+            return PendingObject(False, change_due_at(found, desired, now=now), name)
         due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
         return PendingObject(True, due_at, name)
 
 
-class Looks(Protocol[T_contra]):
+class PendingPatches(Protocol[T_contra]):
     """
-    The wanted status of each object.
+    The desired status of each object.
 
     *find_pending* returns the objects to write, now or later, and when time alone changes that.
     *make_write* returns what to write now; None if that is not known well enough. *written* gets what
@@ -135,9 +135,9 @@ class Looks(Protocol[T_contra]):
         """Return the write of the object *found* as of now; None leaves its status as it is."""
         ...
 
-    def written(self, name: NamespacedName, after: T_contra, wanted: Json) -> bool:
+    def written(self, name: NamespacedName, after: T_contra, desired: Json) -> bool:
         """
-        Remember the object *after* a write of *wanted*, as the API server answered.
+        Remember the object *after* a write of *desired*, as the API server answered.
 
         Return False if the API server dropped a part, as the CRD of an earlier release makes it do.
         """
@@ -177,14 +177,14 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
     def __init__(
         self,
         objects: WrittenObjectStore[T],
-        looks: Looks[T],
+        patches: PendingPatches[T],
         client: ObjectClient[T],
         *,
         kind: ResourceKind,
         count_write: Callable[[WriteObjectResult], None],
         rate: WriteRate = DEFAULT_RATE,
     ) -> None:
-        self._objects, self._looks, self._kind = objects, looks, kind
+        self._objects, self._patches, self._kind = objects, patches, kind
         self._client, self._count_write, self.rate = client, count_write, rate
         self._changed: dict[NamespacedName, _Changed[T]] = {}
         self._is_pruned = False
@@ -194,7 +194,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """Call *on_change* after each change of an object, or of what its status is made from."""
         self._objects.subscribe(on_change)
-        self._looks.subscribe(on_change)
+        self._patches.subscribe(on_change)
 
     def count_failing(self, writer: LeaderWriter[NamespacedName, StatusWrite[T], T]) -> int:
         """
@@ -208,7 +208,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
 
         An object in conflict waits until the watch shows the change of the other writer, or for a pause.
         """
-        pending, deadline = await self._looks.find_pending(now=now)
+        pending, deadline = await self._patches.find_pending(now=now)
         objects = self._objects.objects
         # Once the watch has shown the change of somebody else, nothing needs to wait.
         self._changed = {
@@ -230,7 +230,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         found, version = self._objects.objects.get(name), self._objects.served_version(self._kind)
         if found is None or version is None:
             return AfterTry.DONE
-        content = self._looks.make_write(name, found, now=now)
+        content = self._patches.make_write(name, found, now=now)
         return AfterTry.DONE if content is None else StatusWrite(found, version, content)
 
     async def write(self, write: StatusWrite[T]) -> T:
@@ -246,7 +246,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         write = attempt.write
         self._count_write(WriteObjectResult.WRITTEN)
         self._failures.remove(attempt.key)
-        is_whole = self._looks.written(attempt.key, result, write.content.wanted)
+        is_whole = self._patches.written(attempt.key, result, write.content.desired)
         if not is_whole and not self._is_pruned:
             self._is_pruned = True
             logger.warning(

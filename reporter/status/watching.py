@@ -19,8 +19,8 @@ from reporter.announcing.involved import involved_namespace
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.inputs import Inputs
-from reporter.controller.keeper import RollUpKeeper
 from reporter.controller.permissions import crds_to_track
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.second_look import SecondLook
 from reporter.controller.unread import UnreadKinds
 from reporter.evaluation.registry import SPECS
@@ -77,7 +77,7 @@ class WatchingSource:
             involved_for=partial(involved_namespace, settings.release_namespace),
         )
         rules = RollUpRules(catalogue, settings.flag_texts, settings.startup_grace)
-        self._rollup = RollUpKeeper(rules, announcements, self._clock.now)
+        self._rollup = RollUpCache(rules, announcements, self._clock.now)
         self._controller = Controller(
             self._store,
             evaluator,

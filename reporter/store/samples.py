@@ -44,7 +44,7 @@ class SampleStore:
         self, pod: Pod, history_name: str, scrape: ScrapedMetrics, *, now: Pod | None
     ) -> bool:
         """
-        Add a scrape and return whether a gist of the history changed.
+        Add a scrape and return whether a fingerprint of the history changed.
 
         A scrape of an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
@@ -58,7 +58,7 @@ class SampleStore:
         self, pod: Pod, history_name: str, failure: FailedScrape, *, now: Pod | None
     ) -> bool:
         """
-        Add a failed attempt and return whether a gist of the history changed.
+        Add a failed attempt and return whether a fingerprint of the history changed.
 
         A failure in an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
@@ -106,10 +106,10 @@ class SampleStore:
 
     def _set_history(self, pod: Pod, history_name: str, history: ScrapeHistory) -> bool:
         key = _history_key(pod, history_name)
-        gists = {each: each(history) for each in self._scrapes[history_name].gists}
+        fingerprints = {each: each(history) for each in self._scrapes[history_name].fingerprints}
         before = self._histories.get(key)
-        self._histories[key] = KeptHistory(history, gists)
-        return before is None or before.gists != gists
+        self._histories[key] = KeptHistory(history, fingerprints)
+        return before is None or before.fingerprints != fingerprints
 
 
 def _history_key(pod: Pod, history_name: str) -> HistoryKey:

@@ -6,10 +6,10 @@ from typing import Any, Self
 import msgspec
 
 from reporter.history.content import make_spec, make_status_patch
+from reporter.history.desired import DesiredCache, NameFunc
 from reporter.history.ends import Ends
-from reporter.history.held import PlanMemory
+from reporter.history.existing import PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
-from reporter.history.wanted import NameFunc, WantedCache
 from reporter.kinds import health_events
 from reporter.kube.event_format import episode_annotations, health_event_name
 from reporter.stories.format import apply_merge_patch
@@ -25,7 +25,7 @@ _VERSIONS = itertools.count(1)
 
 class ReplayedStore:
     """
-    The store of a replayed process: *held* is what is in the cluster, and every write succeeds.
+    The store of a replayed process: *existing* is what is in the cluster, and every write succeeds.
 
     *name_of*, *has_course*: as of the backend.
     """
@@ -40,14 +40,14 @@ class ReplayedStore:
     ) -> None:
         self.replay, self.limits = replay, limits or health_events.StoreLimits()
         self._name_of, self._has_course = name_of, has_course
-        self.held: dict[str, health_events.HealthEvent] = {}
+        self.existing: dict[str, health_events.HealthEvent] = {}
         self.restart(replay)
 
     def restart(self, replay: ReplayedProcess) -> None:
         """Continue in another process, which knows nothing but the cluster."""
         self.replay, self.memory = replay, PlanMemory()
-        self._wanted = WantedCache(self._name_of)
-        replay.stored = lambda: tuple(self.held.values())
+        self._wanted = DesiredCache(self._name_of)
+        replay.stored = lambda: tuple(self.existing.values())
 
     def plan(self) -> Plan:
         """Return the writes that are due, and keep their memory for the next plan."""
@@ -55,7 +55,7 @@ class ReplayedStore:
         plan = make_plan(
             PlanInput(
                 self._wanted.update(context),
-                dict(self.held),
+                dict(self.existing),
                 Ends(context),
                 self.limits,
                 context.settings.delays.settle,
@@ -82,12 +82,12 @@ class ReplayedStore:
         raise RuntimeError("the plans never end")
 
     def carry_out(self, plan: Plan) -> None:
-        """Carry out a plan on *held*, as the API server would: create, patch and delete."""
+        """Carry out a plan on *existing*, as the API server would: create, patch and delete."""
         context = self.replay.context
         for create in plan.creates:
             spec = make_spec(create.episode, create.node, context)
             annotations = episode_annotations(create.episode.record)
-            self.held[create.name] = _stored(
+            self.existing[create.name] = _stored(
                 create.name,
                 msgspec.json.decode(msgspec.json.encode(spec), type=health_events.HealthEventSpec),
                 annotations,
@@ -95,11 +95,11 @@ class ReplayedStore:
         for patch in plan.patches:
             name = patch.found.metadata.name
             status: Any = make_status_patch(patch, context)["status"]
-            after = apply_merge_patch(self.held[name].status, status)
-            annotations = self.held[name].metadata.annotations or {}
-            self.held[name] = _stored(name, self.held[name].spec, annotations, **after)
+            after = apply_merge_patch(self.existing[name].status, status)
+            annotations = self.existing[name].metadata.annotations or {}
+            self.existing[name] = _stored(name, self.existing[name].spec, annotations, **after)
         for each in plan.deletes:
-            del self.held[each.metadata.name]
+            del self.existing[each.metadata.name]
 
 
 def _stored(

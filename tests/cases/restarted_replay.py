@@ -212,7 +212,7 @@ class Successor(ObservedProcess):
         )
         if old.health_events is not None:
             self.health_events = copy.copy(old.health_events)
-            self.health_events.held = dict(old.health_events.held)
+            self.health_events.existing = dict(old.health_events.existing)
 
     def _read_back(self) -> AnnouncementState:
         written = self.writes
@@ -276,10 +276,10 @@ def _announced_blockers(replay: StoryReplay) -> Mapping[FindingKey, tuple[str, d
         )
     }
     cluster = replay.rollup.cluster
-    standings = [cluster.standing] if cluster is not None else []
+    subject_states = [cluster.subject_state] if cluster is not None else []
     for each in replay.rollup.namespaces.values():
-        standings += [each.harness, *(found.standing for found in each.sets.values())]
-    blockers = [each.blocker for each in standings if each.state is State.FAILED]
+        subject_states += [each.harness, *(found.subject_state for found in each.sets.values())]
+    blockers = [each.blocker for each in subject_states if each.state is State.FAILED]
     return {
         each.key: (each.code, each.since)
         for each in blockers
@@ -290,12 +290,12 @@ def _announced_blockers(replay: StoryReplay) -> Mapping[FindingKey, tuple[str, d
 def shown_by(rollup: RollUp) -> Mapping[Subject, Shown]:
     found: dict[Subject, Shown] = {}
     if rollup.cluster is not None:
-        found[CLUSTER_SUBJECT] = (rollup.cluster.standing.state, None)
+        found[CLUSTER_SUBJECT] = (rollup.cluster.subject_state.state, None)
     for name, each in rollup.namespaces.items():
         found[Subject(Layer.MODELHARNESS, name)] = (each.harness.state, None)
         for set_name, of_set in each.sets.items():
             subject = Subject(Layer.MODELDEPLOYMENT, name, set_name)
-            found[subject] = (of_set.standing.state, of_set.available)
+            found[subject] = (of_set.subject_state.state, of_set.available)
     return found
 
 

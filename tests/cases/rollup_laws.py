@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer
 from reporter.model.states import State
 from reporter.model.subjects import FindingKey, Subject
-from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, Standing
+from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, SubjectState
 from reporter.stories.story_replay import StoryReplay
 from tests.support.rollups import added_up
 
@@ -44,22 +44,26 @@ def broken_laws(rollup: RollUp, replay: StoryReplay) -> Iterator[str]:
     for name, namespace in rollup.namespaces.items():
         if namespace.totals != added_up(namespace.sets.values()):
             yield f"{name}: {namespace.totals} are not those of its InferenceSets"
-        for standing in _standings(namespace):
-            yield from _broken_standing(name, standing, rollup)
+        for subject_state in _subject_states(namespace):
+            yield from _broken_state(name, subject_state, rollup)
         for set_name, each in namespace.sets.items():
             subject = Subject(Layer.MODELDEPLOYMENT, name, set_name)
             yield from _broken_set(subject, each, not_clear, rollup)
     yield from _broken_counts(rollup)
 
 
-def _standings(namespace: NamespaceRecord) -> Iterable[Standing]:
-    return (namespace.standing, namespace.harness, *(e.standing for e in namespace.sets.values()))
+def _subject_states(namespace: NamespaceRecord) -> Iterable[SubjectState]:
+    return (
+        namespace.subject_state,
+        namespace.harness,
+        *(e.subject_state for e in namespace.sets.values()),
+    )
 
 
-def _broken_standing(name: str, standing: Standing, rollup: RollUp) -> Iterator[str]:
-    blocker = standing.blocker
-    if (blocker is None) != (standing.state in {State.CURRENT, State.TERMINATING}):
-        yield f"{name}: {standing} needs a blocker, or may have none"
+def _broken_state(name: str, subject_state: SubjectState, rollup: RollUp) -> Iterator[str]:
+    blocker = subject_state.blocker
+    if (blocker is None) != (subject_state.state in {State.CURRENT, State.TERMINATING}):
+        yield f"{name}: {subject_state} needs a blocker, or may have none"
     if blocker is not None and blocker.key is not None:
         if blocker.key in rollup.evaluation.suppressions.suppressed_by:
             yield f"{name}: the blocker {blocker} is suppressed"
@@ -75,7 +79,7 @@ def _broken_set(
         yield f"{subject}: {record.facts.not_judged} are not judged, and clear"
     trouble = reasons - set(record.facts.not_judged)
     is_unknown = Layer.MODELDEPLOYMENT in rollup.evaluation.known_subjects.unknown_layers
-    state = record.standing.state
+    state = record.subject_state.state
     if state is State.CURRENT and (is_unknown or trouble or record.facts.progress.is_stale):
         yield f"{subject}: Current in spite of {sorted(trouble) or 'what is not known'}"
     if state is State.UNKNOWN and record.available is not None:
@@ -84,9 +88,9 @@ def _broken_set(
 
 def _broken_counts(rollup: RollUp) -> Iterator[str]:
     namespaces = rollup.namespaces.values()
-    states = Counter(each.standing.state for each in namespaces)
+    states = Counter(each.subject_state.state for each in namespaces)
     if {s: n for s, n in rollup.count_namespaces().items() if n} != states:
         yield f"the namespaces are {dict(states)}, counted {rollup.count_namespaces()}"
-    states = Counter(e.standing.state for each in namespaces for e in each.sets.values())
+    states = Counter(e.subject_state.state for each in namespaces for e in each.sets.values())
     if {s: n for s, n in rollup.count_sets().items() if n} != states:
         yield f"the InferenceSets are {dict(states)}, counted {rollup.count_sets()}"

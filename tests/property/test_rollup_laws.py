@@ -134,15 +134,15 @@ class RollUpStateMachine(RuleBasedStateMachine):
             )
 
     def check_set(self, subject, record):
-        gate, standing = self.replay.evaluation.gate, record.standing
+        gate, subject_state = self.replay.evaluation.gate, record.subject_state
         troubled = any(
             key.subject == subject and key.reason != "inferencesetSlow"
             for key in (*gate.finding_states, *gate.unknown_states)
         )
         if troubled or record.facts.progress.is_stale:
-            assert standing.state is not State.CURRENT
-        blocker = standing.blocker
-        assert (blocker is None) == (standing.state is State.CURRENT)
+            assert subject_state.state is not State.CURRENT
+        blocker = subject_state.blocker
+        assert (blocker is None) == (subject_state.state is State.CURRENT)
         if blocker is not None and blocker.key is not None:
             assert blocker.key not in self.replay.evaluation.suppressions.suppressed_by
             assert blocker.reason not in blocker.via

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reporter.history.desired import id_of
 from reporter.history.plan import Plan
-from reporter.history.wanted import id_of
 from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -102,16 +102,16 @@ class Story:
             assert after[node] <= max(limits.per_node, before[node])
 
     def delete(self, place: int) -> None:
-        self._with_one(place, self.store.held.pop)
+        self._with_one(place, self.store.existing.pop)
 
     def resolve(self, place: int) -> None:
         self._change(place, phase="Resolved", resolvedTime=as_text(self.replay.now))
 
     def finalize(self, place: int) -> None:
         def mark(name: str) -> None:
-            found = self.store.held[name]
+            found = self.store.existing[name]
             if found.phase == "Resolved":
-                self.store.held[name] = a_health_event(
+                self.store.existing[name] = a_health_event(
                     name, found.spec, deleted_at=self.replay.now, **(found.status or {})
                 )
 
@@ -137,21 +137,21 @@ class Story:
 
     def _change(self, place: int, **status) -> None:
         def change(name: str) -> None:
-            found = self.store.held[name]
+            found = self.store.existing[name]
             after = {**(found.status or {}), **status}
-            self.store.held[name] = a_health_event(name, found.spec, **after)
+            self.store.existing[name] = a_health_event(name, found.spec, **after)
 
         self._with_one(place, change)
 
     def _with_one(self, place: int, act) -> None:
-        names = sorted(self.store.held)
+        names = sorted(self.store.existing)
         if names:
             act(names[place % len(names)])
 
     # ------------------------------------------------------------ laws
 
     def counts(self) -> Counter[str]:
-        return Counter(each.spec.node_name for each in self.store.held.values())
+        return Counter(each.spec.node_name for each in self.store.existing.values())
 
     def running(self) -> set[tuple]:
         episodes = self.replay.announcement_state.episodes.items()
@@ -162,20 +162,20 @@ class Story:
         }
 
     def check(self, plan: Plan) -> None:
-        held = self.store.held
+        existing = self.store.existing
         for each in plan.deletes:
-            assert each is held[each.metadata.name]
+            assert each is existing[each.metadata.name]
             assert each.phase == "Resolved", "an Active one is never deleted"
         touched = [each.found.metadata.name for each in plan.patches]
         touched += [each.metadata.name for each in plan.deletes]
         assert len(set(touched)) == len(touched), "one write an object"
-        assert set(touched) <= held.keys(), "nothing is touched that is not ours"
+        assert set(touched) <= existing.keys(), "nothing is touched that is not ours"
         assert not any(each.found.is_deleting for each in plan.patches)
         created = [each.name for each in plan.creates]
         rejected = [each.name for each in plan.rejections]
         assert len({*created, *rejected}) == len(created) + len(rejected)
-        assert not held.keys() & {*created, *rejected}
-        places = Counter((id_of(each.spec), each.spec.node_name) for each in held.values())
+        assert not existing.keys() & {*created, *rejected}
+        places = Counter((id_of(each.spec), each.spec.node_name) for each in existing.values())
         assert all(number == 1 for number in places.values()), "no episode exists twice"
 
     def check_end(self) -> None:
@@ -183,8 +183,8 @@ class Story:
         With room and time, each running episode has its object, and every other one is resolved.
         """
         self.store.limits = ROOMY
-        self.store.held = {
-            name: each for name, each in self.store.held.items() if not each.is_deleting
+        self.store.existing = {
+            name: each for name, each in self.store.existing.items() if not each.is_deleting
         }
         for key in KEYS:
             self.replay.verdicts.pop(key, None)
@@ -198,7 +198,7 @@ class Story:
         self.store.settle()
         active = {
             each.spec.check_name + each.spec.subject
-            for each in self.store.held.values()
+            for each in self.store.existing.values()
             if each.phase == "Active"
         }
         assert len(active) == len(self.running())

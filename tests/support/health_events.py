@@ -102,7 +102,7 @@ class StoreReplay(ReplayedStore):
     replay: Any
 
     def carry_out(self, plan: Plan) -> None:
-        assert not {create.name for create in plan.creates} & self.held.keys()
+        assert not {create.name for create in plan.creates} & self.existing.keys()
         super().carry_out(plan)
 
     # ------------------------------------------------------------ what is seen
@@ -121,9 +121,9 @@ class StoreReplay(ReplayedStore):
                     ),
                 )
             )
-            for each in self.held.values()
+            for each in self.existing.values()
         )
 
     def only(self, which: Callable[[HealthEvent], bool] = lambda _: True) -> HealthEvent:
-        (one,) = filter(which, self.held.values())
+        (one,) = filter(which, self.existing.values())
         return one

@@ -93,10 +93,10 @@ def added_up(sets: Iterable[SetRecord]) -> Totals:
     }
     by_state = Counter[State]()
     for each in sets:
-        by_state[each.standing.state] += 1
+        by_state[each.subject_state.state] += 1
         if each.available:
             expected["available"] += 1
-        elif each.available is None and each.standing.state is not State.TERMINATING:
+        elif each.available is None and each.subject_state.state is not State.TERMINATING:
             expected["maybe_available"] += 1
         for number in ("desired", "updated", "ready"):
             reported = getattr(each.facts.replicas, number, None)

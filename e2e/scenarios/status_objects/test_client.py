@@ -15,7 +15,7 @@ from reporter.kinds.productionstack import (
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
 from reporter.kube.object_client import ObjectClient
-from reporter.rollup.wanted import make_patch
+from reporter.rollup.desired import make_patch
 from tests.support.status_objects import PATH, STATUSES
 
 

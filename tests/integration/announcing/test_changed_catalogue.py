@@ -6,8 +6,8 @@ from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from reporter.controller.passes import AdaptedEvaluation
 from reporter.evaluation.catalogue_change import change_catalogue
-from reporter.history.held import Create
-from reporter.history.wanted import WantedCache
+from reporter.history.desired import DesiredCache
+from reporter.history.existing import Create
 from reporter.history.writer import HealthEventWriter, PlannedWrite
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kube.client import RestClient
@@ -71,7 +71,7 @@ async def test_the_health_event_of_a_reason_that_goes_is_resolved(
         change(store.events)
         await store.advance(31)
         await store.until_phases("clusterIstio Resolved")
-        (kept,) = store.held
+        (kept,) = store.existing
         assert kept["status"]["resolution"] == "Gone"
 
 
@@ -79,7 +79,7 @@ async def test_a_create_that_was_planned_before_is_not_sent(server: DevCluster, 
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
-        wanted = WantedCache(lambda record, node: "another-one")
+        wanted = DesiredCache(lambda record, node: "another-one")
         context = store.events.announcements.publish_context()
         ((node, episode),) = wanted.update(context).names.values()
         store.events.verdicts.pop(ISTIO)

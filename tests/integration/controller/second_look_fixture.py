@@ -19,8 +19,8 @@ from reporter.announcing.involved import involved_namespace
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.inputs import Inputs
-from reporter.controller.keeper import RollUpKeeper
 from reporter.controller.passes import AdaptedEvaluation
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.second_look import SecondLook
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.evaluation.clocks import Delays
@@ -58,7 +58,7 @@ class SecondLookFixture:
             clock,
             involved_for=partial(involved_namespace, SETTINGS.release_namespace),
         )
-        self.rollup = RollUpKeeper(
+        self.rollup = RollUpCache(
             RollUpRules(DEFAULT_CATALOGUE, SETTINGS.flag_texts), announcements, clock.now
         )
         self.controller = Controller(
@@ -103,7 +103,7 @@ class SecondLookFixture:
     def state(self) -> State | None:
         namespace = self.rollup.rollup.namespaces.get(TEAM)
         record = namespace.sets.get(MODEL) if namespace is not None else None
-        return record.standing.state if record is not None else None
+        return record.subject_state.state if record is not None else None
 
     def report(self, kind: str) -> WatchReport:
         return next(each for each in self.inputs.watch_reports() if each.kind == kind)

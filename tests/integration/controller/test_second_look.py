@@ -59,14 +59,14 @@ async def test_a_missed_creation_is_found(tmp_path):
     async with looking(tmp_path) as run:
         manifest = run.server.cluster.get(*router)
         run.server.cluster.delete(*router)
-        await run.until(lambda: run.rollup.rollup.cluster.standing.state is State.IN_PROGRESS)
+        await run.until(lambda: run.rollup.rollup.cluster.subject_state.state is State.IN_PROGRESS)
         run.proxy.swallow(router[2])
         run.server.cluster.upsert(manifest)
         await run.until(lambda: run.report(router[0]).missed_events == 1)
         await run.until(
             lambda: (
-                run.rollup.rollup.cluster.standing.blocker is None
-                or run.rollup.rollup.cluster.standing.blocker.code == "Settling"
+                run.rollup.rollup.cluster.subject_state.blocker is None
+                or run.rollup.rollup.cluster.subject_state.blocker.code == "Settling"
             )
         )
         assert run.proxy.swallowed == [("ADDED", router[2])]
@@ -162,7 +162,7 @@ async def test_a_look_that_fails_delays_no_pass_and_is_repeated(tmp_path, status
         run.server.cluster.patch(
             "deployments.apps", "kaito-system", "body-based-router", {"spec": {"replicas": 0}}
         )
-        await run.until(lambda: run.rollup.rollup.cluster.standing.state is State.FAILED)
+        await run.until(lambda: run.rollup.rollup.cluster.subject_state.state is State.FAILED)
         assert run.state is State.IN_PROGRESS
         run.server.allow()
         run.server.faults.clear()

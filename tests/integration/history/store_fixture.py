@@ -97,7 +97,7 @@ class StoreFixture:
         self.report = Report()
         self.rejections: list[Mapping[str, StoreLimit]] = []
         self.objects, backend = parts(events, api)
-        self.kind, held = backend.kind, backend.objects
+        self.kind, existing = backend.kind, backend.objects
         self.plan = StorePlan(
             backend,
             events.announcements,
@@ -110,13 +110,13 @@ class StoreFixture:
         )
         self.task: asyncio.Task | None = None
         self.listed()
-        events.announcements.stored = lambda: tuple(held.objects.values())
+        events.announcements.stored = lambda: tuple(existing.objects.values())
 
     # ------------------------------------------------------------ what happens
 
     def listed(self) -> None:
         """Show the objects of the cluster, as a list and a watch do."""
-        found = [msgspec.convert(each, self.kind.type) for each in self.held]
+        found = [msgspec.convert(each, self.kind.type) for each in self.existing]
         for _ in self.objects.replace_in_batches(self.kind, found, {}):
             pass
         self.objects.set_watch_state(self.kind, Watching())
@@ -132,13 +132,13 @@ class StoreFixture:
         return self.plan.is_up and not self.writer.is_faulty
 
     @property
-    def held(self) -> list[dict]:
+    def existing(self) -> list[dict]:
         return self.server.cluster.list(self.kind.group_resource, NAMESPACE)
 
     def phases(self) -> list[str]:
         return sorted(
             f"{each['spec']['checkName']} {each.get('status', {}).get('phase', 'Active')}"
-            for each in self.held
+            for each in self.existing
         )
 
     def writes(self, method: str) -> int:

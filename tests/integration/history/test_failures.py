@@ -73,7 +73,7 @@ async def test_create_that_fails_is_counted_tried_again_and_delays_no_event(
         server.faults.clear(fault)
         for _ in range(3):
             await store.advance(61)
-        await store.events.until(lambda: len(store.held) == 1, within=30)
+        await store.events.until(lambda: len(store.existing) == 1, within=30)
         await store.events.until(lambda: store.is_up, within=30)
 
 
@@ -92,7 +92,7 @@ async def test_write_that_hangs_delays_no_other_and_no_event(server: DevCluster,
         server.faults.add(Hang(), times=3, **POSTS)
         store.events.set_verdicts(*map(an_active_verdict, PODS_OF[:5]))
         await store.events.until(lambda: len(store.events.events) == 5, within=30)
-        await store.events.until(lambda: len(store.held) == 2, within=30)
+        await store.events.until(lambda: len(store.existing) == 2, within=30)
 
 
 async def test_write_ends_with_the_lease(server: DevCluster, api: RestClient):
@@ -114,7 +114,7 @@ async def test_patch_of_an_object_that_somebody_changed_is_made_again(
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
-        name = store.held[0]["metadata"]["name"]
+        name = store.existing[0]["metadata"]["name"]
         changed = {"status": {"faultRemediated": True}}
         server.cluster.patch(
             store.kind.group_resource, "kaito-system", name, changed, subresource="status"
@@ -126,14 +126,14 @@ async def test_patch_of_an_object_that_somebody_changed_is_made_again(
         store.listed()
         await store.advance(2)
         await store.until_phases("clusterIstio Resolved")
-        assert store.held[0]["status"]["faultRemediated"] is True
+        assert store.existing[0]["status"]["faultRemediated"] is True
 
 
 async def test_object_that_was_deleted_unseen_is_made_again(server: DevCluster, api: RestClient):
     async with running_store(server, api) as store:
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
-        name = store.held[0]["metadata"]["name"]
+        name = store.existing[0]["metadata"]["name"]
         server.cluster.delete(store.kind.group_resource, "kaito-system", name)
         store.events.set_verdicts(an_active_verdict(BBR))
         await store.until_result("gone")

@@ -31,11 +31,11 @@ def trouble_on(*nodes: str, key=ISTIO):
 
 
 def healthy_by_node(store: StoreFixture) -> list[tuple[str, bool]]:
-    return sorted((each["spec"]["nodeName"], each["spec"]["isHealthy"]) for each in store.held)
+    return sorted((each["spec"]["nodeName"], each["spec"]["isHealthy"]) for each in store.existing)
 
 
-async def until_held(store: StoreFixture, *wanted: tuple[str, bool]) -> None:
-    await store.events.until(lambda: healthy_by_node(store) == sorted(wanted), within=30)
+async def until_held(store: StoreFixture, *desired: tuple[str, bool]) -> None:
+    await store.events.until(lambda: healthy_by_node(store) == sorted(desired), within=30)
 
 
 def jump(store: StoreFixture, seconds: float) -> None:
@@ -50,16 +50,16 @@ async def test_recovery_is_a_second_object_and_both_are_deleted_after_their_time
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2"), an_active_verdict(BBR))
         await until_held(store, ("n1", False), ("n2", False))
-        first = {each["metadata"]["name"]: each["spec"] for each in store.held}
+        first = {each["metadata"]["name"]: each["spec"] for each in store.existing}
         store.events.set_clear(ISTIO)
         await store.advance(SETTLED)
         await until_held(store, ("n1", False), ("n1", True), ("n2", False), ("n2", True))
-        now = {each["metadata"]["name"]: each["spec"] for each in store.held}
+        now = {each["metadata"]["name"]: each["spec"] for each in store.existing}
         assert {name: now[name] for name in first} == first, "neither ever changes"
         assert now.keys() - first.keys() == {f"{name}-recovered" for name in first}
         jump(store, 86_400 - 60)
         await asyncio.sleep(1.5)
-        assert len(store.held) == 4
+        assert len(store.existing) == 4
         jump(store, 61)
         await until_held(store)
         assert store.writes("PATCH") == 0
@@ -71,11 +71,11 @@ async def test_trouble_that_returns_to_a_node_is_a_new_fault_there(
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2"))
         await until_held(store, ("n1", False), ("n2", False))
-        uids = {each["spec"]["nodeName"]: each["metadata"]["uid"] for each in store.held}
+        uids = {each["spec"]["nodeName"]: each["metadata"]["uid"] for each in store.existing}
         store.events.set_verdicts(trouble_on("n1"))
-        held = [("n1", False), ("n2", False), ("n2", True)]
+        existing = [("n1", False), ("n2", False), ("n2", True)]
         async with asyncio.timeout(60):
-            while healthy_by_node(store) != held:
+            while healthy_by_node(store) != existing:
                 await store.advance(SETTLED)
                 await asyncio.sleep(1)  # for a plan, which is made twice a second
         store.listed()
@@ -84,7 +84,7 @@ async def test_trouble_that_returns_to_a_node_is_a_new_fault_there(
         await store.until_result("deleted")
         store.listed()
         await until_held(store, ("n1", False), ("n2", False))
-        again = {each["spec"]["nodeName"]: each["metadata"]["uid"] for each in store.held}
+        again = {each["spec"]["nodeName"]: each["metadata"]["uid"] for each in store.existing}
         assert again["n1"] == uids["n1"]
         assert again["n2"] != uids["n2"], "who follows the objects sees that it is back"
 
@@ -108,7 +108,7 @@ async def test_fault_that_a_later_one_replaces_is_deleted_and_gets_no_recovery(
 
 
 def names(store: StoreFixture) -> set[str]:
-    return {each["metadata"]["name"] for each in store.held}
+    return {each["metadata"]["name"] for each in store.existing}
 
 
 async def test_fault_goes_before_its_recovery_which_is_deleted_afterwards(
@@ -140,10 +140,10 @@ async def test_limit_counts_episodes_so_that_each_recovery_has_a_place(
     async with running_store(server, api, limits, node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2", "n3"))
         await store.events.until(lambda: store.report.rejected["cluster"] == 1, within=30)
-        await store.events.until(lambda: len(store.held) == 2, within=30)
+        await store.events.until(lambda: len(store.existing) == 2, within=30)
         store.events.set_clear(ISTIO)
         await store.advance(SETTLED)
-        await store.events.until(lambda: len(store.held) == 4, within=30)
+        await store.events.until(lambda: len(store.existing) == 4, within=30)
         assert [healthy for _, healthy in healthy_by_node(store)].count(True) == 2
 
 
@@ -166,10 +166,10 @@ async def test_successor_writes_neither_object_again(server: DevCluster, api: Re
 async def test_episode_goes_on_in_a_new_process_where_no_event_is_left(
     server: DevCluster, api: RestClient
 ):
-    held = [("n1", False), ("n2", False)]
+    existing = [("n1", False), ("n2", False)]
     async with running_store(server, api, parts=node_parts) as store:
         store.events.set_verdicts(trouble_on("n1", "n2"))
-        await until_held(store, *held)
+        await until_held(store, *existing)
         first, clock = names(store), store.clock
         (event,) = store.events.events
     server.cluster.delete("events", "kube-system", event["metadata"]["name"])
@@ -179,8 +179,8 @@ async def test_episode_goes_on_in_a_new_process_where_no_event_is_left(
         await store.events.until(lambda: bool(store.events.events))
         assert store.events.events[0]["metadata"]["name"] == event["metadata"]["name"]
         await asyncio.sleep(1.5)  # for a plan, which is made twice a second
-        assert (healthy_by_node(store), names(store)) == (held, first)
+        assert (healthy_by_node(store), names(store)) == (existing, first)
         store.events.set_clear(ISTIO)
         store.listed()
         await store.advance(SETTLED)
-        await until_held(store, *held, ("n1", True), ("n2", True))
+        await until_held(store, *existing, ("n1", True), ("n2", True))

@@ -50,7 +50,7 @@ def silence(store: StoreFixture, by: str) -> None:
 
 
 def shown_by(store: StoreFixture) -> str:
-    (found,) = store.held
+    (found,) = store.existing
     return str(found.get("status", {}).get("silenced", {}).get("by", ""))
 
 

@@ -44,7 +44,7 @@ async def until_refused(store: StoreFixture, creates: int) -> None:
         await store.advance(61)
         await store.until_result("invalid", number)
     assert store.writes("POST") == creates
-    assert store.held == []
+    assert store.existing == []
     assert not store.is_up
 
 
@@ -86,7 +86,8 @@ async def test_object_of_an_earlier_process_without_its_strategy_is_replaced(
         store.events.set_verdicts(trouble_on("n1", key=ISTIO))
         await store.events.until(
             lambda: (
-                [each["spec"].get("processingStrategy") for each in store.held] == ["STORE_ONLY"]
+                [each["spec"].get("processingStrategy") for each in store.existing]
+                == ["STORE_ONLY"]
             ),
             within=30,
         )

@@ -37,7 +37,7 @@ async def test_episode_is_kept_and_resolved(server: DevCluster, api: RestClient)
         store.events.set_verdicts(an_active_verdict(ISTIO))
         await store.until_phases("clusterIstio Active")
         (event,) = store.events.events
-        (kept,) = store.held
+        (kept,) = store.existing
         assert kept["metadata"]["name"] == event["metadata"]["name"]
         assert kept["metadata"]["labels"] == event["metadata"]["labels"]
         assert kept["spec"]["message"] == event["message"]
@@ -55,7 +55,7 @@ async def test_other_causes_are_patched_into_the_status(server: DevCluster, api:
         await store.until_phases("clusterIstio Active")
         store.events.set_verdicts(an_active_verdict(BBR))
         await store.until_result("patched")
-        (kept,) = store.held
+        (kept,) = store.existing
         assert kept["status"]["also"] == ["clusterBBR"]
         assert "(also: clusterBBR)" in kept["status"]["message"]
 
@@ -116,7 +116,7 @@ async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster,
         server.cluster.upsert(copy)
         await store.advance(2)
         await store.until_result("found")
-        assert len(store.held) == 1
+        assert len(store.existing) == 1
 
 
 def _planned(store: StoreFixture) -> list[str]:
@@ -134,7 +134,7 @@ async def test_what_has_no_place_is_counted_once_and_reported(server: DevCluster
         server, api, StoreLimits(total=3), catalogue=MANY, subjects=MODELS
     ) as store:
         store.events.set_verdicts(*map(an_active_verdict, keys))
-        await store.events.until(lambda: len(store.held) == 3, within=30)
+        await store.events.until(lambda: len(store.existing) == 3, within=30)
         await store.events.until(lambda: store.report.rejected["cluster"] == 2, within=30)
         assert len(store.rejections[-1]) == 2
         store.events.run_pass()
@@ -144,12 +144,14 @@ async def test_what_has_no_place_is_counted_once_and_reported(server: DevCluster
         await store.advance(SETTLED)
         left = {subject_text(key.subject) for key in keys[3:]}
         await store.events.until(lambda: _active(store) == left, within=30)
-        await store.events.until(lambda: len(store.held) == 3, within=30)
+        await store.events.until(lambda: len(store.existing) == 3, within=30)
         assert not store.rejections[-1]
 
 
 def _active(store: StoreFixture) -> set[str]:
-    running = (each for each in store.held if each.get("status", {}).get("phase") != "Resolved")
+    running = (
+        each for each in store.existing if each.get("status", {}).get("phase") != "Resolved"
+    )
     return {each["spec"]["subject"] for each in running}
 
 

@@ -36,7 +36,9 @@ def queue_spec(port: int) -> ProbeSpec:
             families=(WAITING,),
             pods=READY,
             port=port,
-            gists=(lambda history: history.scrapes and history.scrapes[-1].max_value(WAITING),),
+            fingerprints=(
+                lambda history: history.scrapes and history.scrapes[-1].max_value(WAITING),
+            ),
         ),
     )
 

@@ -21,11 +21,11 @@ from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
 from reporter.rollup.answers import AnswerRules
+from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
-from reporter.rollup.wanted import GENERATION_SETTLE
-from reporter.status.object_looks import RollUpLooks
 from reporter.status.object_plan import StatusObjectPlan
+from reporter.status.roll_up_patches import RollUpPatches
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
 from tests.support.background import running_beside
@@ -75,10 +75,10 @@ class ObjectPublisherFixture:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
         rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
-        self.looks = RollUpLooks(self.objects, self.rollups, rules)
+        self.patches = RollUpPatches(self.objects, self.rollups, rules)
         self.plan = StatusObjectPlan(
             self.objects,
-            self.looks,
+            self.patches,
             ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
             kind=PRODUCTION_STACK_STATUSES,
             count_write=lambda result: self.results.update([result]),
@@ -116,7 +116,7 @@ class ObjectPublisherFixture:
     async def settle_unseen(self) -> None:
         """Let as much time pass where nothing is looked at."""
         await asyncio.sleep(0.5)
-        assert not self.looks._kept
+        assert not self.patches._kept
         await self.advance(GENERATION_SETTLE)
 
     async def advance(self, span: timedelta | float) -> None:
@@ -133,7 +133,7 @@ class ObjectPublisherFixture:
 
     def are_seen(self) -> bool:
         """Return whether a look has seen each object as it is in the store."""
-        kept = self.looks._kept
+        kept = self.patches._kept
         objects = self.objects.objects.items()
         return all(name in kept and kept[name].found is each for name, each in objects)
 

@@ -18,7 +18,7 @@ from reporter.hub.records import Fleet, FleetRules, members_of
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model.fleet_status import ClusterEntry, Engage
 from reporter.model.states import State
-from reporter.rollup.wanted import is_outdated, make_patch, renewal_due_at
+from reporter.rollup.desired import is_outdated, make_patch, renewal_due_at
 from reporter.stories.format import apply_merge_patch
 from tests.support.fleet.series import NOON, SourceSeries, all_clusters, series_of
 

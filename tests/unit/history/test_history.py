@@ -39,7 +39,7 @@ def test_episodes_that_ran_within_the_time_are_listed_the_last_one_first():
 
 
 @pytest.mark.parametrize(
-    ("target", "wanted"),
+    ("target", "desired"),
     [
         ({}, {"cluster", "harness", "qwen", "phi", "many", "elsewhere"}),
         ({"layer": Layer.CLUSTER}, {"cluster"}),
@@ -49,7 +49,7 @@ def test_episodes_that_ran_within_the_time_are_listed_the_last_one_first():
     ],
     ids=["every", "cluster", "namespace", "inference-set", "none"],
 )
-def test_only_the_subject_that_is_asked_about_is_listed(target, wanted):
+def test_only_the_subject_that_is_asked_about_is_listed(target, desired):
     subjects = {
         "cluster": CLUSTER_SUBJECT,
         "harness": HARNESS,
@@ -59,7 +59,7 @@ def test_only_the_subject_that_is_asked_about_is_listed(target, wanted):
         "elsewhere": ELSEWHERE,
     }
     objects = [an_episode(name, each, began=NOON - HOUR) for name, each in subjects.items()]
-    assert set(names(*objects, **target)) == wanted
+    assert set(names(*objects, **target)) == desired
 
 
 def test_episode_lasts_until_its_end_or_until_now():
@@ -75,9 +75,9 @@ def test_episode_lasts_until_its_end_or_until_now():
     assert (runs.lasted_seconds, runs.resolution, runs.ended) == (2 * 3600, "", None)
 
 
-@pytest.mark.parametrize(("held", "times"), [(7, 7), (None, 1)], ids=["said", "not yet said"])
-def test_episode_was_there_once_at_least(held, times):
-    found = a_health_event("a", a_spec(generated_timestamp=NOON - HOUR), occurrences=held)
+@pytest.mark.parametrize(("existing", "times"), [(7, 7), (None, 1)], ids=["said", "not yet said"])
+def test_episode_was_there_once_at_least(existing, times):
+    found = a_health_event("a", a_spec(generated_timestamp=NOON - HOUR), occurrences=existing)
     (episode,) = select_episodes([found], since=DAY, now=NOON)
     assert episode.occurrences == times
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from reporter.history.held import PlanMemory
+from reporter.history.desired import DesiredObjects
+from reporter.history.existing import PlanMemory
 from reporter.history.plan import PlanInput, make_plan
-from reporter.history.wanted import WantedObjects
 from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -65,7 +65,7 @@ def test_each_episode_is_one_object_under_the_name_of_its_event():
     assert store.settle().phases() == ["clusterBBR Active"]
     store.replay.advance(HOUR)
     assert store.settle().phases() == ["clusterBBR Active"]
-    (name,) = store.held
+    (name,) = store.existing
     assert name.startswith("system."), "the name of the involved object"
 
 
@@ -98,10 +98,10 @@ def test_only_a_model_that_does_not_serve_is_fatal(key, is_out: bool, is_fatal: 
 def test_object_that_is_not_as_it_was_meant_is_deleted_at_once_and_made_again():
     store = a_store()
     store.replay.set_verdicts(an_active_verdict(BBR))
-    (name,) = store.settle().held
+    (name,) = store.settle().existing
     given = PlanInput(
-        WantedObjects(),
-        store.held,
+        DesiredObjects(),
+        store.existing,
         lambda _: None,
         StoreLimits(),
         timedelta(seconds=30),
@@ -150,10 +150,10 @@ def test_episode_of_a_subject_that_is_gone_is_resolved_so():
 def test_what_cannot_be_evaluated_is_not_touched():
     store = a_store()
     store.replay.set_verdicts(an_active_verdict(BBR))
-    before = dict(store.settle().held)
+    before = dict(store.settle().existing)
     store.replay.set_unknown(BBR).advance(HOUR)
     store.settle()
-    assert store.held == before
+    assert store.existing == before
 
 
 def test_other_causes_and_suffixes_are_written_once_a_minute():
@@ -195,7 +195,7 @@ def test_trouble_on_several_nodes_is_an_object_on_each():
         "inferencesetPressure n1 Active",
         "inferencesetPressure n2 Active",
     ]
-    assert {each.spec.entities_impacted[-1].entity_value for each in store.held.values()} == {
+    assert {each.spec.entities_impacted[-1].entity_value for each in store.existing.values()} == {
         "n1",
         "n2",
     }
@@ -214,7 +214,7 @@ def test_node_that_is_well_again_is_resolved_and_reopened_in_the_same_episode():
     ]
     store.replay.set_verdicts(both)
     store.settle()
-    assert [each.phase for each in store.held.values()] == ["Active", "Active"]
+    assert [each.phase for each in store.existing.values()] == ["Active", "Active"]
     reopened = store.only(lambda each: each.spec.node_name == "n2").status
     assert reopened["occurrences"] >= 2
     assert {"resolution", "resolvedTime"}.isdisjoint(reopened)
@@ -240,13 +240,13 @@ def test_node_that_is_well_again_stays_so_while_the_trouble_elsewhere_settles():
 def test_process_that_continues_an_episode_writes_nothing():
     store = a_store()
     store.replay.set_verdicts(an_active_verdict(BBR)).advance(MINUTE)
-    before = dict(store.settle().held)
+    before = dict(store.settle().existing)
     successor = after(store)
     successor.verdicts = dict(store.replay.verdicts)
     successor.announcement_state = store.replay.announcement_state
     store.restart(successor.run_pass())
     store.settle()
-    assert store.held == before
+    assert store.existing == before
 
 
 def test_episode_that_ended_while_nothing_ran_is_resolved_after_a_settle():
@@ -285,5 +285,5 @@ def test_name_that_exists_already_is_not_made_again():
     store.replay.set_verdicts(an_active_verdict(BBR))
     (create,) = store.plan().creates
     store.carry_out(store.plan())
-    assert create.name in store.held
+    assert create.name in store.existing
     assert store.plan().creates == ()

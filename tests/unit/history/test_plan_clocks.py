@@ -30,9 +30,9 @@ def jump(store: StoreReplay, by: timedelta) -> StoreReplay:
 def test_clock_that_jumps_and_returns_leaves_one_active_object(by: timedelta):
     store = a_store()
     store.replay.set_verdicts(an_active_verdict(BBR))
-    before = dict(store.settle().held)
-    assert jump(store, by).settle().held.keys() == before.keys()
-    assert jump(store, -by).settle().held.keys() == before.keys()
+    before = dict(store.settle().existing)
+    assert jump(store, by).settle().existing.keys() == before.keys()
+    assert jump(store, -by).settle().existing.keys() == before.keys()
     assert store.phases() == ["clusterBBR Active"]
 
 
@@ -63,7 +63,9 @@ def test_other_causes_are_written_within_a_minute_of_a_clock_that_goes_back():
     jump(store, -HOUR).replay.set_clear(ISTIO).advance(MINUTE)
     store.settle().replay.advance(61)
     (status,) = (
-        each.status for each in store.settle().held.values() if each.spec.check_name == BBR.reason
+        each.status
+        for each in store.settle().existing.values()
+        if each.spec.check_name == BBR.reason
     )
     assert status is not None
     assert "also" not in status

@@ -15,7 +15,7 @@ def test_what_has_no_place_is_rejected_and_made_once_there_is_room():
     keys = [pods(number) for number in range(5)]
     store.replay.set_verdicts(*map(an_active_verdict, keys))
     assert [each.limit for each in store.write().rejections] == [StoreLimit.CLUSTER] * 2
-    assert len(store.held) == 3
+    assert len(store.existing) == 3
     assert len(store.settle().plan().rejections) == 2
     store.replay.set_clear(keys[0]).advance(31)
     store.settle()
@@ -44,7 +44,7 @@ def test_limit_of_a_node_is_of_that_node_alone():
         *(an_active_verdict(key, on_node(node)) for key, node in zip(keys, nodes, strict=True))
     )
     assert [each.limit for each in store.write().rejections] == [StoreLimit.NODE]
-    assert sorted(each.spec.node_name for each in store.held.values()) == ["n1", "n2"]
+    assert sorted(each.spec.node_name for each in store.existing.values()) == ["n1", "n2"]
 
 
 @pytest.mark.parametrize(("age", "evicted"), [(30, ()), (90, ("b",))], ids=["soon", "stuck"])
@@ -52,8 +52,8 @@ def test_finalizer_that_holds_a_deleted_object_does_not_hold_up_others(age, evic
     store = a_store(total=2)
     deleted_at = NOON - timedelta(seconds=age)
     old = a_spec("clusterIstio", episode=1)
-    store.held["a"] = a_health_event("a", old, deleted_at=deleted_at, **resolved(deleted_at))
-    store.held["b"] = a_health_event("b", old, **resolved(NOON - HOUR))
+    store.existing["a"] = a_health_event("a", old, deleted_at=deleted_at, **resolved(deleted_at))
+    store.existing["b"] = a_health_event("b", old, **resolved(NOON - HOUR))
     store.replay.set_verdicts(an_active_verdict(BBR))
     plan = store.plan()
     assert tuple(each.metadata.name for each in plan.deletes) == evicted

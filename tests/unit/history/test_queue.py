@@ -1,6 +1,6 @@
 """The order of the writes of a plan."""
 
-from reporter.history.held import Create, Patch, PlanMemory
+from reporter.history.existing import Create, Patch, PlanMemory
 from reporter.history.plan import Plan
 from reporter.history.store_plan import writes_of
 from tests.support.health_events import a_health_event

@@ -30,7 +30,7 @@ def test_an_episode_continues_without_its_event_and_under_its_name():
     again = replay.writes[0]
     assert (again.key, again.episode_start) == (before.key, before.episode_start)
     assert again.involved_object == before.involved_object
-    assert [each.phase for each in store.held.values()] == [Phase.ACTIVE]
+    assert [each.phase for each in store.existing.values()] == [Phase.ACTIVE]
 
 
 def test_an_episode_that_cannot_be_evaluated_is_neither_superseded_nor_written():
@@ -40,7 +40,7 @@ def test_an_episode_that_cannot_be_evaluated_is_neither_superseded_nor_written()
     replay.advance(100)
     store.settle()
     assert replay.writes == []
-    assert [each.phase for each in store.held.values()] == [Phase.ACTIVE]
+    assert [each.phase for each in store.existing.values()] == [Phase.ACTIVE]
     assert replay.evaluation.gate.finding_states[BBR].past_hold
 
 
@@ -52,4 +52,4 @@ def test_an_episode_that_is_over_ends_with_its_ready():
     replay.advance(60)
     store.settle()
     assert [each.key.reason for each in replay.writes] == ["clusterReady"]
-    assert [each.phase for each in store.held.values()] == [Phase.RESOLVED]
+    assert [each.phase for each in store.existing.values()] == [Phase.RESOLVED]

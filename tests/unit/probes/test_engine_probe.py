@@ -68,10 +68,10 @@ def test_another_probe_with_the_same_parameters_has_a_check_of_its_own():
 def test_what_a_page_means_is_kept_beside_its_history(pages, is_well):
     snapshot = store_of_pages(STALLED_REASON, {"qwen-7rk2p-0": pages}).snapshot()
     (pod,) = find_model_pods(snapshot, SUBJECT)
-    (gist,) = scrape_of(STALLED_REASON).gists
-    assert (snapshot.scrape_gist(pod, HISTORY, gist) == WELL) is is_well
+    (fingerprint,) = scrape_of(STALLED_REASON).fingerprints
+    assert (snapshot.scrape_fingerprint(pod, HISTORY, fingerprint) == WELL) is is_well
     restarted = a_model_pod(0, "qwen-7rk2p", uid="another")
-    assert snapshot.scrape_gist(restarted, HISTORY, gist) is None
+    assert snapshot.scrape_fingerprint(restarted, HISTORY, fingerprint) is None
 
 
 def test_a_set_that_cannot_be_decoded_is_unknown_although_its_engines_are_well():

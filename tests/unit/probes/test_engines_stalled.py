@@ -254,9 +254,9 @@ def test_an_interval_of_a_minute_keeps_enough_pages():
     assert build is not None
     scrape = build(parameters, {**DEFAULT_FLAGS, "scrape-interval-seconds": "60"})
     assert scrape is not None
-    keeper = scrape.keep
+    recorder = scrape.keep
     history = ScrapeHistory(ContainerRun("uid-1", 0))
     for at, page in hung(begin=60, end=400, every=60):
-        history = keeper(history, ScrapedMetrics(NOON + timedelta(seconds=at), page))
+        history = recorder(history, ScrapedMetrics(NOON + timedelta(seconds=at), page))
     assert history.engines is not None
     assert len(history.engines.by_engine["0"].times) >= parameters.min_pages

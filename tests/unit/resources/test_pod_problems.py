@@ -213,11 +213,11 @@ def test_a_hard_error_stays_one_though_the_pod_is_chosen_to_go():
 def test_a_pod_with_a_younger_replacement_is_starting():
     old = a_pod("router-6c9f-a", **WAS_READY)
     new = a_pod("router-6c9f-b", created_at=JUST_NOW, **EVER_UNREADY)
-    assert [a.kind for a in find_pod_problems([old, new], wanted=1)] == [
+    assert [a.kind for a in find_pod_problems([old, new], desired=1)] == [
         TroubleKind.STARTING,
         TroubleKind.STARTING,
     ]
-    assert [a.kind for a in find_pod_problems([old, new], wanted=2)] == [
+    assert [a.kind for a in find_pod_problems([old, new], desired=2)] == [
         TroubleKind.LOST,
         TroubleKind.STARTING,
     ]
@@ -226,7 +226,7 @@ def test_a_pod_with_a_younger_replacement_is_starting():
 def test_a_hard_error_is_one_though_there_is_a_replacement():
     old = a_pod("router-6c9f-a", waiting="ImagePullBackOff", **WAS_READY)
     new = a_pod("router-6c9f-b", created_at=JUST_NOW, **EVER_UNREADY)
-    assert find_pod_problems([old, new], wanted=1)[0].kind is TroubleKind.FAILED
+    assert find_pod_problems([old, new], desired=1)[0].kind is TroubleKind.FAILED
 
 
 def test_the_worst_comes_first_and_then_the_order_of_names():
@@ -235,7 +235,7 @@ def test_the_worst_comes_first_and_then_the_order_of_names():
         a_pod(f"router-6c9f-{x}", waiting="CrashLoopBackOff", last_exit=1, **WAS_READY)
         for x in "cb"
     ]
-    found = find_pod_problems([lost, *crashed], wanted=3)
+    found = find_pod_problems([lost, *crashed], desired=3)
     assert [a.pod for a in found] == ["router-6c9f-b", "router-6c9f-c", "router-6c9f-a"]
 
 

@@ -8,9 +8,9 @@ from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.document import StatusView
 from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
 from reporter.rollup.fold import fold
-from reporter.rollup.records import RollUp, Standing
+from reporter.rollup.records import RollUp, SubjectState
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.standings import NO_FACTS, Facts, Remark, make_standing
+from reporter.rollup.subject_states import NO_FACTS, Facts, StateReason, make_subject_state
 from tests.support.builders import (
     HOUR,
     INVOLVED,
@@ -59,10 +59,12 @@ class Watched:
         self.rollup = fold(self.rollup, self.given(*evaluated), self.rules)
         return StatusView(self.rollup, self.rules, now=self.replay.now)
 
-    def standing(self, before: Standing | None, found: SubjectFindings, facts: Facts) -> Standing:
-        """Return the standing of the cluster with these findings and facts."""
+    def subject_state(
+        self, before: SubjectState | None, found: SubjectFindings, facts: Facts
+    ) -> SubjectState:
+        """Return the subject_state of the cluster with these findings and facts."""
         blockers, now = BlockerFinder(self.given(), self.rules), self.replay.now
-        return make_standing(before, CLUSTER_SUBJECT, found, facts, blockers, now=now)
+        return make_subject_state(before, CLUSTER_SUBJECT, found, facts, blockers, now=now)
 
     def cause_of_set(self):
         found = self.fold().inference_set(SET.namespace, SET.name)
@@ -116,15 +118,15 @@ def test_what_cannot_be_evaluated_any_longer_is_unknown_although_other_trouble_i
 def test_progress_without_trouble_has_its_window_from_the_end_of_the_trouble():
     watched = Watched()
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.STARTING))
-    first = watched.standing(None, SubjectFindings(held=(KAITO,)), NO_FACTS)
+    first = watched.subject_state(None, SubjectFindings(held=(KAITO,)), NO_FACTS)
     assert first.blocker.held
     watched.replay.advance(HOUR)
-    progress = Facts(progress=Remark("Scaling", "1 of 2 replicas are ready."))
-    second = watched.standing(first, NO_FINDINGS, progress)
+    progress = Facts(progress=StateReason("Scaling", "1 of 2 replicas are ready."))
+    second = watched.subject_state(first, NO_FINDINGS, progress)
     assert (second.state, second.since) == (State.IN_PROGRESS, NOON)
     assert (second.blocker.since, second.blocker.stalled) == (NOON + HOUR, False)
     watched.replay.advance(6 * MINUTE)
-    third = watched.standing(second, NO_FINDINGS, progress)
+    third = watched.subject_state(second, NO_FINDINGS, progress)
     assert (third.blocker.since, third.blocker.stalled) == (NOON + HOUR, True)
 
 

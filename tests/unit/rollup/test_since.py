@@ -89,7 +89,7 @@ class Watched:
             episodes={},
         )
         self.rollup = fold(self.rollup, given, self.rules)
-        return self.rollup.cluster.standing.blocker
+        return self.rollup.cluster.subject_state.blocker
 
 
 def test_trouble_is_transient_while_held_and_stalled_beyond_its_window():
@@ -119,7 +119,7 @@ def test_unknown_is_transient_for_the_window_of_its_layer():
     watched = Watched()
     watched.replay.set_unknown(KAITO)
     first = watched.blocker()
-    assert watched.rollup.cluster.standing.state is State.UNKNOWN
+    assert watched.rollup.cluster.subject_state.state is State.UNKNOWN
     assert (first.stalled, first.actionability) == (False, Acts.TRANSIENT)
     watched.replay.advance(5 * 60)
     late = watched.blocker()
@@ -146,7 +146,7 @@ def test_time_alone_is_enough_to_escalate():
     watched = Watched()
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.DECLARED))
     assert not watched.blocker().stalled
-    due = watched.rollup.cluster.standing.blocker.deadline
+    due = watched.rollup.cluster.subject_state.blocker.deadline
     given = RollUpInput(
         evaluation=watched.replay.evaluation,
         snapshot=watched.replay.store.snapshot(),
@@ -157,6 +157,6 @@ def test_time_alone_is_enough_to_escalate():
         episodes={},
     )
     after = fold(watched.rollup, given, watched.rules)
-    assert after.cluster.standing.blocker.stalled
-    assert after.cluster.standing.blocker.deadline is None
+    assert after.cluster.subject_state.blocker.stalled
+    assert after.cluster.subject_state.blocker.deadline is None
     assert after.revision == watched.rollup.revision + 1

@@ -209,7 +209,10 @@ def test_a_new_subject_that_the_pass_has_not_reached_is_unknown():
         replay.rollup_rules,
     )
     record = unreached.namespaces["team-m"].sets["phi"]
-    assert (record.standing.state, record.standing.blocker.code) == (State.UNKNOWN, "NotEvaluated")
+    assert (record.subject_state.state, record.subject_state.blocker.code) == (
+        State.UNKNOWN,
+        "NotEvaluated",
+    )
 
 
 def test_an_undecodable_inference_set_is_unknown():

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord, Standing, Totals
+from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord, SubjectState, Totals
 from reporter.rollup.totals import count_sets
 from tests.support.builders import NOON
 
@@ -12,7 +12,7 @@ from tests.support.builders import NOON
 def a_set(desired: int, updated: int | None, ready: int | None, **changes) -> SetRecord:
     replicas = Replicas(desired=desired, updated=updated, ready=ready)
     return SetRecord(
-        standing=Standing(state=changes.get("state", State.CURRENT), since=NOON),
+        subject_state=SubjectState(state=changes.get("state", State.CURRENT), since=NOON),
         facts=SetFacts(replicas=replicas),
         available=changes.get("available"),
     )
@@ -46,7 +46,7 @@ def test_a_sum_is_not_reported_while_one_set_does_not_report_its_part():
 
 
 def test_a_set_of_which_nothing_is_known_leaves_the_sums_open():
-    unknown = SetRecord(standing=Standing(state=State.UNKNOWN, since=NOON))
+    unknown = SetRecord(subject_state=SubjectState(state=State.UNKNOWN, since=NOON))
     totals = count_sets([PHI, QWEN, unknown])
     assert totals.replicas is None
     assert (totals.available, totals.maybe_available) == (1, 1)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.model.enums import Reason
-from reporter.scrape.engine_keeper import EngineKeeper
+from reporter.scrape.engine_recorder import EngineRecorder
 from reporter.scrape.scrapes import share_histories
 from tests.support.engines import HISTORY, scrape_of
 from tests.support.loading_pods import REASON, SCRAPE
@@ -21,9 +21,9 @@ def test_probes_of_engines_share_one_history_and_others_have_their_own():
     joined = shared[HISTORY]
     assert set(joined.families) == {*stalled.families, *queue.families}
     assert len(set(joined.families)) == len(joined.families)
-    assert isinstance(joined.keep, EngineKeeper)
+    assert isinstance(joined.keep, EngineRecorder)
     assert max(each.seconds for each in joined.keep.spans) == 300
-    assert joined.gists == (*stalled.gists, *queue.gists)
+    assert joined.fingerprints == (*stalled.fingerprints, *queue.fingerprints)
 
 
 def test_scrapes_of_other_pods_or_ports_cannot_share():

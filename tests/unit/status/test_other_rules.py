@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reporter.announcing.announcements import Announcements
 from reporter.announcing.catalogue_change import keep_episodes
 from reporter.catalogue.entries import Catalogue, HoldDurations
-from reporter.controller.keeper import RollUpKeeper
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.enums import Owner, Reason
@@ -30,8 +30,8 @@ class Reloaded:
 
     def __init__(self, replay: StoryReplay) -> None:
         self.replay = replay
-        self.keeper = self._keeper(replay.rollup_rules)
-        self.follow(self.keeper)
+        self.cache = self._cache(replay.rollup_rules)
+        self.follow(self.cache)
 
     def change(self, catalogue: Catalogue) -> None:
         replay = self.replay
@@ -42,33 +42,33 @@ class Reloaded:
         )
         replay.catalogue, replay.rollup_rules = catalogue, rules
         replay.evaluator = replace(replay.evaluator, catalogue=catalogue)
-        self.keeper.change_rules(rules)
-        self.follow(self.keeper)
+        self.cache.change_rules(rules)
+        self.follow(self.cache)
 
-    def follow(self, keeper: RollUpKeeper) -> None:
+    def follow(self, cache: RollUpCache) -> None:
         replay = self.replay
         ReplayedProcess.run_pass(replay)
         finished = FinishedPass(
             evaluation=replay.evaluation,
             snapshot=replay.snapshot,
-            changed=replay.evaluation.changed_since(keeper.rollup.evaluation),
+            changed=replay.evaluation.changed_since(cache.rollup.evaluation),
             evaluated=replay.evaluation.subjects,
             dirty=replay.store.take_dirty(),
             now=replay.now,
         )
-        for _ in keeper.follow(finished):
+        for _ in cache.follow(finished):
             pass
 
-    def made_anew(self) -> RollUpKeeper:
-        keeper = self._keeper(self.replay.rollup_rules)
-        self.follow(keeper)
-        return keeper
+    def made_anew(self) -> RollUpCache:
+        cache = self._cache(self.replay.rollup_rules)
+        self.follow(cache)
+        return cache
 
-    def _keeper(self, rules: RollUpRules) -> RollUpKeeper:
+    def _cache(self, rules: RollUpRules) -> RollUpCache:
         announcements = Announcements(
             self.replay.catalogue, self.replay.settings, Clock(), involved_for=involved_for
         )
-        return RollUpKeeper(rules, announcements, lambda: self.replay.now)
+        return RollUpCache(rules, announcements, lambda: self.replay.now)
 
 
 @pytest.fixture
@@ -100,21 +100,21 @@ def without(catalogue: Catalogue, reason: Reason) -> Catalogue:
     ids=["off", "rank", "owner", "hold", "gone"],
 )
 def test_every_subject_is_rolled_up_by_the_new_rules(reloaded, reason, change):
-    assert PODS in str(status_document(reloaded.keeper.view()))
-    assert ROUTER in str(status_document(reloaded.keeper.view()))
+    assert PODS in str(status_document(reloaded.cache.view()))
+    assert ROUTER in str(status_document(reloaded.cache.view()))
     reloaded.change(change(reloaded.replay.catalogue, reason))
     anew = reloaded.made_anew()
-    assert status_document(reloaded.keeper.view()) == status_document(anew.view())
-    found, expected = reloaded.keeper.rollup.namespaces, anew.rollup.namespaces
+    assert status_document(reloaded.cache.view()) == status_document(anew.view())
+    found, expected = reloaded.cache.rollup.namespaces, anew.rollup.namespaces
     assert {name: (each.groups, each.next_deadline) for name, each in found.items()} == {
         name: (each.groups, each.next_deadline) for name, each in expected.items()
     }
 
 
 def test_a_state_that_stays_has_lasted_since_it_began(reloaded):
-    before = reloaded.keeper.rollup
+    before = reloaded.cache.rollup
     reloaded.replay.now += MINUTE
     reloaded.change(changed(reloaded.replay.catalogue, PODS, rank=5))
-    after = reloaded.keeper.rollup
-    assert after.cluster.standing.since == before.cluster.standing.since
-    assert after.namespaces["team-m"].sets["qwen"].standing.since < reloaded.replay.now
+    after = reloaded.cache.rollup
+    assert after.cluster.subject_state.since == before.cluster.subject_state.since
+    assert after.namespaces["team-m"].sets["qwen"].subject_state.since < reloaded.replay.now

@@ -72,7 +72,7 @@ function suppressed(findings) {
   return [el("h4", {}, "Suppressed"), el("ul", {}, findings.map(item))];
 }
 
-const AGES = new Set(["inStateSeconds", "heardSecondsAgo", "evaluatedAt", "skewSeconds"]);
+const AGES = new Set(["inStateSeconds", "lastUpdateAgeSeconds", "evaluatedAt", "skewSeconds"]);
 
 // The sets of a namespace are rows of their own.
 function withoutAges(key, value) {

@@ -5,22 +5,22 @@ from datetime import timedelta
 import pytest
 
 from reporter.scrape.columns import Column, Combine
-from reporter.scrape.engine_keeper import MAX_ENGINES, EngineKeeper
+from reporter.scrape.engine_recorder import MAX_ENGINES, EngineRecorder
 from reporter.scrape.samples import ContainerRun, Sample, ScrapedMetrics, ScrapeHistory
 from reporter.scrape.spans import MAX_ROWS, Span
 from tests.support.builders import NOON
 
 
 STEPS = Column(("steps",), Combine.COUNTER)
-KEEPER = EngineKeeper((STEPS,), (Span.of(120),), timedelta(seconds=40))
+RECORDER = EngineRecorder((STEPS,), (Span.of(120),), timedelta(seconds=40))
 
 
-def kept(*pages: tuple[float, float], keeper: EngineKeeper = KEEPER):
+def kept(*pages: tuple[float, float], recorder: EngineRecorder = RECORDER):
     """Return what is kept of pages: seconds after noon, and the number of steps."""
     history = ScrapeHistory(ContainerRun("uid-1", 0))
     for at, steps in pages:
         sample = Sample("steps", {"engine": "0"}, steps)
-        history = keeper(history, ScrapedMetrics(NOON + timedelta(seconds=at), (sample,)))
+        history = recorder(history, ScrapedMetrics(NOON + timedelta(seconds=at), (sample,)))
     assert history.engines is not None
     return history.engines
 
@@ -36,7 +36,7 @@ def test_rows_are_bounded_and_fill_the_window(every):
 
 def test_engines_are_bounded():
     samples = tuple(Sample("steps", {"engine": str(n)}, n) for n in range(1000))
-    history = KEEPER(ScrapeHistory(ContainerRun("uid-1", 0)), ScrapedMetrics(NOON, samples))
+    history = RECORDER(ScrapeHistory(ContainerRun("uid-1", 0)), ScrapedMetrics(NOON, samples))
     assert history.engines is not None
     assert len(history.engines.by_engine) == MAX_ENGINES
     assert history.engines.left_out == 1000 - MAX_ENGINES
@@ -57,10 +57,10 @@ def test_a_counter_that_falls_begins_anew():
     assert (series.times, series.first_at, series.changed_at[0]) == ((30, 45), 30, 30)
 
 
-def test_keepers_of_several_probes_are_merged():
-    other = EngineKeeper(
+def test_recorders_of_several_probes_are_merged():
+    other = EngineRecorder(
         (STEPS, Column(("n",), Combine.GAUGE)), (Span.of(300),), timedelta(seconds=9)
     )
-    merged = KEEPER.merged(other)
+    merged = RECORDER.merged(other)
     assert merged.columns == other.columns
     assert (merged.spans, merged.max_gap.seconds) == ((Span.of(300), Span.of(120)), 40)

@@ -23,7 +23,7 @@ NameFunc: TypeAlias = Callable[[EventRecord, str], str]
 _UNRANKED = 10_000
 
 
-class WantedEpisode(NamedTuple):
+class DesiredEpisode(NamedTuple):
     """
     A running episode.
 
@@ -50,22 +50,22 @@ class WantedEpisode(NamedTuple):
         return " (also: " in message or " (suppressing downstream reasons: " in message
 
 
-class WantedObjects:
+class DesiredObjects:
     """
-    The objects that are wanted, by name, the most important first, each with its node and episode.
+    The objects that are desired, by name, the most important first, each with its node and episode.
 
-    *running*: the episodes that run. Of one without known names every object that it has is wanted.
+    *running*: the episodes that run. Of one without known names every object that it has is desired.
     """
 
-    def __init__(self, episodes: Iterable[WantedEpisode] = ()) -> None:
-        self.names: dict[str, tuple[str, WantedEpisode]] = {}
-        self.running: dict[EpisodeId, WantedEpisode] = {}
+    def __init__(self, episodes: Iterable[DesiredEpisode] = ()) -> None:
+        self.names: dict[str, tuple[str, DesiredEpisode]] = {}
+        self.running: dict[EpisodeId, DesiredEpisode] = {}
         for each in sorted(episodes, key=lambda each: each.importance):
             self.running[each.id] = each
             for node, name in (each.names or {}).items():
                 self.names[name] = (node, each)
 
-    def episode_of(self, name: str, spec: HealthEventSpec) -> WantedEpisode | None:
+    def episode_of(self, name: str, spec: HealthEventSpec) -> DesiredEpisode | None:
         """Return the episode that wants an object; None if none does."""
         found = self.names.get(name)
         if found is not None:
@@ -75,22 +75,22 @@ class WantedObjects:
 
 
 class _Cached(NamedTuple):
-    """A wanted episode with the values that it was made from; they are compared by identity."""
+    """A desired episode with the values that it was made from; they are compared by identity."""
 
     episode: Episode
     basis: FindingState | EventGroup | None
-    wanted: WantedEpisode
+    desired: DesiredEpisode
 
     def is_current(
         self, episode: Episode, basis: FindingState | EventGroup | None, silence: Silence | None
     ) -> bool:
         is_same = self.episode is episode and self.basis is basis
-        return is_same and self.wanted.silence == silence
+        return is_same and self.desired.silence == silence
 
 
-class WantedCache:
+class DesiredCache:
     """
-    Makes the wanted objects of each moment, and of an episode only once it has changed.
+    Makes the desired objects of each moment, and of an episode only once it has changed.
 
     *name_of*: returns the name of the object of an Event and a node; "" if none is kept.
     """
@@ -98,9 +98,9 @@ class WantedCache:
     def __init__(self, name_of: NameFunc) -> None:
         self._name_of = name_of
         self._cached: dict[FindingKey, _Cached] = {}
-        self._objects = WantedObjects()
+        self._objects = DesiredObjects()
 
-    def update(self, context: PublishContext) -> WantedObjects:
+    def update(self, context: PublishContext) -> DesiredObjects:
         """
         Return the objects of every running episode of a finding; the same ones if none has changed.
         """
@@ -116,12 +116,12 @@ class WantedCache:
             cached, silence = self._cached.get(key), _silence(key, context)
             if cached is None or not cached.is_current(episode, basis, silence):
                 rank = _UNRANKED if entry.rank is None else entry.rank
-                wanted = _wanted(key, episode.event, basis, self._name_of, rank=rank)
-                wanted = wanted._replace(silence=silence)
-                has_changed |= cached is None or cached.wanted != wanted
-                self._cached[key] = _Cached(episode, basis, wanted)
+                desired = _desired(key, episode.event, basis, self._name_of, rank=rank)
+                desired = desired._replace(silence=silence)
+                has_changed |= cached is None or cached.desired != desired
+                self._cached[key] = _Cached(episode, basis, desired)
         if has_changed:
-            self._objects = WantedObjects(each.wanted for each in self._cached.values())
+            self._objects = DesiredObjects(each.desired for each in self._cached.values())
         return self._objects
 
 
@@ -165,19 +165,19 @@ def _silence(key: FindingKey, context: PublishContext) -> Silence | None:
     )
 
 
-def _wanted(
+def _desired(
     key: FindingKey,
     record: EventRecord,
     basis: FindingState | EventGroup | None,
     name_of: NameFunc,
     *,
     rank: int,
-) -> WantedEpisode:
+) -> DesiredEpisode:
     nodes = sorted(_nodes(basis))
     names = {node: name for node in nodes if (name := name_of(record, node))}
     number = episode_number(record)
     where = (key.subject.layer.value, subject_text(key.subject))
-    return WantedEpisode(
+    return DesiredEpisode(
         (*where, key.reason, key.item, number),
         key,
         record,

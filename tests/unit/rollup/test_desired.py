@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from reporter.model.times import parse_zoned_time
 from reporter.rollup.answers import AnswerRules
-from reporter.rollup.records import RollUp
-from reporter.rollup.wanted import (
+from reporter.rollup.desired import (
     GENERATION_SETTLE,
-    ObjectLook,
+    DesiredStatus,
     change_due_at,
     evaluation_interval,
     is_outdated,
-    look_at,
+    make_desired,
     make_patch,
     merge_patch,
     renewal_due_at,
 )
+from reporter.rollup.records import RollUp
 from reporter.stories.format import apply_merge_patch
 from tests.support import kstatus
 from tests.support.builders import NOON
@@ -37,33 +37,35 @@ class Stack:
         self.replay = stack_without_pages(change, **how)
         self.rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
 
-    def look(self, found, before: ObjectLook | None = None, *, after: timedelta) -> ObjectLook:
+    def look(
+        self, found, before: DesiredStatus | None = None, *, after: timedelta
+    ) -> DesiredStatus:
         """Look at an object so long after noon."""
         memory = before.memory if before is not None else None
-        return look_at(found, view_of(self.replay), self.rules, memory, now=NOON + after)
+        return make_desired(found, view_of(self.replay), self.rules, memory, now=NOON + after)
 
     def settled(self, found) -> dict:
         """Return the status once the generation has settled, and all grace is over."""
         first = self.look(found, after=timedelta(0))
         later = self.look(found, first, after=GENERATION_SETTLE)
-        wanted = self.look(found, later, after=MINUTE * 10).wanted
-        assert wanted is not None
-        return wanted
+        desired = self.look(found, later, after=MINUTE * 10).status
+        assert desired is not None
+        return desired
 
 
 def test_a_new_generation_waits_for_what_is_applied_with_it():
     stack, new = Stack(), a_status_object()
     first = stack.look(new, after=timedelta(0))
-    assert (first.wanted, first.deadline) == (None, NOON + GENERATION_SETTLE)
-    assert stack.look(new, first, after=GENERATION_SETTLE - SECOND).wanted is None
-    wanted = stack.look(new, first, after=GENERATION_SETTLE).wanted
-    assert wanted is not None
-    assert kstatus.compute(as_json(new, wanted)) == kstatus.CURRENT
-    seen = a_status_object(status=wanted)
-    assert stack.look(seen, after=timedelta(0)).wanted == wanted, "another leader need not wait"
-    raised = a_status_object(generation=2, status=wanted)
-    assert stack.look(raised, first, after=MINUTE).wanted is None
-    assert kstatus.compute(as_json(raised, wanted)) == kstatus.IN_PROGRESS
+    assert (first.status, first.deadline) == (None, NOON + GENERATION_SETTLE)
+    assert stack.look(new, first, after=GENERATION_SETTLE - SECOND).status is None
+    desired = stack.look(new, first, after=GENERATION_SETTLE).status
+    assert desired is not None
+    assert kstatus.compute(as_json(new, desired)) == kstatus.CURRENT
+    seen = a_status_object(status=desired)
+    assert stack.look(seen, after=timedelta(0)).status == desired, "another leader need not wait"
+    raised = a_status_object(generation=2, status=desired)
+    assert stack.look(raised, first, after=MINUTE).status is None
+    assert kstatus.compute(as_json(raised, desired)) == kstatus.IN_PROGRESS
 
 
 def test_an_object_made_anew_under_its_name_is_another_one():
@@ -71,7 +73,7 @@ def test_an_object_made_anew_under_its_name_is_another_one():
     first = stack.look(old, after=timedelta(0))
     new = a_status_object()
     other = first._replace(memory=first.memory._replace(uid="another"))
-    assert stack.look(new, other, after=MINUTE).wanted is None
+    assert stack.look(new, other, after=MINUTE).status is None
 
 
 def test_what_is_missing_has_the_startup_grace():
@@ -79,17 +81,17 @@ def test_what_is_missing_has_the_startup_grace():
     found = a_status_object(inferenceSets=["phi"])
     first = stack.look(found, after=timedelta(0))
     second = stack.look(found, first, after=GENERATION_SETTLE)
-    assert (second.wanted["state"], second.deadline) == (
+    assert (second.status["state"], second.deadline) == (
         "InProgress",
         NOON + GENERATION_SETTLE + stack.rules.rollup.grace,
     )
-    assert condition(second.wanted, "Ready")["reason"] == "NotFound"
-    assert kstatus.compute(as_json(found, second.wanted)) == kstatus.IN_PROGRESS
+    assert condition(second.status, "Ready")["reason"] == "NotFound"
+    assert kstatus.compute(as_json(found, second.status)) == kstatus.IN_PROGRESS
     third = stack.look(found, second, after=GENERATION_SETTLE + stack.rules.rollup.grace)
-    assert (third.wanted["state"], third.deadline) == ("NotFound", None)
-    assert condition(third.wanted, "Stalled")["reason"] == "NotFound"
-    held = a_status_object(inferenceSets=["phi"], status=third.wanted)
-    assert stack.look(held, after=timedelta(0)).wanted == third.wanted, "the next leader agrees"
+    assert (third.status["state"], third.deadline) == ("NotFound", None)
+    assert condition(third.status, "Stalled")["reason"] == "NotFound"
+    held = a_status_object(inferenceSets=["phi"], status=third.status)
+    assert stack.look(held, after=timedelta(0)).status == third.status, "the next leader agrees"
 
 
 def test_what_was_missing_and_came_starts_again_when_it_goes():
@@ -103,17 +105,17 @@ def test_what_was_missing_and_came_starts_again_when_it_goes():
 
 def test_invalid_scope_needs_no_grace():
     found = a_status_object(scope="Cluster")
-    wanted = Stack().settled(found)
-    assert condition(wanted, "Stalled")["reason"] == "InvalidScope"
-    assert kstatus.compute(as_json(found, wanted)) == kstatus.FAILED
+    desired = Stack().settled(found)
+    assert condition(desired, "Stalled")["reason"] == "InvalidScope"
+    assert kstatus.compute(as_json(found, desired)) == kstatus.FAILED
 
 
 def test_a_fault_of_the_roll_up_is_unknown_and_not_silence():
     stack = Stack()
     stack.replay.rollup = RollUp(revision=9)
-    wanted = stack.settled(a_status_object())
-    assert wanted["state"] == "Unknown"
-    assert condition(wanted, "Ready")["status"] == "Unknown"
+    desired = stack.settled(a_status_object())
+    assert desired["state"] == "Unknown"
+    assert condition(desired, "Ready")["status"] == "Unknown"
     release = a_status_object("kaito-system", scope="Cluster")
     assert stack.settled(release)["state"] == "Unknown"
 
@@ -124,19 +126,19 @@ def test_what_cannot_be_listed_for_long_has_the_pattern_as_its_reason():
     named = a_status_object(inferenceSets=["phi"])
     first = stack.look(named, after=timedelta(0))
     second = stack.look(named, first, after=MINUTE * 5)
-    assert condition(second.wanted, "Ready")["reason"] == "NotListed"
-    since, later = parse_zoned_time(second.wanted["blocking"]["since"]), second.deadline
+    assert condition(second.status, "Ready")["reason"] == "NotListed"
+    since, later = parse_zoned_time(second.status["blocking"]["since"]), second.deadline
     assert since is not None
     assert later == since + MINUTE * 30 + SECOND
     stack.replay.now = later
     third = stack.look(named, second, after=later - NOON)
-    assert condition(third.wanted, "Ready")["reason"] == "NoTerminalStateReported"
-    assert (third.wanted["blocking"]["actionability"], third.deadline) == ("platform", None)
+    assert condition(third.status, "Ready")["reason"] == "NoTerminalStateReported"
+    assert (third.status["blocking"]["actionability"], third.deadline) == ("platform", None)
 
 
 def test_the_status_has_what_the_design_names():
-    wanted = Stack(BAD_IMAGE).settled(a_status_object(package={"name": "shop", "revision": "v3"}))
-    assert {key for key, value in wanted.items() if value} == {
+    desired = Stack(BAD_IMAGE).settled(a_status_object(package={"name": "shop", "revision": "v3"}))
+    assert {key for key, value in desired.items() if value} == {
         "observedGeneration",
         "conditions",
         "state",
@@ -145,7 +147,7 @@ def test_the_status_has_what_the_design_names():
         "inferenceSets",
         "packageRevision",
     }
-    blocking = wanted["blocking"]
+    blocking = desired["blocking"]
     assert blocking["reason"] == "inferencesetModelPodsNotReady"
     assert blocking["remedy"]
     assert blocking["since"].endswith("Z")
@@ -155,9 +157,9 @@ def test_the_status_has_what_the_design_names():
 def test_the_status_shows_who_silenced_what_blocks_and_until_when():
     silence = {"namespace": "team-m", "reasons": ["all"], "until": "2026-05-01T15:00:00Z"}
     silence |= {"by": "alice", "why": "the weights move"}
-    wanted = Stack(BAD_IMAGE, silences=[silence]).settled(a_status_object())
-    assert wanted["state"] == "Failed"
-    assert wanted["blocking"]["silenced"] == {
+    desired = Stack(BAD_IMAGE, silences=[silence]).settled(a_status_object())
+    assert desired["state"] == "Failed"
+    assert desired["blocking"]["silenced"] == {
         "until": "2026-05-01T15:00:00Z",
         "by": "alice",
         "why": "the weights move",
@@ -166,11 +168,11 @@ def test_the_status_shows_who_silenced_what_blocks_and_until_when():
 
 
 def test_a_status_that_is_there_is_not_outdated_whenever_it_was_evaluated():
-    wanted = Stack(BAD_IMAGE).settled(a_status_object())
-    held = a_status_object(status={**wanted, "lastEvaluationTime": "2026-01-01T00:00:00Z"})
-    assert not is_outdated(held, wanted)
-    assert is_outdated(a_status_object(), wanted)
-    assert is_outdated(a_status_object(status={**wanted, "other": 1}), wanted)
+    desired = Stack(BAD_IMAGE).settled(a_status_object())
+    held = a_status_object(status={**desired, "lastEvaluationTime": "2026-01-01T00:00:00Z"})
+    assert not is_outdated(held, desired)
+    assert is_outdated(a_status_object(), desired)
+    assert is_outdated(a_status_object(status={**desired, "other": 1}), desired)
 
 
 def a_failed_status(*, message: str, code: str = "Crash") -> dict:
@@ -183,19 +185,19 @@ def a_failed_status(*, message: str, code: str = "Crash") -> dict:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "due"),
+    ("desired", "due"),
     [
         (a_failed_status(message="5 restarts"), NOON - 20 * SECOND + MINUTE),
         (a_failed_status(message="5 restarts", code="Image"), NOON),
         ({"observedGeneration": 1, "state": "Current", "conditions": []}, NOON),
     ],
 )
-def test_a_change_of_texts_alone_is_written_once_a_minute(wanted, due):
+def test_a_change_of_texts_alone_is_written_once_a_minute(desired, due):
     last = (NOON - 20 * SECOND).isoformat()
     held = {**a_failed_status(message="4 restarts"), "lastEvaluationTime": last}
-    assert change_due_at(a_status_object(status=held), wanted, now=NOON) == due
+    assert change_due_at(a_status_object(status=held), desired, now=NOON) == due
     del held["lastEvaluationTime"]
-    assert change_due_at(a_status_object(status=held), wanted, now=NOON) == NOON
+    assert change_due_at(a_status_object(status=held), desired, now=NOON) == NOON
 
 
 # ---------------------------------------------------------------- renewals
@@ -231,9 +233,9 @@ def test_the_renewal_of_the_time_of_evaluation_is_due_every_five_minutes(last, e
 
 
 def test_a_patch_is_for_one_version_of_the_object_and_names_what_changes():
-    wanted = {"observedGeneration": 1, "state": "Current", "conditions": []}
-    found = a_status_object(status={**wanted, "state": "Failed", "blocking": {"code": "x"}})
-    assert make_patch(found, wanted, evaluated_at=NOON + timedelta(microseconds=5)) == {
+    desired = {"observedGeneration": 1, "state": "Current", "conditions": []}
+    found = a_status_object(status={**desired, "state": "Failed", "blocking": {"code": "x"}})
+    assert make_patch(found, desired, evaluated_at=NOON + timedelta(microseconds=5)) == {
         "metadata": {"resourceVersion": "7"},
         "status": {
             "blocking": None,
@@ -244,9 +246,9 @@ def test_a_patch_is_for_one_version_of_the_object_and_names_what_changes():
 
 
 def test_without_an_evaluation_the_time_stays():
-    wanted = {"observedGeneration": 1, "state": "Unknown", "conditions": []}
-    found = a_status_object(status={**wanted, "lastEvaluationTime": "2026-01-01T00:00:00Z"})
-    assert make_patch(found, wanted, evaluated_at=None)["status"] == {}
+    desired = {"observedGeneration": 1, "state": "Unknown", "conditions": []}
+    found = a_status_object(status={**desired, "lastEvaluationTime": "2026-01-01T00:00:00Z"})
+    assert make_patch(found, desired, evaluated_at=None)["status"] == {}
 
 
 KEYS = st.sampled_from(["a", "b", "c"])

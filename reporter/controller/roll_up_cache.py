@@ -19,7 +19,7 @@ from reporter.rollup.rules import RollUpInput, RollUpRules
 logger = logging.getLogger(__name__)
 
 
-class RollUpKeeper:
+class RollUpCache:
     """
     Owns the roll-up; nobody else changes it. *packages*: returns those that status objects name.
     """

@@ -20,7 +20,7 @@ from reporter.model.states import State
 from reporter.model.subjects import Subject
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
-from reporter.rollup.records import Standing
+from reporter.rollup.records import SubjectState
 
 
 NOT_EVALUATED, NOT_LISTED, UNDECODABLE = "NotEvaluated", "NotListed", "Undecodable"
@@ -28,7 +28,7 @@ UNREAD_EVENTS = "EarlierEventsUnread"
 STALE, SCALING, UPDATING = "StaleStatus", "Scaling", "Updating"
 
 
-class Remark(NamedTuple):
+class StateReason(NamedTuple):
     """
     A cause that is no finding, such as a stale status, for a subject that is Unknown or in progress.
     """
@@ -41,71 +41,75 @@ class Facts(NamedTuple):
     """
     The facts that decide about the state beside findings.
 
-    *unknown*: why it cannot be read. *progress*: what is not as wanted yet.
+    *unknown*: why it cannot be read. *progress*: what is not as desired yet.
     """
 
     is_terminating: bool = False
-    unknown: Remark | None = None
-    progress: Remark | None = None
+    unknown: StateReason | None = None
+    progress: StateReason | None = None
 
 
 NO_FACTS = Facts()
 
 
-def remark_unread_events(evaluation: Evaluation) -> Remark | None:
+def explain_unread_events(evaluation: Evaluation) -> StateReason | None:
     """Return the cause while Events of an earlier process are not read yet; None once all are."""
     why = evaluation.unread_events
-    return Remark(UNREAD_EVENTS, why) if why else None
+    return StateReason(UNREAD_EVENTS, why) if why else None
 
 
-def make_standing(
-    before: Standing | None,
+def make_subject_state(
+    before: SubjectState | None,
     subject: Subject,
     found: SubjectFindings,
     facts: Facts,
     blockers: BlockerFinder,
     *,
     now: datetime,
-) -> Standing:
+) -> SubjectState:
     """Return the state of a subject with what blocks it; *before* itself if both are the same."""
     state = _state_of(found, facts)
-    standing = enter_state(before, state, now=now)
+    subject_state = enter_state(before, state, now=now)
     if state is State.UNKNOWN and found.last_failed:
         # Also in a process that has not seen the trouble, which a predecessor announced.
-        standing = replace(standing, last_known=State.FAILED)
+        subject_state = replace(subject_state, last_known=State.FAILED)
     keys = {
         State.FAILED: found.failed,
         State.UNKNOWN: found.unknown,
         State.IN_PROGRESS: found.held or found.settling,
     }.get(state, ())
-    remark = {State.UNKNOWN: facts.unknown, State.IN_PROGRESS: facts.progress}.get(state)
+    reason = {State.UNKNOWN: facts.unknown, State.IN_PROGRESS: facts.progress}.get(state)
     blocker = None
     if keys:
         blocker = blockers.find_first(keys)
-    elif remark is not None:
-        since = _remarked_since(before, standing, now=now)
-        blocker = blockers.without_finding(subject.layer, remark.code, remark.why, since=since)
+    elif reason is not None:
+        since = _explained_since(before, subject_state, now=now)
+        blocker = blockers.without_finding(subject.layer, reason.code, reason.why, since=since)
     shown = () if state is State.TERMINATING else (*found.failed, *found.held)
-    after = replace(standing, blocker=blocker, suppressed=blockers.find_suppressed(shown))
+    after = replace(subject_state, blocker=blocker, suppressed=blockers.find_suppressed(shown))
     return before if before is not None and after == before else after
 
 
-def _remarked_since(before: Standing | None, standing: Standing, *, now: datetime) -> datetime:
+def _explained_since(
+    before: SubjectState | None, subject_state: SubjectState, *, now: datetime
+) -> datetime:
     """
     Return since when a subject has been as it is without a finding.
 
     What was Unknown for one cause and is for another has been Unknown all along. Progress without
     trouble begins where trouble ends, which has a window of its own.
     """
-    if standing.state is not State.IN_PROGRESS:
-        return standing.since
-    blocker = before.blocker if before is not None and before.state is standing.state else None
+    if subject_state.state is not State.IN_PROGRESS:
+        return subject_state.since
+    blocker = (
+        before.blocker if before is not None and before.state is subject_state.state else None
+    )
     return blocker.since if blocker is not None and blocker.key is None else now
 
 
-def enter_state(before: Standing | None, state: State, *, now: datetime) -> Standing:
+def enter_state(before: SubjectState | None, state: State, *, now: datetime) -> SubjectState:
     """
-    Return a standing in this state, without a blocker.
+    Return a subject_state in this state, without a blocker.
 
     *since* stays while the state does; *last_known* is the last state that was not Unknown, while
     it is Unknown.
@@ -114,7 +118,7 @@ def enter_state(before: Standing | None, state: State, *, now: datetime) -> Stan
     last_known = None
     if state is State.UNKNOWN and before is not None:
         last_known = before.last_known if before.state is State.UNKNOWN else before.state
-    return Standing(state=state, since=since, last_known=last_known)
+    return SubjectState(state=state, since=since, last_known=last_known)
 
 
 def _state_of(found: SubjectFindings, facts: Facts) -> State:

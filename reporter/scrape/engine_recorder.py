@@ -20,7 +20,7 @@ The engines of a page that are kept, by the order of their labels. vLLM runs at 
 """
 
 
-class EngineKeeper(Struct, frozen=True):
+class EngineRecorder(Struct, frozen=True):
     """
     Adds the pages of model servers to the histories of their pods.
 
@@ -47,10 +47,10 @@ class EngineKeeper(Struct, frozen=True):
         )
         return replace(history, engines=readings, last_failure=None)
 
-    def merged(self, other: "EngineKeeper") -> "EngineKeeper":
-        """Return the keeper whose histories serve the readers of both."""
+    def merged(self, other: "EngineRecorder") -> "EngineRecorder":
+        """Return the recorder whose histories serve the readers of both."""
         more = tuple(each for each in other.columns if each not in self.columns)
-        return EngineKeeper(
+        return EngineRecorder(
             (*self.columns, *more),
             join_spans((*self.spans, *other.spans)),
             max(self.max_gap, other.max_gap),

@@ -1,4 +1,4 @@
-"""The wanted status of each object, looked at again only if it or what it is about has changed."""
+"""The desired status of each object, looked at again only if it or what it is about has changed."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,15 +9,15 @@ from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
 from reporter.model.subjects import Subject
 from reporter.rollup.answers import AnswerRules
-from reporter.rollup.document import StatusView
-from reporter.rollup.records import RollUp
-from reporter.rollup.wanted import (
+from reporter.rollup.desired import (
+    DesiredStatus,
     Json,
-    ObjectLook,
     evaluation_interval,
-    look_at,
+    make_desired,
     make_patch,
 )
+from reporter.rollup.document import StatusView
+from reporter.rollup.records import RollUp
 from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
 from reporter.store.written_objects import WrittenObjectStore
 
@@ -31,11 +31,11 @@ Revision: TypeAlias = tuple[int, Mapping[Subject, str]]
 class _Kept(NamedTuple):
     found: ProductionStackStatus
     revision: Revision
-    look: ObjectLook
+    desired: DesiredStatus
 
 
 class RollUpSource(Protocol):
-    """The keeper of the roll-up, as far as the writer of ProductionStackStatuses needs it."""
+    """The cache of the roll-up, as far as the writer of ProductionStackStatuses needs it."""
 
     def view(self) -> StatusView:
         """Return the roll-up of this moment with its rules, which later passes do not change."""
@@ -46,8 +46,8 @@ class RollUpSource(Protocol):
         ...
 
 
-class RollUpLooks:
-    """The wanted status of each object, from the roll-up of this moment."""
+class RollUpPatches:
+    """The desired status of each object, from the roll-up of this moment."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class RollUpLooks:
         """Call *on_change* after each change of the roll-up; the plan follows the objects itself."""
         self._rollups.subscribe(on_change)
 
-    def written(self, name: NamespacedName, after: ProductionStackStatus, wanted: Json) -> bool:
+    def written(self, name: NamespacedName, after: ProductionStackStatus, desired: Json) -> bool:
         """
-        Remember the object *after* a write of *wanted*. Return False if its CRD dropped a part of it.
+        Remember the object *after* a write of *desired*. Return False if its CRD dropped a part of it.
         """
-        return self._written.add(name, after, wanted)
+        return self._written.add(name, after, desired)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """
@@ -85,30 +85,35 @@ class RollUpLooks:
         deadlines: list[datetime] = []
         interval, evaluated_at = evaluation_interval(len(objects)), view.rollup.evaluated_at
         for number, (name, found) in enumerate(objects.items(), start=1):
-            look = self.look(name, found, view, now=now)
-            if look.deadline is not None:
-                deadlines.append(look.deadline)
-            if look.wanted is not None:
+            desired = self.desired_of(name, found, view, now=now)
+            if desired.deadline is not None:
+                deadlines.append(desired.deadline)
+            if desired.status is not None:
                 due = self._written.pend(
-                    name, found, look.wanted, interval=interval, evaluated_at=evaluated_at, now=now
+                    name,
+                    found,
+                    desired.status,
+                    interval=interval,
+                    evaluated_at=evaluated_at,
+                    now=now,
                 )
                 pending.append(due)
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
         return pending, min(deadlines, default=None)
 
-    def look(
+    def desired_of(
         self,
         name: NamespacedName,
         found: ProductionStackStatus,
         view: StatusView,
         *,
         now: datetime,
-    ) -> ObjectLook:
+    ) -> DesiredStatus:
         """
         Return the status that a ProductionStackStatus is to have, from *view*.
 
-        The last look is kept, and returned again while the object and its subjects have not changed and
+        The last one is kept, and returned again while the object and its subjects have not changed and
         its deadline is not over.
         """
         kept, revision = self._kept.get(name), _revision_of(found, view.rollup)
@@ -116,14 +121,14 @@ class RollUpLooks:
             kept is not None
             and kept.found is found
             and kept.revision == revision
-            and (kept.look.deadline is None or now < kept.look.deadline)
+            and (kept.desired.deadline is None or now < kept.desired.deadline)
         ):
-            return kept.look
-        memory = kept.look.memory if kept is not None else None
+            return kept.desired
+        memory = kept.desired.memory if kept is not None else None
         rules = self._rules._replace(rollup=view.rules)
-        look = look_at(found, view, rules, memory, now=now)
-        self._kept[name] = _Kept(found, revision, look)
-        return look
+        desired = make_desired(found, view, rules, memory, now=now)
+        self._kept[name] = _Kept(found, revision, desired)
+        return desired
 
     def make_write(
         self, name: NamespacedName, found: ProductionStackStatus, *, now: datetime
@@ -134,11 +139,11 @@ class RollUpLooks:
         None before the object can be judged: the status that it has is then left as it is.
         """
         view = self._rollups.view()
-        wanted = self.look(name, found, view, now=now).wanted
-        if wanted is None:
+        desired = self.desired_of(name, found, view, now=now).status
+        if desired is None:
             return None
         evaluated_at = view.rollup.evaluated_at
-        return ObjectWrite(wanted, make_patch(found, wanted, evaluated_at=evaluated_at))
+        return ObjectWrite(desired, make_patch(found, desired, evaluated_at=evaluated_at))
 
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:

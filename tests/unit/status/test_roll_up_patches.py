@@ -14,9 +14,9 @@ from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.subjects import Subject
 from reporter.rollup.answers import AnswerRules
+from reporter.rollup.desired import GENERATION_SETTLE, Json
 from reporter.rollup.document import StatusView
-from reporter.rollup.wanted import GENERATION_SETTLE, Json
-from reporter.status.object_looks import RollUpLooks
+from reporter.status.roll_up_patches import RollUpPatches
 from reporter.store.written_objects import WrittenObjectStore
 from tests.support.builders import NOON
 from tests.support.status_objects import a_status_object, stack_without_pages
@@ -34,7 +34,7 @@ class Looking:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
-        self.looks = RollUpLooks(self.objects, self, rules)
+        self.patches = RollUpPatches(self.objects, self, rules)
         self.look(after=-GENERATION_SETTLE)
 
     def view(self) -> StatusView:
@@ -43,19 +43,19 @@ class Looking:
     def look(self, after=GENERATION_SETTLE * 0, rollup=None):
         rollup = rollup or self.replay.rollup
         view = StatusView(rollup, self.replay.rollup_rules, now=NOON)
-        return self.looks.look(NAME, self.found, view, now=NOON + after)
+        return self.patches.desired_of(NAME, self.found, view, now=NOON + after)
 
     async def pending(self, found) -> list[bool]:
         """Return for each object that is due now whether only its time is to be renewed."""
         self.found = found
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
-        pending, _ = await self.looks.find_pending(now=NOON)
+        pending, _ = await self.patches.find_pending(now=NOON)
         return [each.is_renewal for each in pending if each.due_at <= NOON]
 
 
-def held(wanted: Json, **changes):
+def held(desired: Json, **changes):
     """Return the object with a status, evaluated just now."""
-    status = {**wanted, "lastEvaluationTime": NOON.isoformat(), **changes}
+    status = {**desired, "lastEvaluationTime": NOON.isoformat(), **changes}
     return a_status_object(status=status)
 
 
@@ -79,28 +79,28 @@ def test_what_cannot_be_listed_any_longer_is_looked_at_again():
     """
     missing = {"observedGeneration": 1, "state": "NotFound"}
     looking = Looking(a_status_object(inferenceSets=["phi"], status=missing))
-    assert looking.look().wanted["state"] == State.NOT_FOUND
+    assert looking.look().status["state"] == State.NOT_FOUND
     rollup = looking.replay.rollup
     known = replace(
         rollup.evaluation.known_subjects, unknown={Subject(Layer.MODELDEPLOYMENT): "may not list"}
     )
     lost = replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
-    assert looking.look(rollup=lost).wanted["state"] == State.UNKNOWN
+    assert looking.look(rollup=lost).status["state"] == State.UNKNOWN
 
 
 async def test_a_status_that_is_not_there_is_written_and_one_that_is_not():
     looking = Looking(a_status_object())
-    wanted = looking.look().wanted
+    desired = looking.look().status
     assert await looking.pending(a_status_object()) == [False]
-    assert await looking.pending(held(wanted)) == []
-    assert await looking.pending(held(wanted, state="Failed")) == [False]
+    assert await looking.pending(held(desired)) == []
+    assert await looking.pending(held(desired, state="Failed")) == [False]
 
 
 async def test_what_the_crd_drops_is_not_written_again_until_something_changes():
     looking = Looking(a_status_object())
-    wanted = looking.look().wanted
-    pruned = {key: value for key, value in wanted.items() if key != "inferenceSets"}
-    assert looking.looks.written(NAME, held(wanted), wanted)
-    assert not looking.looks.written(NAME, held(pruned), wanted)
+    desired = looking.look().status
+    pruned = {key: value for key, value in desired.items() if key != "inferenceSets"}
+    assert looking.patches.written(NAME, held(desired), desired)
+    assert not looking.patches.written(NAME, held(pruned), desired)
     assert await looking.pending(held(pruned)) == []
     assert await looking.pending(held(pruned, state="Failed")) == [False]

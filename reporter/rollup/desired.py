@@ -15,7 +15,7 @@ from reporter.model.times import parse_zoned_time
 from reporter.rollup import answers
 from reporter.rollup.conditions import make_conditions
 from reporter.rollup.document import StatusView
-from reporter.rollup.standings import NOT_EVALUATED, NOT_LISTED
+from reporter.rollup.subject_states import NOT_EVALUATED, NOT_LISTED
 
 
 Json: TypeAlias = dict[str, Any]
@@ -53,41 +53,41 @@ class ObjectMemory(NamedTuple):
     missing_since: datetime | None = None
 
 
-class ObjectLook(NamedTuple):
+class DesiredStatus(NamedTuple):
     """
-    The result of looking at one object.
+    The status that an object is to have.
 
-    *wanted*: its status without the time of the evaluation; None while it is not known well enough.
+    *status*: without the time of the evaluation; None while it is not known well enough.
     *deadline*: when time alone changes that.
     """
 
     memory: ObjectMemory
-    wanted: Json | None
+    status: Json | None
     deadline: datetime | None = None
 
 
-def look_at(
+def make_desired(
     found: ProductionStackStatus,
     view: StatusView,
     rules: answers.AnswerRules,
     memory: ObjectMemory | None,
     *,
     now: datetime,
-) -> ObjectLook:
+) -> DesiredStatus:
     """
-    Return the status that the object is to have. *memory*: of the look before; None for the first.
+    Return the status that the object is to have. *memory*: that of the last call; None for the first.
     """
     meta = found.metadata
     if memory is None or (memory.uid, memory.generation) != (meta.uid, meta.generation):
         memory = ObjectMemory(meta.uid, meta.generation, now)
     ready_at = memory.seen_at + GENERATION_SETTLE
     if found.observed_generation != meta.generation and now < ready_at:
-        return ObjectLook(memory, None, ready_at)
+        return DesiredStatus(memory, None, ready_at)
     answer = answers.find_answer(found, view, rules)
     if _is_being_evaluated(answer, view):
-        return ObjectLook(memory, None)
+        return DesiredStatus(memory, None)
     memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
-    return ObjectLook(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
+    return DesiredStatus(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
 
 
 def _stalled_at(answer: answers.ObjectAnswer) -> datetime | None:
@@ -152,22 +152,22 @@ def _render(found: ProductionStackStatus, answer: answers.ObjectAnswer, *, now: 
 # ---------------------------------------------------------------- writes
 
 
-def is_outdated(found: StatusObject, wanted: Json) -> bool:
+def is_outdated(found: StatusObject, desired: Json) -> bool:
     """
-    Return whether the status in the cluster differs from the *wanted* one, times of evaluation aside.
+    Return whether the status in the cluster differs from the *desired* one, times of evaluation aside.
     """
     held = found.status or {}
-    return {key: each for key, each in held.items() if key not in VOLATILE} != wanted
+    return {key: each for key, each in held.items() if key not in VOLATILE} != desired
 
 
-def change_due_at(found: StatusObject, wanted: Json, *, now: datetime) -> datetime:
+def change_due_at(found: StatusObject, desired: Json, *, now: datetime) -> datetime:
     """
     Return when an outdated status is to be written: now, or later if only its messages differ.
 
     Messages have numbers that change often, such as those of restarts.
     """
     last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
-    if last is None or _without_texts(found.status or {}) != _without_texts(wanted):
+    if last is None or _without_texts(found.status or {}) != _without_texts(desired):
         return now
     return min(last, now) + TEXT_INTERVAL
 
@@ -220,7 +220,7 @@ def renewal_due_at(
 
 def make_patch(
     found: StatusObject,
-    wanted: Json,
+    desired: Json,
     *,
     evaluated_at: datetime | None,
     reported: float | None = None,
@@ -231,7 +231,7 @@ def make_patch(
     *evaluated_at*, *reported*: None leaves the time as it is.
     """
     before = found.status or {}
-    after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | wanted
+    after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | desired
     if evaluated_at is not None:
         after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at.replace(microsecond=0))
     if reported is not None:

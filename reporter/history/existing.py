@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from reporter.history.capacity import StorePlace
-from reporter.history.wanted import WantedEpisode
+from reporter.history.desired import DesiredEpisode
 from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimit, StoreLimits
 from reporter.model.silences import Silence
 from reporter.model.status_document import silenced_by
@@ -26,7 +26,7 @@ class Create(NamedTuple):
 
     name: str
     node: str
-    episode: WantedEpisode
+    episode: DesiredEpisode
 
 
 class Patch(NamedTuple):
@@ -38,7 +38,7 @@ class Patch(NamedTuple):
 
     found: HealthEvent
     status: Json
-    episode: WantedEpisode | None = None
+    episode: DesiredEpisode | None = None
 
 
 class Rejection(NamedTuple):
@@ -52,12 +52,12 @@ class PlanMemory(Struct, frozen=True):
     """
     The memory of a leader, by names of objects.
 
-    *wanted*: objects that were wanted, so that this process has seen their episodes end.
+    *desired*: objects that were desired, so that this process has seen their episodes end.
     *clear_since*: since when an Active object of no running episode has been without trouble.
     *patched_at*: when causes or suffixes were written last.
     """
 
-    wanted: frozenset[str] = frozenset()
+    desired: frozenset[str] = frozenset()
     clear_since: Mapping[str, datetime] = field(default_factory=dict)
     patched_at: Mapping[str, datetime] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ for longer.
 _REOPENED: Json = {"phase": Phase.ACTIVE.value, "resolution": None, "resolvedTime": None}
 
 
-class HeldDraft:
+class ExistingObjects:
     """
     The part of a plan about the objects that are there.
 
@@ -110,7 +110,7 @@ class HeldDraft:
             self.leaving.append(place_of(found))
             self.deadlines.append(since + DELETION_GRACE)
 
-    def keep(self, found: HealthEvent, episode: WantedEpisode) -> None:
+    def keep(self, found: HealthEvent, episode: DesiredEpisode) -> None:
         """Write other causes, suffixes or silences of a running episode, at most once a minute."""
         name = found.metadata.name
         digest = episode.record.content_digest if self._has_course else ""
@@ -147,7 +147,7 @@ class HeldDraft:
         if end is None:
             return
         name = found.metadata.name
-        if end is Resolution.CLEARED and (is_running or name not in self._memory.wanted):
+        if end is Resolution.CLEARED and (is_running or name not in self._memory.desired):
             since = min(self._memory.clear_since.get(name, self._now), self._now)
             self._clear_since[name] = since
             if self._now < since + self._settle:
@@ -176,11 +176,11 @@ class HeldDraft:
             self.deadlines.append(due_at)
             self.resolved.append((resolved_at, place_of(found)))
 
-    def remember(self, wanted: frozenset[str]) -> PlanMemory:
+    def remember(self, desired: frozenset[str]) -> PlanMemory:
         """
-        Return what the next plan of this leader needs to know. *wanted*: names seen as wanted.
+        Return what the next plan of this leader needs to know. *desired*: names seen as desired.
         """
-        return PlanMemory(wanted, self._clear_since, self._patched_at)
+        return PlanMemory(desired, self._clear_since, self._patched_at)
 
 
 def place_of(found: HealthEvent) -> StorePlace:
@@ -195,12 +195,12 @@ def _status(found: HealthEvent) -> Json:
 def _silence_patch(found: HealthEvent, silence: Silence | None) -> Json:
     """Return what has to change so that the status shows this silence; empty if it does."""
     shown = _status(found).get(SILENCED)
-    wanted = msgspec.to_builtins(silenced_by(silence)) if silence is not None else None
-    if shown == wanted:
+    desired = msgspec.to_builtins(silenced_by(silence)) if silence is not None else None
+    if shown == desired:
         return {}
     # A merge patch keeps what it does not name (RFC 7386).
-    gone = dict.fromkeys(shown or {}) if wanted is not None else {}
-    return {SILENCED: {**gone, **wanted} if wanted is not None else None}
+    gone = dict.fromkeys(shown or {}) if desired is not None else {}
+    return {SILENCED: {**gone, **desired} if desired is not None else None}
 
 
 def _digest(found: HealthEvent) -> str:

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from reporter.announcing.announcements import Announcements
-from reporter.controller.keeper import RollUpKeeper
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.states import State
@@ -25,24 +25,24 @@ class Kept:
             self.replay.catalogue, EvaluationSettings(), Clock(), involved_for=involved_for
         )
         rules = RollUpRules(a_catalogue(), {})
-        self.keeper = RollUpKeeper(rules, announcements, lambda: self.replay.now)
+        self.cache = RollUpCache(rules, announcements, lambda: self.replay.now)
 
     def follow(self) -> None:
         replay = self.replay
         finished = FinishedPass(
             evaluation=replay.evaluation,
             snapshot=replay.store.snapshot(),
-            changed=replay.evaluation.changed_since(self.keeper.rollup.evaluation),
+            changed=replay.evaluation.changed_since(self.cache.rollup.evaluation),
             evaluated=replay.subjects,
             dirty=frozenset(),
             now=replay.now,
         )
-        for _ in self.keeper.follow(finished):
+        for _ in self.cache.follow(finished):
             pass
 
     @property
     def state(self) -> State:
-        return self.keeper.view().cluster().state
+        return self.cache.view().cluster().state
 
 
 async def test_a_fault_is_unknown_and_one_change_however_long_it_lasts(
@@ -51,14 +51,14 @@ async def test_a_fault_is_unknown_and_one_change_however_long_it_lasts(
     kept = Kept()
     kept.follow()
     assert kept.state is State.CURRENT
-    before = kept.keeper.rollup.revision
+    before = kept.cache.rollup.revision
     kept.replay.set_verdicts(out(KAITO))
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             kept.follow()
-    assert (kept.state, kept.keeper.rollup.revision) == (State.UNKNOWN, before + 1)
+    assert (kept.state, kept.cache.rollup.revision) == (State.UNKNOWN, before + 1)
     assert caplog.text.count("the status cannot be rolled up") == 1
     kept.replay.set_clear(KAITO).advance(60)
     kept.follow()
     assert kept.state is State.CURRENT
-    assert kept.keeper.rollup.revision > before + 1
+    assert kept.cache.rollup.revision > before + 1
