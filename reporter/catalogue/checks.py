@@ -170,6 +170,32 @@ def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
 
 
 # --------------------------------------------------------------------
+# Check the rows of the path of requests: they name subjects that exist and that the reason can concern.
+
+
+def check_paths(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+    """Yield rows whose subjects nothing makes, or that a reason about another subject cannot hinder."""
+    kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
+    for draft in drafts.all:
+        listed = draft.node.values.get("on-path-of")
+        nodes = listed.items if isinstance(listed, Items) else ()
+        for row, node in zip(draft.entry.on_path_of, nodes, strict=True):
+            text = _path_problem(draft, row.subject, kinds)
+            if text and (known.knows_all_subjects or row.subject in kinds):
+                place = node.where("subject") if isinstance(node, Fields) else node.place
+                yield Problem(place, f"{draft.reason}: on-path-of: {text}")
+
+
+def _path_problem(draft: Draft, subject: str, kinds: Collection[str]) -> str:
+    if subject not in kinds:
+        return f"no pack makes subjects of kind `{subject}`: {suggest_name(subject, kinds)}"
+    own = draft.rule.kind.kind if draft.rule is not None else subject
+    if draft.entry.layer is Layer.MODELDEPLOYMENT and subject != own:
+        return f"a finding about one {own} hinders the requests of no {subject}; name `{own}`"
+    return ""
+
+
+# --------------------------------------------------------------------
 # Check the fields in braces of a text that is filled in when an Event is written.
 
 
@@ -382,6 +408,7 @@ WARNING_ONLY_KEYS = (
     "remedy",
     "runbook",
     "suppresses",
+    "on-path-of",
 )
 
 
@@ -447,4 +474,5 @@ CHECKS: tuple[Check, ...] = (
     check_remedies,
     check_flags,
     check_suppressions,
+    check_paths,
 )

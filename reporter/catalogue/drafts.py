@@ -14,6 +14,7 @@ from reporter.catalogue.entries import (
     GivenEntry,
     HoldDurations,
     ParameterProblem,
+    PathRow,
     ProbeSpec,
     Suppression,
 )
@@ -316,7 +317,8 @@ def build_catalogue(drafts: Drafts, rules: SubjectDefinitions) -> Catalogue:
 
     A row without a reason says that a missing CRD suppresses what needs it.
     """
-    entries = {e.reason: e for e in sorted((_build_entry(d) for d in drafts.all), key=_sort_key)}
+    built = (_build_entry(draft, rules) for draft in drafts.all)
+    entries = {each.reason: each for each in sorted(built, key=_sort_key)}
     required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)
         for d in drafts.all
@@ -353,7 +355,7 @@ def _sort_key(entry: CatalogueEntry) -> tuple[int, str, bool, bool, int, str]:
     )
 
 
-def _build_entry(draft: Draft) -> CatalogueEntry:
+def _build_entry(draft: Draft, rules: SubjectDefinitions) -> CatalogueEntry:
     entry, rule = draft.entry, draft.rule
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
@@ -376,7 +378,17 @@ def _build_entry(draft: Draft) -> CatalogueEntry:
         subject_kind=draft.about[1],
         own_causes=draft.spec.own_causes if draft.spec is not None else frozenset(),
         object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
+        path=tuple(_build_path(draft, rules)),
     )
+
+
+def _build_path(draft: Draft, rules: SubjectDefinitions) -> Iterator[PathRow]:
+    """Yield the rows of an entry, of which the checks have found the subjects."""
+    kinds = {
+        rule.kind.kind: rule.subject_kind for layer in Layer for rule in rules.of_layer(layer)
+    }
+    for row in draft.entry.on_path_of:
+        yield PathRow(kinds[row.subject], frozenset(row.except_), row.where_called, row.why)
 
 
 def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:

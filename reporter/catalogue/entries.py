@@ -142,6 +142,21 @@ class Suppression(Struct, frozen=True):
     enabled: bool = True
 
 
+class PathRow(Struct, frozen=True):
+    """
+    A row of the path of requests: subjects that answer none while a finding of the entry is out.
+
+    *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause objects, that
+    hinder no request. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
+    the name of the cause's object. *why*: what becomes of a request.
+    """
+
+    subject_kind: str
+    exceptions: frozenset[str] = frozenset()
+    where_called: bool = False
+    why: str = ""
+
+
 class ProbeSpec(Struct, frozen=True):
     """
     The contract of a probe, against which catalogue entries are checked.
@@ -261,6 +276,7 @@ class CatalogueEntry(Struct, frozen=True):
     None is that of the layer.
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
     *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
+    *path*: whose requests need what the reason is about.
     """
 
     reason: enums.Reason
@@ -281,6 +297,7 @@ class CatalogueEntry(Struct, frozen=True):
     subject_kind: str = ""
     object_kind: str = ""
     own_causes: frozenset[str] = frozenset()
+    path: tuple[PathRow, ...] = ()
 
     @property
     def is_ready_reason(self) -> bool:

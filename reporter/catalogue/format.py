@@ -7,16 +7,12 @@ The reader converts into them, and the JSON Schemas and the README's tables are 
 from datetime import timedelta
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from reporter.catalogue.entries import Scope
 from reporter.catalogue.subject_definitions import NamespaceScope
 from reporter.model.enums import EventType, Layer, Owner
 from reporter.model.times import DURATION_PATTERN, parse_units
-
-
-# --------------------------------------------------------------------
-# The common base of the types of all entries.
 
 
 T = TypeVar("T")
@@ -54,10 +50,6 @@ def format_duration(value: timedelta | None) -> str:
     return "".join(parts) or "0s"
 
 
-# --------------------------------------------------------------------
-# The type of an entry under ``kinds``.
-
-
 KindName = Annotated[
     str,
     Meta(
@@ -90,8 +82,6 @@ VersionName = Annotated[
         extra={"is": "a version, such as v1beta1"},
     ),
 ]
-
-
 NamespaceName = Annotated[
     str,
     Meta(
@@ -140,10 +130,6 @@ class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
     field_selector: Annotated[
         OptionalKey[Text], Meta(description="Which objects are read, as for kubectl.")
     ] = UNSET
-
-
-# --------------------------------------------------------------------
-# The type of an entry under ``subjects``.
 
 
 Prefix = Annotated[
@@ -306,6 +292,32 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     ] = True
 
 
+class OnPathOf(CatalogueStruct, frozen=True, kw_only=True):
+    """A row of the path of requests: the subjects that answer none while this reason's finding is out."""
+
+    subject: Annotated[
+        Text,
+        Meta(
+            description="The kind of these subjects, as under `subjects`: all in the cluster for a reason of the "
+            "cluster, those of the same namespace for one of a namespace, else the one that the finding is about."
+        ),
+    ]
+    except_: Annotated[
+        list[Text],
+        Meta(
+            description="Codes, or names of objects, of causes for which requests are answered all the same."
+        ),
+    ] = field(default=[], name="except")
+    where_called: Annotated[
+        bool,
+        Meta(
+            description="true to count it only in namespaces of which an EnvoyFilter calls the Service with the "
+            "name of the cause's object."
+        ),
+    ] = False
+    why: Annotated[Text, Meta(description="What becomes of a request meanwhile.")]
+
+
 class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     """One reason: what it is about, the probe that evaluates it, and what its Events say."""
 
@@ -412,6 +424,10 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         list[Suppresses],
         Meta(description="The reasons that are suppressed while this one is out."),
     ] = []
+    on_path_of: Annotated[
+        list[OnPathOf],
+        Meta(description="The subjects whose requests need what this reason is about."),
+    ] = []
 
 
 class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
@@ -450,6 +466,10 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
             "all those that need the missing CRD."
         ),
     ] = []
+    on_path_of: Annotated[
+        OptionalKey[list[OnPathOf]],
+        Meta(description="Other subjects whose requests need it; an empty list: none."),
+    ] = UNSET
 
 
 class OverlayFile(CatalogueStruct, Generic[Change, Entry], frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import (
     Hold,
     KindEntry,
+    OnPathOf,
     OverlayFile,
     Override,
     ReasonEntry,
@@ -46,7 +47,7 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
     fields = {
         f"fields of {type_.__name__}": _field_table(type_)
         for type_ in (
-            *(ReasonEntry, Hold, Suppresses),
+            *(ReasonEntry, Hold, Suppresses, OnPathOf),
             *(SubjectEntry, KindEntry, OverlayFile, Override),
         )
     }
@@ -55,7 +56,12 @@ def _render_tables(folder: Path) -> Mapping[str, str]:
         f"layer {layer}": render_table(head, (_reason_row(e) for e in entries if e.layer is layer))
         for layer in Layer
     }
-    return {**fields, **layers, "suppressions": _suppression_table(entries)}
+    return {
+        **fields,
+        **layers,
+        "suppressions": _suppression_table(entries),
+        "paths": _path_table(entries),
+    }
 
 
 def _reason_row(entry: ReasonEntry) -> Sequence[str]:
@@ -86,6 +92,22 @@ def _suppression_table(entries: Iterable[ReasonEntry]) -> str:
         for row in entry.suppresses
     )
     return render_table(("while out", "suppressed", "scope", "why"), rows)
+
+
+def _path_table(entries: Iterable[ReasonEntry]) -> str:
+    rows = (
+        (f"`{entry.reason}`", row.subject, _limits(row), row.why)
+        for entry in entries
+        for row in entry.on_path_of
+    )
+    return render_table(("while out", "no request of", "but not", "why"), rows)
+
+
+def _limits(row: OnPathOf) -> str:
+    limits = [f"`{each}`" for each in row.except_]
+    if row.where_called:
+        limits.append("where no EnvoyFilter calls it")
+    return ", ".join(limits)
 
 
 def _field_table(type_: type[msgspec.Struct]) -> str:

@@ -203,7 +203,7 @@ def _section(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> str:
             "",
             *_remedies(entry.remedy),
         ]
-    rows = [*_suppressed_by_it(entry), *_suppresses_it(entry, entries)]
+    rows = [*_hinders(entry), *_suppressed_by_it(entry), *_suppresses_it(entry, entries)]
     return "\n".join([*lines, *(["", *rows] if rows else []), ""])
 
 
@@ -288,6 +288,16 @@ def _remedies(remedies: Mapping[str, str]) -> Iterator[str]:
     """Yield the remedy of each code, that of all others as the last."""
     for code, remedy in sorted(remedies.items(), key=lambda each: each[0] == DEFAULT_REMEDY):
         yield f"- {'any other' if code == DEFAULT_REMEDY else f'`{code}`'}: {remedy}"
+
+
+def _hinders(entry: ReasonEntry) -> Iterator[str]:
+    for row in entry.on_path_of:
+        limits = (
+            [f"not for {', '.join(f'`{each}`' for each in row.except_)}"] if row.except_ else []
+        )
+        limits += ["only where an EnvoyFilter calls it"] if row.where_called else []
+        text = f" ({'; '.join(limits)})" if limits else ""
+        yield f"- While it is out, no {row.subject} is available{text}. {row.why}"
 
 
 def _suppressed_by_it(entry: ReasonEntry) -> Iterator[str]:

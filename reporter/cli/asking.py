@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import shutil
 import signal
 import sys
 from collections.abc import Coroutine, Mapping
@@ -64,6 +65,8 @@ class Terminal:
     def __init__(self, environ: Mapping[str, str]) -> None:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
+        # As programs that print columns do: the variable COLUMNS, else what the terminal says.
+        self.width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         self._shows_progress = sys.stderr.isatty() and environ.get("TERM") != "dumb"
         self._in_progress = False
         self._noted: set[str] = set()

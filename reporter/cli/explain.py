@@ -16,7 +16,12 @@ from reporter.cli.sources import SourceOpener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
 from reporter.settings import Arguments, SettingsError
-from reporter.status.detail_table import field, render_blocking, render_suppressed
+from reporter.status.detail_table import (
+    field,
+    render_availability,
+    render_blocking,
+    render_suppressed,
+)
 from reporter.status.entry_table import EntryText
 from reporter.status.source import StatusAnswer, Target
 from reporter.status.summary import Summary, describe_missing, summarize
@@ -102,8 +107,12 @@ def _lines(
     yield field("Subject", str(target))
     yield field("State", summary.state)
     blocking = summary.blocking
+    if target.namespace:
+        yield from render_availability(
+            summary.available, summary.not_available, summary.answered_seconds, blocking=blocking
+        )
     if blocking is None:
-        yield "Nothing blocks it."
+        yield from _lines_without_blocking(summary, texts)
         return
     yield from render_blocking(blocking, with_chain=False)
     yield from render_suppressed(summary.suppressed)
@@ -115,6 +124,17 @@ def _lines(
     yield ""
     yield from texts.meaning(blocking.reason)
     yield f"{PROGRAM_NAME} explain {blocking.reason} has what to do."
+
+
+def _lines_without_blocking(summary: Summary, texts: EntryText) -> Iterator[str]:
+    """Yield what to read about a cause that lies on the path of requests alone."""
+    cause = summary.not_available
+    if cause is None or not cause.reason:
+        yield "Nothing blocks it."
+        return
+    yield ""
+    yield from texts.meaning(cause.reason)
+    yield f"{PROGRAM_NAME} explain {cause.reason} has what to do."
 
 
 EXPLAIN = command.Command(

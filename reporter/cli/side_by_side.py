@@ -10,11 +10,16 @@ from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import describe_gaps
 from reporter.model.states import State
-from reporter.model.status_document import Blocking, StatusDocument
+from reporter.model.status_document import (
+    InferenceSetStatus,
+    NamespaceStatus,
+    NotAvailable,
+    StatusDocument,
+)
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.status.source import CannotAsk, StatusAnswer, Target
-from reporter.status.summary import describe_missing, summarize
+from reporter.status.summary import answering_state, describe_missing, summarize
 from reporter.status.table import CLUSTER_NAME, NOTHING, AnySubject, TextTable, describe_blocking
 
 
@@ -64,7 +69,8 @@ async def ask_side_by_side(
     known = [state for state in states if state is not None]
     if len(known) < len(states):
         return ExitCode.NO_ANSWER
-    worst = max(known, key=lambda state: state.severity)
+    # What has failed is said whatever else there is.
+    worst = max(known, key=lambda state: (state is State.FAILED, state.severity))
     return BY_STATE[worst] if fails else ExitCode.MET
 
 
@@ -156,13 +162,24 @@ def _cells(cluster: ClusterAnswer, target: Target) -> Mapping[str, tuple[str, st
     if cluster.answer.document is None:
         return {str(target): (State.NOT_FOUND, NOTHING)}
     return {
-        name: (subject.state, _blocked_by(subject.blocking))
+        name: (subject.state, _blocked_by(subject))
         for name, subject in _subjects(cluster.answer.document)
     }
 
 
-def _blocked_by(blocking: Blocking | None) -> str:
-    return NOTHING if blocking is None else describe_blocking(blocking)
+def _blocked_by(subject: AnySubject) -> str:
+    """Return what blocks a subject; of one that is Current, why it is not available."""
+    cause = _why_not_answering(subject)
+    if subject.blocking is None and cause is not None:
+        return f"not available: {cause.reason or cause.code}"
+    return NOTHING if subject.blocking is None else describe_blocking(subject.blocking)
+
+
+def _why_not_answering(subject: AnySubject) -> NotAvailable | None:
+    """Return the cause for which an InferenceSet that is Current fails a check; None if it passes."""
+    if not isinstance(subject, InferenceSetStatus) or answering_state(subject) is State.CURRENT:
+        return None
+    return subject.not_available if subject.state is State.CURRENT else None
 
 
 def _as_json(cluster: ClusterAnswer) -> dict[str, Any]:
@@ -183,7 +200,9 @@ def _cases(cluster: ClusterAnswer, target: Target) -> Iterator[JUnitCase]:
         )
     else:
         for name, subject in _subjects(cluster.answer.document):
-            yield JUnitCase(name, cluster.name, failure=_failure(subject))
+            is_target = name == str(target)
+            failure = _failure(subject, is_target=is_target)
+            yield JUnitCase(name, cluster.name, failure=failure)
         for layer in _unlisted(cluster.answer.document):
             yield JUnitCase(f"layer {layer[0]}", cluster.name, failure=layer[1])
 
@@ -193,8 +212,24 @@ def _unlisted(document: StatusDocument) -> Iterator[tuple[str, str]]:
         yield each.layer, f"{each.state}: {each.why}"
 
 
-def _failure(subject: AnySubject) -> str:
-    """Return why a subject is not Current, its state first; empty if it is."""
+def _failure(subject: AnySubject, *, is_target: bool) -> str:
+    """
+    Return why a subject fails a check, that first; empty if it passes.
+
+    What is being deleted fails it alone. A namespace fails for its harness, and for what may be in it
+    unseen: its models have cases of their own.
+    """
+    cause = _why_not_answering(subject)
+    if cause is not None:
+        head = f"not available: {cause.reason or cause.code}"
+        return "\n".join(line for line in (head, cause.message, cause.remedy) if line)
+    if subject.state is State.TERMINATING and is_target:
+        return f"{subject.state}: it is being deleted"
+    if isinstance(subject, NamespaceStatus):
+        if subject.harness is not None and subject.harness.state not in HEALTHY:
+            return _failure(subject.harness, is_target=False)
+        if any(answering_state(each) not in HEALTHY for each in subject.inference_sets):
+            return ""
     if subject.state in HEALTHY:
         return ""
     blocking = subject.blocking

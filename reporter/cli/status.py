@@ -126,16 +126,22 @@ STATUS = Command(
         f"kubectl productionstack-status {PLUGIN_WORDS} ...",
     ),
     about="""\
-Without a name: the control plane and each workload namespace. READY and UPDATED
-are replicas; BLOCKED BY is the cause, with an arrow in front if it is upstream;
-ACTS names who must act: user, platform, or nobody yet (transient). The status
+Without a name: the control plane and each workload namespace. STATE is Current
+(all is as declared), InProgress, Failed or Unknown, as kstatus says it; READY
+are replicas. AVAILABLE is another question: can a request reach the model and
+be answered, as far as is known; of a namespace and the cluster, of how many
+models. FOR is a dash where the beginning is not known. ACTS names who must act:
+user, platform, or nobody yet (transient); BLOCKED BY is the cause, with an
+arrow in front if it is upstream. A harness is the Gateway of a namespace with
+its filters; stalled is what has lasted longer than such things take. The status
 comes from a reporter that runs, or from this program, which then reads the
 cluster once, or with --watch watches it, and writes nothing.
 
 With --history: the episodes that a reporter keeps with --store=healthevents, by
 reason and subject; -o wide shows each one with its message.
 
-In JUnit XML each subject is a test case; one that is not Current has failed.""",
+In JUnit XML each subject is a test case; one that is not Current, or is and is
+not available, has failed.""",
     examples=(
         ("status", "the control plane and every workload namespace"),
         ("status -n team-a qwen -o wide", "one InferenceSet, as status team-a/qwen"),
@@ -177,8 +183,10 @@ that the server does not have:
 {dump_command()}
 
 Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
-line, a variable, a file or the kubeconfig. With --exit-code by the worst state:
-0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or Terminating.""",
+line, a variable, a file or the kubeconfig. With --exit-code by the worst
+state, where a model that is Current and not available counts as Failed, and one
+of which that is not known as Unknown: 0 Current, 3 InProgress, 4 Failed,
+5 Unknown, 6 NotFound or Terminating.""",
 )
 
 
@@ -268,7 +276,8 @@ it asks no reporter, so none has to run, and writes nothing.""",
 {RUN_FLAGS_NOTE}
 
 Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
---fail-on=warning by the worst state of all clusters: 0 Current, 3 InProgress,
-4 Failed, 5 Unknown, 6 NotFound or Terminating. With --fail-on=never 0
-otherwise.""",
+--fail-on=warning by the worst state of all clusters, where a model that is
+Current and not available counts as Failed, and one of which that is not known
+as Unknown: 0 Current, 3 InProgress, 4 Failed, 5 Unknown, 6 NotFound or
+Terminating. With --fail-on=never 0 otherwise.""",
 )

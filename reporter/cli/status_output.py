@@ -30,7 +30,16 @@ from reporter.status.table import (
 
 
 AGES = frozenset(
-    {"inStateSeconds", "evaluatedAt", "lastUpdateAgeSeconds", "skewSeconds", "at", "seconds"}
+    {
+        *(
+            "inStateSeconds",
+            "answeredSeconds",
+            "evaluatedAt",
+            "lastUpdateAgeSeconds",
+            "skewSeconds",
+        ),
+        *("at", "seconds"),
+    }
 )
 """The keys that differ in each answer with the same content."""
 
@@ -102,7 +111,11 @@ class Printer:
         self._terminal, self._target, self._form = terminal, target, form
         self._lists_sets, self._wide = lists_sets, form is Format.WIDE
         table = ChangingTable(
-            self._choose_head(), ages={AGE_COLUMN}, colour=terminal.colour, with_head=with_head
+            self._choose_head(),
+            ages={AGE_COLUMN},
+            colour=terminal.colour,
+            with_head=with_head,
+            width=terminal.width,
         )
         self._changes = ChangePrinter(terminal, form, table)
 

@@ -7,10 +7,11 @@ from reporter.cli import command
 from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
 from reporter.cli.source_arguments import FILE, parse_target
 from reporter.cli.sources import LateSource, SourceOpener
+from reporter.model.states import State
 from reporter.process.clock import monotonic_seconds
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.parsers import choice_parser, parse_any_duration
-from reporter.status.detail_table import describe_replicas
+from reporter.status.detail_table import describe_availability, describe_replicas
 from reporter.status.summary import Summary
 from reporter.status.table import describe_blocking
 from reporter.status.waiting import Outcome, StatusWait, WaitCondition, Waited, Waiter
@@ -37,8 +38,10 @@ def parse_wait(arguments: Arguments) -> StatusWait:
     if target.is_everything:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")
     condition: WaitCondition = arguments.value("for")
-    if target.is_cluster and condition is not WaitCondition.READY:
+    if target.is_cluster and condition is WaitCondition.GONE:
         raise SettingsError(f"--for={condition}", "the cluster can only be waited for to be ready")
+    if target.is_cluster:
+        condition = WaitCondition.READY
     if arguments.values["from"].startswith(FILE):
         raise SettingsError("--from", "a dump does not change; use status --exit-code")
     fail_fast = arguments.is_set("fail-fast")
@@ -76,6 +79,9 @@ def describe(summary: Summary, wait: StatusWait) -> str:
     if blocking is not None:
         object_ = f" ({blocking.object})" if blocking.object else ""
         parts.append(f"{describe_blocking(blocking)}{object_}, acts: {blocking.actionability}")
+    is_there = summary.state is not State.NOT_FOUND
+    if wait.condition is WaitCondition.AVAILABLE and is_there:
+        parts += describe_availability(summary)
     return "; ".join(parts)
 
 
@@ -95,6 +101,8 @@ def describe_end(waited: Waited, wait: StatusWait, timeout: str) -> str:
         text += f": {describe(waited.last, wait).partition(': ')[2]}"
         if waited.last.blocking is not None and waited.last.blocking.message:
             text += f": {waited.last.blocking.message}"
+        elif waited.last.not_available is not None and waited.last.not_available.message:
+            text += f": {waited.last.not_available.message}"
     return f"{text}; {waited.error}" if waited.error else text
 
 
@@ -108,16 +116,18 @@ The answer of a reporter counts once it has finished a pass after the first
 question, which takes up to its --resync-seconds. Without a reporter this
 program watches the cluster itself, which needs list and watch of each kind.""",
     examples=(
+        ("wait team-a/qwen", "until a request can be answered"),
         ("wait team-a --for=ready --timeout=10m --fail-fast", "after an upgrade"),
         ("wait team-a/qwen --for=gone --timeout=90", "for 90 seconds"),
     ),
     flags=(
         Flag(
             "for",
-            "ready: the state is Current. available: a replica serves and its route is not out. gone:"
-            " it does not exist.",
+            "available: a request can reach it and be answered, as far as is known; of a namespace, each"
+            " InferenceSet that is not scaled to zero. ready: the state is Current, and all that the"
+            " control plane can be waited for. gone: it does not exist.",
             parse=choice_parser(WaitCondition),
-            default="ready",
+            default="available",
         ),
         Flag(
             "timeout",

@@ -144,6 +144,50 @@ class Contributing(StatusStruct, frozen=True, kw_only=True):
     subjects: int
 
 
+PAUSED_CODE, UNROUTED_CODE = "ScaledToZero", "Unrouted"
+"""The codes of what somebody wants so: no replica, or no route, as it is called directly."""
+
+
+class NotAvailable(StatusStruct, frozen=True, kw_only=True):
+    """The cause for which no request is answered, or for which that is not known."""
+
+    reason: Annotated[
+        str, Meta(description="Reason of the catalogue; empty where none is to blame.")
+    ] = ""
+    code: Annotated[str, Meta(description="Cause code.")]
+    layer: Annotated[Layer, Meta(description="Layer of the cause.")]
+    object: Annotated[
+        str, Meta(description="Object of the cause, `resource.group namespace/name`.")
+    ] = ""
+    message: Annotated[str, Meta(description="What is wrong and where.")] = ""
+    remedy: Annotated[str, Meta(description="What to do.")] = ""
+    actionability: Annotated[
+        Actionability, Meta(description="Who must act; `transient`: nobody yet.")
+    ]
+    held: Annotated[bool, Meta(description="It may still be a normal start or change.")] = False
+
+    @property
+    def is_intended(self) -> bool:
+        """True if somebody wants it so: it is no trouble, and fails no check."""
+        return not self.reason and self.code in {PAUSED_CODE, UNROUTED_CODE}
+
+
+class AvailableCounts(StatusStruct, frozen=True, kw_only=True):
+    """The numbers of subjects by whether a request can reach them and be answered."""
+
+    available: int = 0
+    unavailable: Annotated[
+        int, Meta(description="Those that are not, but for paused ones and those that go.")
+    ] = 0
+    unknown: int = 0
+    paused: Annotated[int, Meta(description="Those scaled to zero on purpose.")] = 0
+
+    @property
+    def total(self) -> int:
+        """The number of subjects of which a request is expected to be answered."""
+        return self.available + self.unavailable + self.unknown
+
+
 class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     """The status of one InferenceSet."""
 
@@ -154,7 +198,24 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     ] = None
     available: Annotated[
         bool | None,
-        Meta(description="A replica serves and its route is not out; null if unknown."),
+        Meta(
+            description="A request can reach it and be answered, as far as is known: a replica serves, and nothing "
+            "on the path of its requests is out; null if unknown."
+        ),
+    ] = None
+    not_available: Annotated[
+        NotAvailable | None,
+        Meta(description="Why it is not available, or why that is unknown; null if it is."),
+    ] = None
+    answered_at: Annotated[
+        Time | None,
+        Meta(
+            description="When a check Job last got an answer of it through its Gateway; null if no such result "
+            "counts."
+        ),
+    ] = None
+    answered_seconds: Annotated[
+        int | None, Meta(description="Seconds since then; of no account for the ETag.")
     ] = None
     unreachable: Annotated[
         str, Meta(description="Why no request reaches it, although its replicas may serve.")
@@ -224,6 +285,10 @@ class NamespaceStatus(StatusStruct, frozen=True, kw_only=True):
     available: Annotated[
         bool | None, Meta(description="Any InferenceSet is available; null if unknown.")
     ] = None
+    available_counts: Annotated[
+        AvailableCounts | None,
+        Meta(description="InferenceSets by availability; null if they cannot be listed."),
+    ] = None
     package: Package | None = None
     blocking: Blocking | None = None
     contributing: Annotated[
@@ -256,6 +321,7 @@ class ClusterCounts(StatusStruct, frozen=True, kw_only=True):
 
     namespaces: Counts | None = None
     inference_sets: Counts | None = None
+    available: AvailableCounts | None = None
 
 
 class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):

@@ -20,7 +20,9 @@ from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
 from reporter.kinds.objects import ApiObject, Condition, NamespacedName
 from reporter.model.enums import DetailSource, Layer, TroubleKind
+from reporter.model.observations import Watching
 from reporter.model.sanitize import abbreviate_list, human_duration, sanitize, truncate_bytes
+from reporter.model.subjects import Subject
 from reporter.model.times import DURATION_PATTERN
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
@@ -180,12 +182,47 @@ def check_limit(snapshot: Snapshot, namespace: str, name: str) -> Inconclusive |
 
 
 # --------------------------------------------------------------------
+# The answers that checks got of a model through its Gateway.
+
+
+def find_answer_time(snapshot: Snapshot, subject: Subject, *, now: datetime) -> datetime | None:
+    """
+    Return when a check last got an answer of an InferenceSet through its Gateway; None if none counts.
+    """
+    table = snapshot.tables.get(JOBS.resource)
+    if table is None or subject.kind or not isinstance(table.watch_state, Watching):
+        return None
+    key = objects.inference_set_key(subject.namespace, subject.name)
+    jobs = (job for job in snapshot.by_index(JOBS, Job, key) if asks_model(job))
+    times = (_answered_at(job, now=now) for job in jobs)
+    return max(filter(None, times), default=None)
+
+
+def _answered_at(job: Job, *, now: datetime) -> datetime | None:
+    settings = read_settings(job)
+    if isinstance(settings, Inconclusive):
+        return None
+    condition = objects.find_condition(job.status.conditions, settings.condition_type)
+    if condition is None or condition.status != "True":
+        return None
+    at = _reported_at(job, condition, now=now)
+    return at if now - at <= settings.max_age else None
+
+
+def asks_model(job: Job) -> bool:
+    """Return whether the check asks the model of its InferenceSet, as a user would, through its Gateway."""
+    return bool(job.inference_set) and job.metadata.annotation(ASKS_MODEL) == "true"
+
+
+# --------------------------------------------------------------------
 # The annotations of a check Job: which condition has its result, and how long that counts.
 
 
 ANNOTATION_PREFIX = "reporter.productionstack.kaito.sh/"
 CONDITION_TYPE = f"{ANNOTATION_PREFIX}condition-type"
 MAX_AGE = f"{ANNOTATION_PREFIX}max-age"
+ASKS_MODEL = f"{ANNOTATION_PREFIX}asks-model"
+"""The annotation of a check that sends the model a request through its Gateway; its value is true."""
 
 DEFAULT_CONDITION_TYPE = "Available"
 DEFAULT_MAX_AGE = timedelta(hours=24)
@@ -306,16 +343,20 @@ def _result_of(job: Job, *, now: datetime) -> CheckResult | _Running | None:
     condition = objects.find_condition(job.status.conditions, settings.condition_type)
     if condition is None or condition.status not in ("True", "False"):
         return _without_result(job, settings, condition)
-    created, written = job.metadata.creation_timestamp or LONG_AGO, condition.last_transition_time
-    # The time at which it was reported; that of the Job's creation if it is not possible.
-    is_possible = written is not None and created <= written <= now
-    reported_at = written if written is not None and is_possible else created
+    reported_at = _reported_at(job, condition, now=now)
     if now - reported_at > settings.max_age:
         age = human_duration(settings.max_age)
         return _no_result(job, f"is the newest that reported, more than {age} ago")
     if condition.status == "True":
         return None
     return _reported_failure(job, condition)
+
+
+def _reported_at(job: Job, condition: Condition, *, now: datetime) -> datetime:
+    """Return when a result was reported; the time of the Job's creation if that is not possible."""
+    created, written = job.metadata.creation_timestamp or LONG_AGO, condition.last_transition_time
+    is_possible = written is not None and created <= written <= now
+    return written if written is not None and is_possible else created
 
 
 def _without_result(
@@ -341,6 +382,7 @@ def _reported_failure(job: Job, condition: Condition) -> CheckResult:
     return Trouble(
         cause=Cause(ObjectRef(CHECKS, meta.namespace, job.check), CHECK_FAILED),
         kind=TroubleKind.FAILED,
+        is_out=asks_model(job),
         since=condition.last_transition_time,
         object_created_at=meta.creation_timestamp,
         message_fields={

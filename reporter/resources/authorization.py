@@ -1,7 +1,7 @@
 """Trouble with the EnvoyFilters, policies and backends of the external authorization."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -122,16 +122,20 @@ class BackendService(Struct, frozen=True):
     namespace: str
 
 
+def called_services(envoy_filter: EnvoyFilter) -> Iterator[BackendService]:
+    """Yield the Services that the patches of a filter call, by the names of their Envoy clusters."""
+    for match in map(SERVICE_CLUSTER.match, envoy_filter.spec.clusters):
+        if match is not None:
+            yield BackendService(match["name"], match["namespace"])
+
+
 def auth_backend_trouble(
     snapshot: Snapshot, envoy_filter: EnvoyFilter, backends: Sequence[LocatedDeployment]
 ) -> Trouble | None:
     """
     Return the trouble of the first backend of a filter that does not exist; a filter may have two.
     """
-    for match in map(SERVICE_CLUSTER.match, envoy_filter.spec.clusters):
-        if match is None:
-            continue
-        service = BackendService(match["name"], match["namespace"])
+    for service in called_services(envoy_filter):
         trouble = _service_trouble(snapshot, envoy_filter, service, backends)
         if trouble is not None:
             return trouble

@@ -39,7 +39,7 @@ class ObjectAnswer(NamedTuple):
     """
     The state of what an object asks about, with what is known beside it.
 
-    *unreachable*: why none of its InferenceSets can be reached, if that is why it is not available.
+    *not_available*: why InferenceSets are not available, or why that is not known; empty if all are.
     *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
     *problem*: InvalidScope or NotFound, if what it asks about cannot be.
     """
@@ -51,7 +51,7 @@ class ObjectAnswer(NamedTuple):
     inference_sets: SetCounts | None = None
     package: Package | None = None
     not_judged: tuple[str, ...] = ()
-    unreachable: str = ""
+    not_available: str = ""
     problem: str = ""
 
 
@@ -152,7 +152,7 @@ def _of_namespace(
         inference_sets=_known_counts(record.counts) if record is not None else None,
         package=summary.package,
         not_judged=_not_judged(record.sets.values()) if record is not None else (),
-        unreachable=_why_unreachable(record.sets) if record is not None else "",
+        not_available=_why_not_available(namespace, record.sets, view) if record else "",
     )
 
 
@@ -175,7 +175,7 @@ def _of_named_sets(
         inference_sets=SetCounts.of({state: states.count(state) for state in set(states)}),
         package=record.package,
         not_judged=_not_judged(sets.values()),
-        unreachable=_why_unreachable(sets),
+        not_available=_why_not_available(namespace, sets, view),
     )
     if missing:
         shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
@@ -194,10 +194,25 @@ def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
     return tuple(sorted({str(reason) for each in sets for reason in each.facts.not_judged}))
 
 
-def _why_unreachable(sets: Mapping[str, SetRecord]) -> str:
-    """Return why the first InferenceSet that cannot be reached is not available."""
-    whys = (f"{name}: {why}" for name in sorted(sets) if (why := sets[name].why_unreachable))
-    return next(whys, "")
+def _why_not_available(namespace: str, sets: Mapping[str, SetRecord], view: StatusView) -> str:
+    """
+    Return how many InferenceSets are not available, and why the first one is not; empty if all are.
+
+    One of which it is not known comes after those that are not; paused ones do not count.
+    """
+    missed = [
+        (each.available is None, name)
+        for name, each in sets.items()
+        if each.available is not True and not each.is_paused
+    ]
+    if not missed:
+        return ""
+    _, first = min(missed)
+    found = view.inference_set(namespace, first)
+    cause = found.not_available if found is not None else None
+    counted = f"{len(missed)} of {len(sets)} InferenceSets; " if len(sets) > 1 else ""
+    because = f"{cause.reason or cause.code}: {cause.message} {cause.remedy}" if cause else ""
+    return f"{counted}{first}: {because}".rstrip()
 
 
 def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:

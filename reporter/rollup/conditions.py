@@ -75,7 +75,7 @@ def make_conditions(
             object_status.AVAILABLE,
             answer.available,
             _AVAILABLE_REASONS[answer.available],
-            answer.unreachable if answer.available is False else "",
+            answer.not_available,
         ),
     )
 

@@ -25,6 +25,8 @@ from reporter.rollup.records import (
     SetRecord,
     SubjectState,
     SuppressedFinding,
+    Totals,
+    Unavailability,
 )
 from reporter.rollup.rules import LAYER_WINDOWS, RollUpRules
 from reporter.rollup.subject_states import NOT_EVALUATED, NOT_LISTED
@@ -88,6 +90,10 @@ class StatusView:
             counts=status_document.ClusterCounts(
                 namespaces=status_document.Counts.as_known(rollup.count_namespaces()),
                 inference_sets=status_document.Counts.as_known(rollup.count_sets()),
+                available=_count_available(
+                    [each.totals for each in rollup.namespaces.values()],
+                    is_known=rollup.cluster.has_all(Layer.MODELDEPLOYMENT),
+                ),
             ),
             unlisted_layers=rollup.cluster.unlisted,
         )
@@ -139,6 +145,7 @@ class StatusView:
             state=subject_state.state,
             last_known=subject_state.last_known,
             available=record.available,
+            available_counts=_count_available([record.totals], is_known=not record.unlisted),
             package=record.package,
             blocking=self.blocking(subject_state),
             contributing=tuple(map(_contributing, others[: status_document.MAX_CONTRIBUTING])),
@@ -220,6 +227,9 @@ class StatusView:
             state=subject_state.state,
             last_known=subject_state.last_known,
             available=record.available,
+            not_available=self._not_available(record.unavailability),
+            answered_at=facts.answered_at,
+            answered_seconds=self._seconds_since(facts.answered_at),
             unreachable=record.why_unreachable,
             paused=facts.progress.is_paused,
             observed_generation=facts.progress.observed_generation,
@@ -249,9 +259,11 @@ class StatusView:
         if blocker is None:
             return None
         message, remedy = self._texts(blocker)
-        # An earlier process may have seen it begin, as long as its Events are not read.
+        # An earlier process may have seen it begin, as long as its Events are not read; one that reads
+        # the cluster once has seen nothing begin.
         is_dated = not (
-            self.rollup.evaluation.unread_events and blocker.since_from is SinceFrom.PROCESS
+            blocker.since_from is SinceFrom.PROCESS
+            and (self.rollup.evaluation.unread_events or self._mode is Mode.ONE_SHOT)
         )
         return status_document.Blocking(
             reason=blocker.reason,
@@ -266,20 +278,53 @@ class StatusView:
             held=blocker.held,
             since=blocker.since if is_dated else None,
             since_from=blocker.since_from if is_dated else None,
-            in_state_seconds=max(int((self._now - blocker.since).total_seconds()), 0),
+            in_state_seconds=(self._seconds_since(blocker.since) or 0) if is_dated else 0,
             window_seconds=int(blocker.window.total_seconds()),
             stalled=blocker.stalled,
             pattern=blocker.pattern,
             silenced=status_document.silenced_by(blocker.silence),
         )
 
-    def _texts(self, blocker: Blocker) -> tuple[str, str]:
+    def _seconds_since(self, moment: datetime | None) -> int | None:
+        return None if moment is None else max(int((self._now - moment).total_seconds()), 0)
+
+    def _not_available(self, cause: Unavailability | None) -> status_document.NotAvailable | None:
+        if cause is None:
+            return None
+        message, remedy = self._texts(cause)
+        return status_document.NotAvailable(
+            reason=cause.key.reason if cause.key is not None else "",
+            code=cause.code,
+            layer=cause.layer,
+            object=str(cause.object) if cause.object is not None else "",
+            message=message,
+            remedy=remedy,
+            actionability=cause.actionability,
+            held=cause.held,
+        )
+
+    def _texts(self, blocker: Blocker | Unavailability) -> tuple[str, str]:
         """Return what is wrong and what to do, as in the Event, without its suffixes."""
         if blocker.key is None or blocker.why:
             return blocker.why, ""
         if not blocker.troubles:
             return "", ""
         return _render_texts(blocker.key, blocker.troubles, self.rules)
+
+
+def _count_available(
+    totals: Iterable[Totals], *, is_known: bool
+) -> status_document.AvailableCounts | None:
+    """Return the numbers over all *totals*; None while there may be more InferenceSets."""
+    if not is_known:
+        return None
+    found = list(totals)
+    return status_document.AvailableCounts(
+        available=sum(each.available for each in found),
+        unavailable=sum(each.unavailable for each in found),
+        unknown=sum(each.maybe_available for each in found),
+        paused=sum(each.paused for each in found),
+    )
 
 
 def _contributing(cause: RankedCause) -> status_document.Contributing:

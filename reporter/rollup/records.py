@@ -61,6 +61,41 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
         return bool(self.via)
 
 
+class Unavailability(Struct, frozen=True, kw_only=True, gc=False):
+    """
+    The cause for which a subject is not available, or for which that is not known.
+
+    *key*: the cause's finding; None if no reason is to blame. *why*: a text of its own, where *troubles*,
+    from which the text is rendered, are empty. *is_known*: False if it only may be unavailable.
+    *held*: it may still be a normal start or change.
+    """
+
+    code: str
+    layer: Layer
+    actionability: Actionability
+    is_known: bool = True
+    key: FindingKey | None = None
+    object: ObjectRef | None = None
+    why: str = ""
+    held: bool = False
+    troubles: tuple[Trouble, ...] = ()
+
+    @classmethod
+    def of(cls, blocker: Blocker, *, is_known: bool) -> "Unavailability":
+        """Return the cause that blocks the subject as that of its unavailability."""
+        return cls(
+            code=blocker.code,
+            layer=blocker.layer,
+            actionability=blocker.actionability,
+            is_known=is_known,
+            key=blocker.key,
+            object=blocker.object,
+            why=blocker.why,
+            held=blocker.held,
+            troubles=blocker.troubles,
+        )
+
+
 class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):
     """
     A finding that only follows from the reasons *by*, with the troubles that its text is rendered from.
@@ -120,12 +155,16 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
 
     *replicas*: those of *progress*, as far as their objects can be read now.
     *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
+    *path*: the cause on the path of its requests; None if nothing is known to hinder them.
+    *answered_at*: when a check last got an answer of it through its Gateway, if that still counts.
     *not_judged*: ranked reasons that need metrics pages of which none is known.
     """
 
     progress: ReplicaProgress = ReplicaProgress()
     replicas: Replicas | None = None
     unreachable: str = ""
+    path: Unavailability | None = None
+    answered_at: datetime | None = None
     not_judged: tuple[Reason, ...] = ()
 
 
@@ -133,13 +172,20 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
     One InferenceSet, or another subject with a name.
 
+    *unavailability*: why it is not available, or why that is not known; None if it is.
     *is_evaluated*: False for a new one that the pass has not reached yet.
     """
 
     subject_state: SubjectState
     facts: SetFacts = SetFacts()
     available: bool | None = None
+    unavailability: Unavailability | None = None
     is_evaluated: bool = True
+
+    @property
+    def is_paused(self) -> bool:
+        """True if it is not available because it is scaled to zero on purpose."""
+        return self.available is False and self.facts.progress.is_paused
 
     @property
     def why_unreachable(self) -> str:
@@ -169,13 +215,16 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """
     Sums over the InferenceSets of a namespace.
 
-    *available*, *maybe_available*: how many are, and of how many it is not known.
+    *available*, *maybe_available*, *unavailable*: how many are, of how many it is not known, and how many
+    are not. Those that go, or are scaled to zero (*paused*), are none that are not.
     *unreported*: of how many sets the replicas desired, those updated, and those ready, are not known.
     """
 
     by_state: Mapping[State, int] = NO_COUNTS
     available: int = 0
     maybe_available: int = 0
+    unavailable: int = 0
+    paused: int = 0
     desired: int = 0
     updated: int = 0
     ready: int = 0

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
-from reporter.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.catalogue.entries import Catalogue, CatalogueEntry, PathRow
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Layer, Reason, TroubleKind
@@ -24,8 +24,6 @@ Time that something may be Unknown, or in progress without trouble, unless its e
 """
 
 ROUTE_PROBE = "route"
-SERVING_PROBES = frozenset({ROUTE_PROBE, "engine-stalled"})
-"""The probes whose trouble makes an InferenceSet unavailable although its replicas are ready."""
 
 
 class RollUpRules(Struct, frozen=True):
@@ -71,18 +69,16 @@ class RollUpRules(Struct, frozen=True):
         return self.entry(key).rank or 0
 
     @property
-    def serving_reasons(self) -> frozenset[Reason]:
-        """
-        The reasons whose outage leaves an InferenceSet unavailable although its replicas are ready.
-        """
+    def path_rows(self) -> Mapping[Reason, tuple[PathRow, ...]]:
+        """The rows of the path of requests, by the reason that hinders them."""
         entries = self.catalogue.entries.values()
-        return frozenset(each.reason for each in entries if each.probe in SERVING_PROBES)
+        return {each.reason: each.path for each in entries if each.path}
 
     @property
-    def route_reasons(self) -> frozenset[Reason]:
-        """The reasons of the route of an InferenceSet; it works if none of them has a finding."""
+    def evaluates_routes(self) -> bool:
+        """True if a reason is about the route of an InferenceSet."""
         entries = self.catalogue.entries.values()
-        return frozenset(each.reason for each in entries if each.probe == ROUTE_PROBE)
+        return any(each.enabled for each in entries if each.probe == ROUTE_PROBE)
 
     def finding_window(self, key: FindingKey) -> timedelta:
         """Return how long a normal start or change may take before the finding is a failure."""

@@ -8,17 +8,25 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
 from reporter.model.observations import Watching
-from reporter.model.states import State
-from reporter.model.status_document import Replicas
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.states import Actionability, State
+from reporter.model.status_document import PAUSED_CODE, UNROUTED_CODE, Replicas
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
+from reporter.probes.jobs import find_answer_time
 from reporter.resources.routes import find_routes
 from reporter.rollup import subject_states
+from reporter.rollup.availability import PathFinder
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
-from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord
+from reporter.rollup.records import (
+    ReplicaProgress,
+    SetFacts,
+    SetRecord,
+    SubjectState,
+    Unavailability,
+)
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.touched import Touched, route_outages
+from reporter.rollup.touched import Touched
 from reporter.snapshot.lookups import why_undecodable
 from reporter.snapshot.subjects import why_undecodable_subject
 
@@ -26,6 +34,9 @@ from reporter.snapshot.subjects import why_undecodable_subject
 NOT_EVALUATED_YET = "It has not been evaluated yet."
 
 
+NOT_COUNTED_CODE, NOT_COUNTED = "NotCounted", "No replica is known to serve."
+DELETED_CODE, DELETED = "Deleting", "It is being deleted."
+PAUSED = "It is scaled to zero."
 UNROUTED = "No HTTPRoute leads to it, so it cannot be reached through the Gateway."
 
 
@@ -36,14 +47,12 @@ class SetRollUp:
         self, given: RollUpInput, rules: RollUpRules, blockers: BlockerFinder, touched: Touched
     ) -> None:
         self._given, self._blockers, self._touched = given, blockers, touched
-        outages = route_outages(given.evaluation, rules)
-        self._cut_off = frozenset(key.subject.namespace for key in outages)
-        self._serving = rules.serving_reasons
+        self._rules, self._paths = rules, PathFinder(given, rules, blockers)
         routes = given.snapshot.tables.get(HTTP_ROUTES.table)
         self._reads_routes = (
             routes is not None
             and isinstance(routes.watch_state, Watching)
-            and any(rules.catalogue[reason].enabled for reason in rules.route_reasons)
+            and rules.evaluates_routes
         )
         why_uncounted = _why_uncounted(given, WORKSPACES, PODS)
         unlisted = given.evaluation.known_subjects.unknown_layers
@@ -63,6 +72,8 @@ class SetRollUp:
             progress=progress,
             replicas=self._known_replicas(subject, progress),
             unreachable=self._why_unreachable(subject),
+            path=self._paths.find(subject),
+            answered_at=find_answer_time(self._given.snapshot, subject, now=self._given.now),
             not_judged=tuple(key.reason for key in found.unread),
         )
         if before is not None and before.facts == facts and self._stays(before, subject):
@@ -78,10 +89,13 @@ class SetRollUp:
             self._blockers,
             now=self._given.now,
         )
+        unavailability = self._why_unavailable(subject_state, facts, found)
+        is_known = unavailability is None or unavailability.is_known
         after = SetRecord(
             subject_state=subject_state,
             facts=facts,
-            available=self._is_available(subject, subject_state.state, facts, found),
+            available=unavailability is None if is_known else None,
+            unavailability=unavailability,
             is_evaluated=is_evaluated,
         )
         return before if before is not None and after == before else after
@@ -159,28 +173,61 @@ class SetRollUp:
             return replicas
         return replace(replicas, ready=None, updated=None)
 
-    def _is_available(
-        self, subject: Subject, state: State, facts: SetFacts, found: SubjectFindings
-    ) -> bool | None:
-        replicas = facts.replicas
-        if not facts.progress.has_replicas:
-            return True if state is State.CURRENT else None
-        if state is State.UNKNOWN or replicas is None:
-            return None
-        is_out = any(self._is_not_serving(key) for key in found.failed + found.held)
-        if subject.namespace in self._cut_off or facts.unreachable or is_out:
-            return False
-        if replicas.ready is None or found.unknown or self._given.evaluation.unread_events:
-            return None
-        return replicas.ready > 0
+    # ------------------------------------------------------------ why it is not available
 
-    def _is_not_serving(self, key: FindingKey) -> bool:
-        state = self._given.evaluation.gate.finding_states.get(key)
-        return (
-            key.reason in self._serving
-            and state is not None
-            and any(trouble.is_out for trouble in state.troubles)
-        )
+    def _why_unavailable(
+        self, subject_state: SubjectState, facts: SetFacts, found: SubjectFindings
+    ) -> Unavailability | None:
+        """Return why a subject is not available, or why that is not known; None if it is."""
+        path, state = facts.path, subject_state.state
+        is_out = path is not None and path.is_known
+        if path is not None and is_out and not self._is_check(path):
+            return path
+        blocked = self._blocked(subject_state)
+        if not facts.progress.has_replicas:
+            return path if state is State.CURRENT else replace(blocked, is_known=False)
+        if state is State.UNKNOWN or facts.replicas is None:
+            return replace(blocked, is_known=False)
+        own = self._why_not_served(facts, facts.replicas, blocked)
+        if own is not None or is_out:
+            return own or path
+        if facts.replicas.ready is None or found.unknown or self._given.evaluation.unread_events:
+            return replace(self._first_unknown(found) or blocked, is_known=False)
+        return path
+
+    def _why_not_served(
+        self, facts: SetFacts, replicas: Replicas, blocked: Unavailability
+    ) -> Unavailability | None:
+        """Return why no replica is reached, as far as the InferenceSet itself tells; None if one is."""
+        if not replicas.desired:
+            return _without_finding(PAUSED_CODE, PAUSED, Actionability.USER)
+        if replicas.ready == 0:
+            return blocked
+        if facts.unreachable:
+            return _without_finding(UNROUTED_CODE, facts.unreachable, Actionability.USER)
+        return None
+
+    def _is_check(self, cause: Unavailability) -> bool:
+        """Return whether it is a check that failed: what is known to be out says more."""
+        return cause.key is not None and self._rules.entry(cause.key).orthogonal
+
+    def _first_unknown(self, found: SubjectFindings) -> Unavailability | None:
+        if not found.unknown:
+            return None
+        return Unavailability.of(self._blockers.find(found.unknown[0]), is_known=False)
+
+    def _blocked(self, subject_state: SubjectState) -> Unavailability:
+        """Return what blocks a subject as the cause; one that is being deleted has no blocker."""
+        if subject_state.blocker is not None:
+            return Unavailability.of(subject_state.blocker, is_known=True)
+        if subject_state.state is State.TERMINATING:
+            return _without_finding(DELETED_CODE, DELETED, Actionability.TRANSIENT)
+        why = self._given.evaluation.unread_events or self._why_unlisted or NOT_COUNTED
+        return _without_finding(NOT_COUNTED_CODE, why, Actionability.TRANSIENT)
+
+
+def _without_finding(code: str, why: str, acts: Actionability) -> Unavailability:
+    return Unavailability(code=code, layer=Layer.MODELDEPLOYMENT, actionability=acts, why=why)
 
 
 def _why_uncounted(given: RollUpInput, *kinds: ResourceKind) -> str:

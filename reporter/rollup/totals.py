@@ -29,6 +29,7 @@ def count_sets(records: Collection[SetRecord]) -> Totals:
     by_state = dict(NO_COUNTS)
     for each in records:
         by_state[each.subject_state.state] += 1
+    staying = [each for each in records if each.subject_state.state is not State.TERMINATING]
     reported = [each.facts.replicas for each in records if each.facts.replicas is not None]
     updated = [each.updated for each in reported if each.updated is not None]
     ready = [each.ready for each in reported if each.ready is not None]
@@ -36,10 +37,9 @@ def count_sets(records: Collection[SetRecord]) -> Totals:
     return Totals(
         by_state=by_state,
         available=sum(each.available is True for each in records),
-        maybe_available=sum(
-            each.available is None and each.subject_state.state is not State.TERMINATING
-            for each in records
-        ),
+        maybe_available=sum(each.available is None for each in staying),
+        unavailable=sum(each.available is False and not each.is_paused for each in staying),
+        paused=sum(each.is_paused for each in staying),
         desired=sum(each.desired for each in reported),
         updated=sum(updated),
         ready=sum(ready),

@@ -1,10 +1,9 @@
 """The subjects whose roll-up may have changed in a pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from reporter.catalogue.entries import Scope
 from reporter.catalogue.subject_definitions import (
     TERMINATING,
     NamespaceScope,
@@ -12,11 +11,11 @@ from reporter.catalogue.subject_definitions import (
     has_labels,
 )
 from reporter.evaluation.diff import different_keys
-from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.suppression import Outage, Suppressions
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.rollup.availability import hindered_subjects, path_findings
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.snapshot.snapshot import Snapshot
@@ -84,7 +83,7 @@ def _changed_subjects(before: RollUp, given: RollUpInput, rules: RollUpRules) ->
     keys = given.changed | different_keys(before.episodes, given.episodes)
     dependents = _dependents(keys, old.suppressions, new.suppressions)
     yield from (key.subject for key in keys | dependents)
-    yield from _cut_off_subjects(old, new, rules)
+    yield from _hindered_subjects(keys | dependents, given, rules)
 
 
 def _due_subjects(before: RollUp, rules: RollUpRules, *, now: datetime) -> Iterator[Subject]:
@@ -136,32 +135,16 @@ def _changed_outages(before: Suppressions, after: Suppressions) -> set[FindingKe
     )
 
 
-def _cut_off_subjects(old: Evaluation, new: Evaluation, rules: RollUpRules) -> Iterator[Subject]:
-    """Yield the InferenceSets whose routes begin or cease to depend on something that is out."""
-    before = route_outages(old, rules)
-    after = route_outages(new, rules)
-    if before == after:
-        return
-    namespaces = {key.subject.namespace for key in before ^ after}
-    for subject in new.subjects:
-        if subject.layer is Layer.MODELDEPLOYMENT and subject.namespace in namespaces:
-            yield subject
-
-
-def route_outages(evaluation: Evaluation, rules: RollUpRules) -> frozenset[FindingKey]:
-    """Return the findings that are out and take every route of their namespace with them."""
-    outages = evaluation.suppressions.outages
-    if not outages:
-        return frozenset()
-    routes = rules.route_reasons
-    sources = {
-        row.source
-        for row in rules.catalogue.suppressions
-        if row.target in routes and row.scope is Scope.NAMESPACE
-    }
-    return frozenset(
-        key for key, outage in outages.items() if outage.is_out and key.reason in sources
-    )
+def _hindered_subjects(
+    keys: Iterable[FindingKey], given: RollUpInput, rules: RollUpRules
+) -> Iterator[Subject]:
+    """Yield the subjects whose requests begin or cease to depend on something that is out."""
+    new = given.evaluation
+    yield from hindered_subjects(keys, new.subjects, rules)
+    # Whether their filters call something that is out is read from these themselves.
+    dirty = {each.namespace for each in given.dirty if each.layer is Layer.MODELHARNESS}
+    if dirty and any(each.row.where_called for each in path_findings(new, rules)):
+        yield from (each for each in new.subjects if each.name and each.namespace in dirty)
 
 
 # ---------------------------------------------------------------- what is being deleted

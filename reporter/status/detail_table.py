@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from reporter.model.status_document import (
     Blocking,
     InferenceSetStatus,
+    NotAvailable,
     Replicas,
     SilencedBy,
     Suppressed,
 )
 from reporter.process.log_format import one_line
+from reporter.status.summary import Summary
 from reporter.status.table import NOTHING, POINTER, format_age, paint
 
 
@@ -31,8 +33,9 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
         state += " (scaled to zero)"
     yield field("State", state, is_safe=True)
     yield field("Replicas", describe_replicas(each.replicas))
-    available = {True: "yes", False: "no", None: "unknown"}[each.available]
-    yield field("Available", ": ".join(filter(None, (available, each.unreachable))))
+    yield from render_availability(
+        each.available, each.not_available, each.answered_seconds, blocking=each.blocking
+    )
     if each.generation is not None:
         seen = NOTHING if each.observed_generation is None else each.observed_generation
         yield field("Generation", f"{each.generation}, observed: {seen}")
@@ -69,6 +72,56 @@ def render_blocking(blocking: Blocking, *, with_chain: bool = True) -> Iterator[
         yield from _chain((*blocking.via, reason))
 
 
+def render_availability(
+    available: bool | None,
+    cause: NotAvailable | None,
+    answered_seconds: int | None,
+    *,
+    blocking: Blocking | None,
+) -> Iterator[str]:
+    """
+    Yield whether a request can reach a subject and be answered, and why not.
+
+    The cause is left out if it is *blocking*, which is shown beside it. *answered_seconds*: since a check
+    got an answer.
+    """
+    word = {True: "yes", False: "no", None: "unknown"}[available]
+    is_shown = cause is None or (
+        blocking is not None and (blocking.reason, blocking.code) == (cause.reason, cause.code)
+    )
+    because = "" if cause is None or is_shown else f", because of {_name(cause)}"
+    answered = "" if answered_seconds is None else f", answered {format_age(answered_seconds)} ago"
+    yield field("Available", f"{word}{because}{answered}")
+    if cause is None or is_shown:
+        return
+    yield field("  Acts", cause.actionability)
+    details = (
+        ("  Object", cause.object),
+        ("  Message", cause.message),
+        ("  Remedy", cause.remedy),
+    )
+    yield from (field(label, text) for label, text in details if text)
+
+
+def _name(cause: NotAvailable) -> str:
+    return f"{cause.reason} ({cause.code})" if cause.reason else cause.code
+
+
+def describe_availability(summary: Summary) -> Iterator[str]:
+    """Yield phrases for people: how many are not available, and the cause of the first."""
+    counts, cause = summary.counts, summary.not_available
+    if counts is not None:
+        yield f"{counts.available} of {counts.total} available"
+    else:
+        yield {True: "available", False: "not available", None: "availability unknown"}[
+            summary.available
+        ]
+    if cause is None or summary.blocking is not None:
+        return
+    object_ = f" ({cause.object})" if cause.object else ""
+    yield f"because of {cause.reason or cause.code}{object_}, acts: {cause.actionability}"
+
+
 def render_suppressed(findings: Iterable[Suppressed]) -> Iterator[str]:
     """
     Yield the lines about findings of a subject that are not announced, as they follow from others.
@@ -90,7 +143,10 @@ def _describe_patience(blocking: Blocking) -> str:
     if blocking.stalled:
         pattern = f", {blocking.pattern}" if blocking.pattern is not None else ""
         return f" (stalled: longer than {format_age(blocking.window_seconds)}{pattern})"
-    return " (held: it may be a normal change)" if blocking.held else ""
+    if not blocking.held:
+        return ""
+    unseen = ", and a single reading cannot tell since when" if blocking.since is None else ""
+    return f" (held: it may be a normal change{unseen})"
 
 
 def _chain(reasons: Sequence[str]) -> Iterator[str]:

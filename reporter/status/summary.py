@@ -1,6 +1,8 @@
 """Summarize an answer about its target, whatever kind of subject that is."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import chain
 
 from msgspec import Struct
 
@@ -19,12 +21,17 @@ class Summary(Struct, frozen=True):
     """
     The state of what was asked about, and what blocks it.
 
-    *worst*: the worst state of all that was asked about; *state* itself but for everything.
+    *worst*: the worst state of all that was asked about. One that is Current and not available counts as
+    Failed, and as Unknown where that is not known.
+    *not_available*: why; of a namespace with the first InferenceSet that is not, and *counts* of all.
     """
 
     state: State
     worst: State
     available: bool | None = None
+    not_available: status_document.NotAvailable | None = None
+    counts: status_document.AvailableCounts | None = None
+    answered_seconds: int | None = None
     replicas: status_document.Replicas | None = None
     blocking: status_document.Blocking | None = None
     evaluated_at: datetime | None = None
@@ -52,15 +59,49 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
         if not namespace.inference_sets:
             return Summary(State.NOT_FOUND, State.NOT_FOUND, evaluated_at=at)
         subject = namespace.inference_sets[0]
+    sets = namespace.inference_sets
+    is_named = isinstance(subject, status_document.InferenceSetStatus)
     return Summary(
         subject.state,
-        subject.state,
-        subject.available,
-        subject.replicas,
-        subject.blocking,
-        at,
-        suppressed_of(subject),
+        _worst([subject.state, *map(answering_state, sets)]),
+        available=subject.available,
+        not_available=_first_cause(sets),
+        counts=None if is_named else namespace.available_counts,
+        answered_seconds=sets[0].answered_seconds if is_named else None,
+        replicas=subject.replicas,
+        blocking=subject.blocking,
+        evaluated_at=at,
+        suppressed=suppressed_of(subject),
     )
+
+
+def answering_state(each: status_document.InferenceSetStatus) -> State:
+    """
+    Return the state of an InferenceSet, and what a Current one that is not available counts as.
+
+    It is Failed, InProgress while its cause may still be a normal change, or Unknown.
+    """
+    cause = each.not_available
+    if each.state is not State.CURRENT or cause is None or cause.is_intended:
+        return each.state
+    if each.available is None:
+        return State.UNKNOWN
+    return State.IN_PROGRESS if cause.held else State.FAILED
+
+
+def _first_cause(
+    sets: Sequence[status_document.InferenceSetStatus],
+) -> status_document.NotAvailable | None:
+    """Return why the first InferenceSet is not available: one that is not before one that may not be."""
+    found = [each for each in sets if each.not_available is not None and not each.paused]
+    found.sort(key=lambda each: each.available is None)
+    if found:
+        return found[0].not_available
+    return sets[0].not_available if len(sets) == 1 else None
+
+
+def _worst(states: Iterable[State]) -> State:
+    return max(_judged([*states]), key=lambda state: state.severity)
 
 
 def _summarize_cluster(document: status_document.StatusDocument, *, everything: bool) -> Summary:
@@ -68,12 +109,13 @@ def _summarize_cluster(document: status_document.StatusDocument, *, everything: 
         return Summary(State.UNKNOWN, State.UNKNOWN)
     cluster = document.cluster
     states = [cluster.state, *(each.state for each in document.namespaces)]
+    sets = chain.from_iterable(each.inference_sets for each in document.namespaces)
+    states += map(answering_state, sets)
     # Layers that cannot be listed may hide subjects in any state.
     states += [each.state for each in cluster.unlisted_layers if everything]
-    worst = max(_judged(states), key=lambda state: state.severity)
     return Summary(
         cluster.state,
-        worst,
+        _worst(states),
         blocking=cluster.blocking,
         evaluated_at=document.evaluated_at,
         suppressed=cluster.suppressed,

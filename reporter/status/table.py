@@ -13,6 +13,7 @@ from reporter.model.status_document import (
     HarnessStatus,
     InferenceSetStatus,
     NamespaceStatus,
+    NotAvailable,
     Replicas,
     StatusDocument,
 )
@@ -49,6 +50,9 @@ def format_age(seconds: int) -> str:
 
 
 GAP = "   "
+LEAST_CELL = 12
+"""The characters of a last cell that are shown although the terminal is too narrow."""
+
 NOTHING = "-"
 STATE_COLUMN = "STATE"
 
@@ -69,10 +73,16 @@ Green, yellow, magenta, red and dim, in the colours that the user chose for them
 
 
 class TextTable:
-    """Lines of a table whose columns never become narrower, for rows that follow later."""
+    """
+    Lines of a table whose columns never become narrower, for rows that follow later.
 
-    def __init__(self, head: Sequence[str], *, colour: bool = False) -> None:
-        self._head, self._colour = tuple(head), colour
+    *width*: of the terminal, where the last column is cut; None for the whole text.
+    """
+
+    def __init__(
+        self, head: Sequence[str], *, colour: bool = False, width: int | None = None
+    ) -> None:
+        self._head, self._colour, self._width = tuple(head), colour, width
         self._widths = [len(cell) for cell in head]
 
     def render(self, rows: Iterable[Sequence[str]], *, with_head: bool = True) -> Iterator[str]:
@@ -85,8 +95,17 @@ class TextTable:
         for row in cells:
             self._widths = [max(pair) for pair in zip(self._widths, map(len, row), strict=True)]
         for row in ([list(self._head)] if with_head else []) + cells:
+            row[-1] = self._cut(row[-1])
             padded = (cell.ljust(width) for cell, width in zip(row, self._widths, strict=True))
             yield self._paint(GAP.join(padded).rstrip(), row)
+
+    def _cut(self, cell: str) -> str:
+        """Cut the last cell of a row where the terminal ends; a few characters of it remain in any case."""
+        if self._width is None:
+            return cell
+        before = sum(self._widths[:-1]) + len(GAP) * (len(self._widths) - 1)
+        room = max(self._width - before, LEAST_CELL)
+        return cell if len(cell) <= room else f"{cell[: room - 1].rstrip()}…"
 
     def _paint(self, line: str, row: Sequence[str]) -> str:
         """Colour the state, at its place: other cells may have the same word."""
@@ -115,8 +134,11 @@ def paint(state: str, *, colour: bool) -> str:
 CLUSTER_NAME = "cluster"
 POINTER = "↳ "
 
-COLUMNS = ("STATE", "READY", "UPDATED", "FOR", "BLOCKED BY", "ACTS")
-WIDE_COLUMNS = ("AVAILABLE", "STALLED", "SINCE", "CODE", "OBJECT")
+COLUMNS = ("STATE", "READY", "AVAILABLE", "FOR", "ACTS", "BLOCKED BY")
+WIDE_COLUMNS = ("UPDATED", "STALLED", "SINCE", "CODE", "OBJECT")
+MESSAGE_COLUMN = "MESSAGE"
+"""The last column, which is cut where the terminal ends."""
+
 AGE_COLUMN = "FOR"
 
 AnySubject: TypeAlias = NamespaceStatus | InferenceSetStatus | ClusterStatus | HarnessStatus
@@ -131,18 +153,57 @@ def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
     """
     Return the cells of a subject from STATE on, without its names; unknown cells are "-".
 
-    *wide* adds those of WIDE_COLUMNS.
+    *wide* adds those of WIDE_COLUMNS. The last one is the message.
     """
     blocking = subject.blocking
-    replicas = getattr(subject, "replicas", None)
+    ready, updated = _progress(getattr(subject, "replicas", None))
+    is_dated = blocking is not None and blocking.since is not None
     cells = (
         subject.state,
-        *_progress(replicas),
-        format_age(blocking.in_state_seconds) if blocking is not None else NOTHING,
-        describe_blocking(blocking) if blocking is not None else NOTHING,
-        blocking.actionability if blocking is not None else NOTHING,
+        ready,
+        _availability(subject),
+        format_age(blocking.in_state_seconds) if blocking is not None and is_dated else NOTHING,
+        *_who(subject),
     )
-    return (*cells, *_wide_cells(subject)) if wide else cells
+    return (*cells, *(_wide_cells(subject, updated) if wide else ()), _message(subject))
+
+
+def _who(subject: AnySubject) -> tuple[str, str]:
+    """Return who acts and what blocks a subject, or hinders the requests of one that nothing blocks."""
+    blocking = subject.blocking
+    if blocking is not None:
+        # Nothing is known to block what is Unknown; the message says what cannot be evaluated.
+        is_unknown = subject.state is State.UNKNOWN
+        return blocking.actionability, NOTHING if is_unknown else describe_blocking(blocking)
+    cause = _hindrance(subject)
+    if cause is None:
+        return NOTHING, NOTHING
+    return cause.actionability, POINTER + (cause.reason or cause.code)
+
+
+def _hindrance(subject: AnySubject) -> NotAvailable | None:
+    """Return why a subject is not available, if nobody wants it so."""
+    cause = subject.not_available if isinstance(subject, InferenceSetStatus) else None
+    return None if cause is None or cause.is_intended else cause
+
+
+def _message(subject: AnySubject) -> str:
+    """Return the first sentence about what blocks a subject, or hinders its requests."""
+    cause = subject.blocking or _hindrance(subject)
+    if cause is None:
+        return NOTHING
+    first, _, rest = cause.message.partition(". ")
+    return f"{first}." if rest else first
+
+
+def _availability(subject: AnySubject) -> str:
+    """Return whether an InferenceSet is available; of others, how many of theirs are."""
+    if isinstance(subject, InferenceSetStatus):
+        return {True: "yes", False: "no", None: "unknown"}[subject.available]
+    counts = getattr(subject, "available_counts", None)
+    if isinstance(subject, ClusterStatus):
+        counts = subject.counts.available
+    return NOTHING if counts is None else f"{counts.available}/{counts.total}"
 
 
 def _progress(replicas: Replicas | None) -> tuple[str, str]:
@@ -154,13 +215,13 @@ def _progress(replicas: Replicas | None) -> tuple[str, str]:
     )
 
 
-def _wide_cells(subject: AnySubject) -> tuple[str, ...]:
+def _wide_cells(subject: AnySubject, updated: str) -> tuple[str, ...]:
     blocking = subject.blocking
-    available = {True: "yes", False: "no", None: NOTHING}[getattr(subject, "available", None)]
     if blocking is None:
-        return (available, NOTHING, NOTHING, NOTHING, NOTHING)
+        return (updated, *(NOTHING,) * (len(WIDE_COLUMNS) - 1))
     since = format_time(blocking.since) if blocking.since is not None else ""
-    return (available, "yes" if blocking.stalled else "no", since, blocking.code, blocking.object)
+    stalled = "yes" if blocking.stalled else "no"
+    return (updated, stalled, since, blocking.code, blocking.object)
 
 
 def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
@@ -197,15 +258,18 @@ def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, .
     A Deployment has a state and replicas alone; its other cells are "-".
     """
     yield ("Cluster", CLUSTER_NAME, *subject_cells(cluster, wide=wide))
-    empty = (NOTHING,) * (3 + (len(WIDE_COLUMNS) if wide else 0))
+    empty = (NOTHING,) * (len(WIDE_COLUMNS) - 1)
     for each in cluster.components:
-        cells = (each.state, *_progress(each.replicas), *empty)
+        ready, updated = _progress(each.replicas)
+        cells = (each.state, ready, *(NOTHING,) * 4, *((updated, *empty) if wide else ()), NOTHING)
         yield ("Deployment", f"{each.namespace}/{each.name}", *cells)
 
 
 def head(*names: str, wide: bool) -> Sequence[str]:
-    """Return the headers: *names* for the subject, those of COLUMNS, and with *wide* of WIDE_COLUMNS."""
-    return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()))
+    """
+    Return the headers: *names* for the subject, those of COLUMNS, with *wide* of WIDE_COLUMNS, the message.
+    """
+    return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()), MESSAGE_COLUMN)
 
 
 # --------------------------------------------------------------------
@@ -223,9 +287,15 @@ class ChangingTable:
     """
 
     def __init__(
-        self, head: Sequence[str], *, ages: Collection[str], colour: bool, with_head: bool
+        self,
+        head: Sequence[str],
+        *,
+        ages: Collection[str],
+        colour: bool,
+        with_head: bool,
+        width: int | None = None,
     ) -> None:
-        self._table, self._with_head = TextTable(head, colour=colour), with_head
+        self._table, self._with_head = TextTable(head, colour=colour, width=width), with_head
         self._names = head.index(STATE_COLUMN)
         self._rest = (NOTHING,) * (len(head) - self._names - 1)
         self._compared = [index for index, name in enumerate(head) if name not in ages]

@@ -28,8 +28,8 @@ class WaitCondition(StrEnum):
     """
     The values of ``--for``, by which a wait ends well.
 
-    READY: the state is Current. AVAILABLE: a replica serves and its route is not out. GONE: it does not
-    exist.
+    READY: the state is Current. AVAILABLE: a request can reach it and be answered, as far as is known; of a
+    namespace, each of its InferenceSets that is not scaled to zero. GONE: it does not exist.
     """
 
     READY = "ready"
@@ -90,7 +90,11 @@ def _is_met(summary: Summary, condition: WaitCondition) -> bool:
         case WaitCondition.READY:
             return summary.state is State.CURRENT
         case WaitCondition.AVAILABLE:
-            return summary.available is True
+            if summary.state is State.TERMINATING:
+                return False
+            counts = summary.counts
+            has_all = counts is None or counts.available == counts.total
+            return summary.available is True and has_all
         case WaitCondition.GONE:
             return summary.state is State.NOT_FOUND
 
@@ -207,4 +211,6 @@ class Waiter:
 def _shown(summary: Summary) -> tuple[object, ...]:
     blocking = summary.blocking
     why = (blocking.reason, blocking.code, blocking.actionability) if blocking is not None else ()
-    return (summary.state, summary.available, summary.replicas, why)
+    cause = summary.not_available
+    path = (cause.reason, cause.code, cause.actionability) if cause is not None else ()
+    return (summary.state, summary.available, summary.counts, summary.replicas, why, path)

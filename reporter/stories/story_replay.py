@@ -23,6 +23,7 @@ from reporter.kube.event_record import EventRecord
 from reporter.model import observations
 from reporter.model.enums import DetailSource
 from reporter.model.silences import SilenceFile
+from reporter.model.states import State
 from reporter.model.status_document import Blocking, Contributing
 from reporter.probes.probe import ProbeRequest
 from reporter.rollup.document import StatusView
@@ -100,7 +101,21 @@ def _status_line(status: Any) -> str:
         updated = f", {replicas.updated} updated" if replicas.updated is not None else ""
         words.append(f"{replicas.ready}/{replicas.desired}{updated}")
     line = " ".join(words)
-    return f"{line}: {_describe(status.blocking)}" if status.blocking is not None else line
+    if status.blocking is not None:
+        line += f": {_describe(status.blocking)}"
+    return line + _describe_unavailability(status)
+
+
+def _describe_unavailability(status: Any) -> str:
+    """Return why a subject is not available, unless what blocks it or its pause says so already."""
+    cause = getattr(status, "not_available", None)
+    if cause is None or status.paused or status.state is State.TERMINATING:
+        return ""
+    blocking = status.blocking
+    if blocking is not None and (blocking.reason, blocking.code) == (cause.reason, cause.code):
+        return ""
+    words = [cause.reason, cause.code, str(cause.actionability), "held" if cause.held else ""]
+    return f"; not available: {' '.join(word for word in words if word)}"
 
 
 def _describe(blocking: Blocking) -> str:

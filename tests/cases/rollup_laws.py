@@ -8,12 +8,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, Reason
 from reporter.model.states import State
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, SubjectState
 from reporter.stories.story_replay import StoryReplay
 from tests.support.rollups import added_up
+
+
+ALWAYS_NEEDED = (Reason("clusterBBRNotReady"),)
+"""The reasons of the control plane without which no request of an InferenceSet is answered."""
 
 
 def fold_differences(whole: RollUp, incremental: RollUp) -> Iterator[str]:
@@ -82,8 +86,25 @@ def _broken_set(
     state = record.subject_state.state
     if state is State.CURRENT and (is_unknown or trouble or record.facts.progress.is_stale):
         yield f"{subject}: Current in spite of {sorted(trouble) or 'what is not known'}"
-    if state is State.UNKNOWN and record.available is not None:
-        yield f"{subject}: Unknown, yet available is {record.available}"
+    if state is State.UNKNOWN and record.available:
+        yield f"{subject}: Unknown, yet available"
+    yield from _broken_availability(subject, record, rollup)
+
+
+def _broken_availability(subject: Subject, record: SetRecord, rollup: RollUp) -> Iterator[str]:
+    cause = record.unavailability
+    if (cause is None) != (record.available is True):
+        yield f"{subject}: available is {record.available}, because of {cause}"
+    if cause is not None and cause.is_known != (record.available is False):
+        yield f"{subject}: available is {record.available}, and the cause is {cause}"
+    if cause is not None and not cause.why and not cause.troubles:
+        yield f"{subject}: nothing says why available is {record.available}: {cause}"
+    gate = rollup.evaluation.gate
+    for reason in ALWAYS_NEEDED:
+        state = gate.finding_states.get(FindingKey(CLUSTER_SUBJECT, reason))
+        clocks = state.clocks if state is not None else ()
+        if record.available and any(each.active and each.trouble.is_out for each in clocks):
+            yield f"{subject}: available in spite of {reason}"
 
 
 def _broken_counts(rollup: RollUp) -> Iterator[str]:

@@ -31,7 +31,13 @@ FULLY_REPORTED = {
 
 
 def stack_after(
-    change=None, *, until: str = "1m", given=None, packs: Sequence[str] = DEFAULT_PACKS, **step
+    change=None,
+    *,
+    until: str = "1m",
+    given=None,
+    packs: Sequence[str] = DEFAULT_PACKS,
+    flags=None,
+    **step,
 ) -> StoryReplay:
     """Return the stack at *until*, after a change at its start."""
     return StoryReplay(
@@ -39,6 +45,7 @@ def stack_after(
             "why": "",
             "of": [],
             "packs": list(packs),
+            "flags": flags or {},
             "given": {"change": given or {}},
             "story": [{"at": "1s", "change": change or {}, **step}],
             "until": until,
@@ -94,10 +101,14 @@ def added_up(sets: Iterable[SetRecord]) -> Totals:
     by_state = Counter[State]()
     for each in sets:
         by_state[each.subject_state.state] += 1
+        stays = each.subject_state.state is not State.TERMINATING
         if each.available:
             expected["available"] += 1
-        elif each.available is None and each.subject_state.state is not State.TERMINATING:
-            expected["maybe_available"] += 1
+        elif each.available is None:
+            expected["maybe_available"] += stays
+        else:
+            is_paused = each.facts.progress.is_paused
+            expected["paused" if is_paused else "unavailable"] += stays
         for number in ("desired", "updated", "ready"):
             reported = getattr(each.facts.replicas, number, None)
             if reported is not None:

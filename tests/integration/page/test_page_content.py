@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.model.states import COUNTED_STATES, State
+from reporter.model.enums import Layer
+from reporter.model.states import COUNTED_STATES, Actionability, State
+from reporter.model.status_document import AvailableCounts, ClusterCounts, NotAvailable
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import (
     CLOCK,
@@ -63,6 +65,30 @@ async def test_what_is_current_is_folded(page: BrowserPage):
         rows = await page.rows()
         assert rows["group/Current"]["expanded"] == "false"
         assert "namespace/team-well" not in rows
+
+
+async def test_a_current_model_that_is_not_available_is_open_and_marked(page: BrowserPage):
+    cause = NotAvailable(
+        reason="clusterBBRNotReady",
+        code="ScaledToZero",
+        layer=Layer.CLUSTER,
+        message="It is scaled to zero.",
+        actionability=Actionability.PLATFORM,
+    )
+    model = an_inference_set("qwen", available=False, not_available=cause)
+    counts = AvailableCounts(unavailable=1)
+    document = a_document(
+        a_namespace("team-a", State.CURRENT, model, available_counts=counts),
+        cluster=a_cluster(counts=ClusterCounts(available=counts)),
+    )
+    async with serving_document(document) as served:
+        await page.open(served.url)
+        rows = await page.rows()
+        assert "1 not available" in rows["namespace/team-a"]["text"]
+        shown = rows["set/team-a/qwen"]["text"]
+        assert "not available" in shown
+        assert "↳ clusterBBRNotReady platform" in shown
+        assert "Available: 0 of 1" in " ".join((await page.text("#cluster")).split())
 
 
 async def test_a_cause_has_who_must_act_since_when_and_what_to_do(page: BrowserPage):

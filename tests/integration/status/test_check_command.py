@@ -106,6 +106,20 @@ async def test_what_has_no_cases_is_refused(flag: str, why: str):
     assert why in ended.err
 
 
+ROUTER = ("deployments.apps", "kaito-system", "body-based-router")
+
+
+async def test_a_model_that_no_request_reaches_fails_alone(server: DevCluster, tmp_path: Path):
+    server.cluster.patch(*ROUTER, {"spec": {"replicas": 0}})
+    ended = await check(server, tmp_path, "team-a", "-o", "junit")
+    suite = ET.fromstring(ended.out.encode()).find("testsuite")
+    assert suite is not None
+    assert (ended.code, suite.get("tests"), suite.get("failures")) == (4, "2", "1")
+    failure = suite.find("testcase[@name='team-a/qwen']/failure")
+    assert failure is not None
+    assert failure.get("message") == "not available: clusterBBRNotReady"
+
+
 async def test_several_contexts_are_side_by_side(server: DevCluster, tmp_path: Path):
     async with DevCluster() as other:
         other.load_example_stack()

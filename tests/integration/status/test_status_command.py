@@ -32,10 +32,13 @@ async def test_an_overview_names_what_blocks_and_who_acts(server: DevCluster, tm
     ended = await ask_about(server, tmp_path, "status", "--from=cluster")
     assert ended.code == 0
     head, cluster, team = ended.out.splitlines()
-    assert head.split() == ["NAME", "STATE", "READY", "UPDATED", "FOR", "BLOCKED", "BY", "ACTS"]
-    assert cluster.split()[:2] == ["cluster", "Failed"]
-    assert cluster.split()[-2:] == ["clusterKaitoControllerNotReady", "platform"]
-    assert team.split()[:4] == ["team-a", "Current", "1/1", "-/1"]
+    columns = ["NAME", "STATE", "READY", "AVAILABLE", "FOR", "ACTS", "BLOCKED", "BY", "MESSAGE"]
+    assert head.split() == columns
+    # A single reading does not know since when.
+    assert cluster.split()[:6] == ["cluster", "Failed", "-", "1/1", "-", "platform"]
+    assert cluster.split()[6] == "clusterKaitoControllerNotReady"
+    assert cluster.endswith("Deployment kaito-system/kaito-workspace is scaled to zero replicas.")
+    assert team.split()[:4] == ["team-a", "Current", "1/1", "1/1"]
     assert "\x1b" not in ended.out + ended.err
 
 

@@ -27,9 +27,9 @@ from tests.support.stubs.api_servers import a_json_response, serving
 __all__ = ["server"]
 
 
-async def test_what_is_ready_ends_it_at_once(server: DevCluster, tmp_path: Path):
+async def test_what_is_available_ends_it_at_once(server: DevCluster, tmp_path: Path):
     ended = await wait_for(server, tmp_path, "team-a/qwen")
-    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
+    assert (ended.code, ended.out) == (0, "team-a/qwen is available\n")
     assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
 
 
@@ -38,10 +38,11 @@ async def test_what_is_ready_ends_it_at_once(server: DevCluster, tmp_path: Path)
     [
         (["cluster", "--timeout=1s"], 3, "cluster is not ready after 1s: Failed"),
         (["cluster", "--timeout=30s", "--fail-fast"], 4, "cluster has failed: Failed"),
-        (["team-z", "--timeout=1s"], 3, "team-z is not ready after 1s: NotFound"),
+        (["team-z", "--timeout=1s"], 3, "team-z is not available after 1s: NotFound"),
         (["team-z", "--for=gone"], 0, "team-z is gone"),
         (["team-a", "--for=gone", "--timeout=1s"], 3, "team-a is not gone after 1s: Current"),
-        (["team-a", "--for=available"], 0, "team-a is available"),
+        (["team-a", "--for=ready"], 0, "team-a is ready"),
+        (["team-a", "--timeout=30s"], 0, "team-a is available"),
         (["cluster", "--timeout=0s"], 3, "cluster is not ready after 0s: Failed"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -115,7 +116,7 @@ async def test_a_reporter_is_believed_only_after_a_pass_since_the_first_answer()
         return a_json_response({**document, "evaluatedAt": at}, ETag=f'"{at}"')
 
     async with serving(handler) as stub:
-        ended = await wait("team-a", f"--from={stub.url}", "--timeout=10m")
+        ended = await wait("team-a", "--for=ready", f"--from={stub.url}", "--timeout=10m")
         waited = [request.query.get("wait") for request in stub.requests]
     assert ended.code == 0
     assert "team-a: InProgress" in ended.err
@@ -143,7 +144,7 @@ async def test_a_reporter_that_is_busy_is_asked_again():
 
 
 async def test_a_reporter_without_a_pass_in_time_is_named():
-    team = NamespaceStatus(name="team-a", state=State.CURRENT)
+    team = NamespaceStatus(name="team-a", state=State.CURRENT, available=True)
     document = msgspec.to_builtins(
         StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
     )
@@ -156,7 +157,7 @@ async def test_a_reporter_without_a_pass_in_time_is_named():
         at_once = await wait("team-a", f"--from={stub.url}", "--timeout=0s")
     assert ended.code == 3
     assert "has finished no pass since it was asked first" in ended.out
-    assert (at_once.code, at_once.out) == (0, "team-a is ready\n")
+    assert (at_once.code, at_once.out) == (0, "team-a is available\n")
 
 
 async def test_what_asking_again_cannot_change_ends_it_at_once():
@@ -177,4 +178,4 @@ async def test_an_api_server_that_is_away_is_asked_again(server: DevCluster, tmp
         await waiting.reports("the API server cannot be asked")
         await server.start()
         ended = await waiting.ended()
-    assert (ended.code, ended.out) == (0, "team-a is ready\n")
+    assert (ended.code, ended.out) == (0, "team-a is available\n")

@@ -214,4 +214,4 @@ async def test_a_wait_finds_what_its_watch_missed(server: DevCluster, tmp_path: 
             ended = await waiting.ended()
         assert proxy.swallowed == [("MODIFIED", MODEL_POD[2])]
         assert proxy.looks
-    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
+    assert (ended.code, ended.out) == (0, "team-a/qwen is available\n")

@@ -63,7 +63,7 @@ def test_an_empty_overlay_changes_nothing(loading):
         pytest.param(
             "reasons:\n  clusterRouterNotReady:\n    message: Other.\n",
             "over.overlay:3: clusterRouterNotReady: unknown key `message`: "
-            "known are does-not-suppress, enabled, hold, parameters, rank, settle, window",
+            "known are does-not-suppress, enabled, hold, on-path-of, parameters, rank, settle, window",
             id="a key that it may not change",
         ),
         pytest.param(

@@ -2,20 +2,28 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability, Mode, SinceFrom, State
 from reporter.model.status_document import (
+    PAUSED_CODE,
+    UNROUTED_CODE,
+    AvailableCounts,
     Blocking,
+    ClusterCounts,
     ClusterStatus,
     ComponentStatus,
     HarnessStatus,
     InferenceSetStatus,
     NamespaceStatus,
+    NotAvailable,
     Replicas,
     StatusDocument,
 )
 from reporter.status.detail_table import render_blocking, render_set
 from reporter.status.table import (
+    TextTable,
     cluster_rows,
     head,
     namespace_rows,
@@ -29,7 +37,7 @@ KAITO = Blocking(
     code="Crash",
     layer=Layer.CLUSTER,
     object="deployments.apps kaito-system/kaito-workspace",
-    message="It crashes.",
+    message="It crashes again and again. The last time was today.",
     remedy="Read its log.",
     actionability=Actionability.PLATFORM,
     pointer=True,
@@ -39,6 +47,15 @@ KAITO = Blocking(
     in_state_seconds=731,
     window_seconds=60,
     stalled=True,
+)
+ROUTER_OUT = NotAvailable(
+    reason="clusterBBRNotReady",
+    code="ScaledToZero",
+    layer=Layer.CLUSTER,
+    object="deployments.apps kaito-system/body-based-router",
+    message="It is scaled to zero. No request finds its model.",
+    remedy="Scale it up.",
+    actionability=Actionability.PLATFORM,
 )
 QWEN = InferenceSetStatus(
     name="qwen",
@@ -53,6 +70,7 @@ TEAM = NamespaceStatus(
     name="team-a",
     state=State.FAILED,
     available=True,
+    available_counts=AvailableCounts(available=1, unknown=1),
     blocking=KAITO,
     replicas=Replicas(desired=4, ready=3),
     harness=HarnessStatus(state=State.CURRENT),
@@ -60,6 +78,7 @@ TEAM = NamespaceStatus(
 )
 CLUSTER = ClusterStatus(
     state=State.CURRENT,
+    counts=ClusterCounts(available=AvailableCounts(available=1, unavailable=1, paused=3)),
     components=(
         ComponentStatus(
             namespace="keda",
@@ -75,15 +94,11 @@ DOCUMENT = StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=CLUSTER, name
 
 def test_the_overview_has_the_cluster_and_each_namespace():
     assert list(overview_rows(DOCUMENT, wide=False)) == [
-        ("cluster", "Current", "-", "-", "-", "-", "-"),
+        ("cluster", "Current", "-", "1/2", "-", "-", "-", "-"),
         (
-            "team-a",
-            "Failed",
-            "3/4",
-            "-/4",
-            "12m",
+            *("team-a", "Failed", "3/4", "1/2", "12m", "platform"),
             "↳ clusterKaitoControllerNotReady",
-            "platform",
+            "It crashes again and again.",
         ),
     ]
 
@@ -113,7 +128,7 @@ def test_a_namespace_has_its_harness_and_its_inference_sets():
 
 def test_the_wide_columns_name_time_code_and_object():
     (_, row) = overview_rows(DOCUMENT, wide=True)
-    assert row[-5:] == ("yes", "yes", "2026-05-01T12:00:00Z", "Crash", KAITO.object)
+    assert row[-6:-1] == ("-/4", "yes", "2026-05-01T12:00:00Z", "Crash", KAITO.object)
 
 
 def test_without_a_reason_the_code_is_what_blocks():
@@ -122,10 +137,84 @@ def test_without_a_reason_the_code_is_what_blocks():
     )
     each = InferenceSetStatus(name="phi", state=State.IN_PROGRESS, blocking=scaling)
     team = NamespaceStatus(name="team-a", state=State.IN_PROGRESS, inference_sets=(each,))
-    ((_, _, _, _, _, _, blocked_by, acts),) = set_rows(
+    ((*_, since, acts, blocked_by, _),) = set_rows(
         StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,)), wide=False
     )
     assert (blocked_by, acts) == ("Scaling", "transient")
+    assert since == "-"  # nobody says since when
+
+
+def rows_of(each: InferenceSetStatus) -> tuple[str, ...]:
+    team = NamespaceStatus(name="team-a", state=State.CURRENT, inference_sets=(each,))
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+    ((_, _, *cells),) = set_rows(document, wide=False)
+    return tuple(cells)
+
+
+def test_a_current_model_whose_requests_are_hindered_names_what_hinders_them():
+    each = InferenceSetStatus(
+        name="phi", state=State.CURRENT, available=False, not_available=ROUTER_OUT
+    )
+    assert rows_of(each) == (
+        *("Current", "-", "no", "-", "platform"),
+        *("↳ clusterBBRNotReady", "It is scaled to zero."),
+    )
+    assert list(render_set("team-a", each, colour=False))[3:] == [
+        "Available:     no, because of clusterBBRNotReady (ScaledToZero)",
+        "  Acts:        platform",
+        "  Object:      deployments.apps kaito-system/body-based-router",
+        "  Message:     It is scaled to zero. No request finds its model.",
+        "  Remedy:      Scale it up.",
+    ]
+
+
+@pytest.mark.parametrize("code", [PAUSED_CODE, UNROUTED_CODE])
+def test_what_somebody_wants_so_blocks_nothing(code):
+    cause = NotAvailable(
+        code=code,
+        layer=Layer.MODELDEPLOYMENT,
+        actionability=Actionability.USER,
+        message="So it is.",
+    )
+    each = InferenceSetStatus(
+        name="phi", state=State.CURRENT, available=False, not_available=cause
+    )
+    assert rows_of(each) == ("Current", "-", "no", "-", "-", "-", "-")
+
+
+def test_an_answer_of_a_check_is_named_with_its_age():
+    each = InferenceSetStatus(name="phi", state=State.CURRENT, available=True, answered_seconds=40)
+    assert list(render_set("team-a", each, colour=False))[3] == (
+        "Available:     yes, answered 40s ago"
+    )
+
+
+def test_what_is_unknown_is_not_shown_as_if_it_blocked():
+    unread = Blocking(
+        reason="inferencesetEPPNotReady",
+        code="Unknown",
+        layer=Layer.MODELDEPLOYMENT,
+        message="Deployments may not be listed",
+        actionability=Actionability.TRANSIENT,
+    )
+    cells = rows_of(InferenceSetStatus(name="phi", state=State.UNKNOWN, blocking=unread))
+    assert cells == (
+        *("Unknown", "-", "unknown", "-", "transient", "-"),
+        "Deployments may not be listed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (None, "team-a   It crashes again and again."),
+        (24, "team-a   It crashes aga…"),
+        (5, "team-a   It crashes…"),
+    ],
+)
+def test_the_message_ends_where_the_terminal_does(width, line):
+    table = TextTable(("NAME", "MESSAGE"), width=width)
+    assert list(table.render([("team-a", "It crashes again and again.")]))[1] == line
 
 
 def test_the_detail_of_a_set_has_cause_object_message_remedy_and_chain():
@@ -139,7 +228,7 @@ def test_the_detail_of_a_set_has_cause_object_message_remedy_and_chain():
         "Acts:          platform (stalled: longer than 60s)",
         "Since:         2026-05-01 12:00:00 UTC (12m, by the writer)",
         "Object:        deployments.apps kaito-system/kaito-workspace",
-        "Message:       It crashes.",
+        "Message:       It crashes again and again. The last time was today.",
         "Remedy:        Read its log.",
         "Chain:         inferencesetModelPodsNotReady",
         "               ↳ clusterKaitoControllerNotReady",

@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability, State
-from reporter.model.status_document import Blocking
+from reporter.model.status_document import AvailableCounts, Blocking
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 from reporter.status.summary import Summary
 from reporter.status.waiting import (
@@ -53,6 +54,20 @@ def test_available_is_certain_or_it_goes_on(available, outcome):
 
 
 @pytest.mark.parametrize(
+    ("counts", "outcome"),
+    [
+        (AvailableCounts(available=2, paused=1), Outcome.MET),
+        (AvailableCounts(available=2, unavailable=1), None),
+        (AvailableCounts(available=2, unknown=1), None),
+        (None, Outcome.MET),  # a reporter of an earlier release does not count them
+    ],
+)
+def test_a_namespace_is_available_once_all_its_models_are(counts, outcome):
+    summary = replace(a_summary(State.CURRENT, available=True), counts=counts)
+    assert judged(summary, WaitCondition.AVAILABLE) is outcome
+
+
+@pytest.mark.parametrize(
     ("acts", "outcome"),
     [
         (Actionability.TRANSIENT, None),
@@ -69,6 +84,11 @@ def test_a_failure_ends_a_fast_wait_unless_it_is_transient(acts, outcome):
 @pytest.mark.parametrize("state", [State.UNKNOWN, State.IN_PROGRESS, State.NOT_FOUND])
 def test_what_may_still_become_ready_ends_no_wait(state):
     assert judged(a_summary(state, Actionability.PLATFORM)) is None
+
+
+def test_what_is_being_deleted_is_not_waited_for_although_it_still_serves():
+    summary = a_summary(State.TERMINATING, available=True)
+    assert judged(summary, WaitCondition.AVAILABLE) is Outcome.ENDING
 
 
 def test_a_subject_that_is_being_deleted_ends_a_fast_wait():

@@ -19,7 +19,10 @@ function namespaceOf(data) {
   if (data.harness)
     children.unshift(subject(`harness/${data.name}`, "harness", "harness", data.harness));
   for (const each of children) Object.assign(each, { namespace: data.name, parent: `namespace/${data.name}` });
-  return subject(`namespace/${data.name}`, "namespace", data.name, data, children);
+  // A model that is Current and not available is not folded away.
+  const { unavailable = 0, unknown = 0 } = data.availableCounts ?? {};
+  const hasHindered = unavailable + unknown > 0;
+  return { ...subject(`namespace/${data.name}`, "namespace", data.name, data, children), hasHindered };
 }
 
 function clusterOf(data) {
@@ -64,7 +67,8 @@ export function buildTree(document) {
   const roots = document.cluster ? [clusterOf(document.cluster)] : [];
   for (const state of [...groups.keys()].sort((a, b) => severity(a) - severity(b))) {
     const children = groups.get(state).sort(byName);
-    roots.push(subject(`group/${state}`, "group", state, { state }, children));
+    const hasHindered = children.some((each) => each.hasHindered);
+    roots.push({ ...subject(`group/${state}`, "group", state, { state }, children), hasHindered });
   }
   return roots;
 }

@@ -4,7 +4,7 @@ import { pathOf } from "../status/subjects.js";
 import { describe, describeBlocking } from "./blocking.js";
 import { el, fill } from "./dom.js";
 import { Folds } from "./fold.js";
-import { badge, code, countsText, plural, quiet, timeText } from "./words.js";
+import { badge, code, countsText, duration, plural, quiet, timeText } from "./words.js";
 
 const NOTHING = "Select a subject to see what blocks it, who must act, and what to do.";
 const GONE = "The selected subject is not there any more, or is filtered out.";
@@ -72,7 +72,7 @@ function suppressed(findings) {
   return [el("h4", {}, "Suppressed"), el("ul", {}, findings.map(item))];
 }
 
-const AGES = new Set(["inStateSeconds", "lastUpdateAgeSeconds", "evaluatedAt", "skewSeconds"]);
+const AGES = new Set(["inStateSeconds", "answeredSeconds", "lastUpdateAgeSeconds", "evaluatedAt", "skewSeconds"]);
 
 // The sets of a namespace are rows of their own.
 function withoutAges(key, value) {
@@ -92,7 +92,8 @@ function facts({ kind, state, data }) {
     describe("State", badge(state), lastKnown && ` last known: ${lastKnown}`),
     describe("Why", data.why),
     describe("Available", isWorkload && answer(data.available)),
-    describe("Unreachable", data.unreachable),
+    describe("Not available", data.notAvailable && whyNot(data.notAvailable)),
+    describe("Answered", data.answeredSeconds !== undefined && `${duration(data.answeredSeconds)} ago`),
     describe("Replicas", data.replicas && replicasText(data.replicas)),
     describe("Generation", generation && `${generation}, observed ${observedGeneration ?? "?"}`),
     describe("Package", from && `${from.name} ${from.revision ?? ""}`),
@@ -101,6 +102,12 @@ function facts({ kind, state, data }) {
     describe("InferenceSets", countsOf(kind, data.counts)),
     ...(kind === "member" ? memberFacts(data) : []),
   ];
+}
+
+// What hinders the requests of a subject, who must act and what to do.
+function whyNot({ reason, code: cause, message, remedy, actionability }) {
+  const words = [message, actionability && `(acts: ${actionability})`, remedy];
+  return [code(reason || cause), " ", words.filter(Boolean).join(" ")];
 }
 
 // Facts about a cluster of a fleet.

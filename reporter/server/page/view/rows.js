@@ -8,6 +8,7 @@ export function signatureOf(row, isActive) {
   const { subject, level, position, size, open, shown } = row;
   const { data, blocking } = subject;
   const own = [data.replicas, data.lastKnown, data.paused, data.why, data.version, data.skewed];
+  own.push(availabilityText(data), data.notAvailable?.reason, data.notAvailable?.code);
   if (blocking) {
     const { reason, code, pointer, held, stalled, actionability, since } = blocking;
     own.push(reason, code, pointer, held, stalled, actionability, since);
@@ -44,7 +45,23 @@ function content(row, receivedAt) {
   const name = el("span", { class: "name" }, subject.name);
   if (subject.kind === "group") return quiet(groupText(row));
   if (subject.kind === "layer") return [name, `layer: not all is known: ${subject.data.why}`];
-  return [name, facts(subject.data), subject.blocking ? cause(subject.blocking, receivedAt) : ""];
+  return [name, facts(subject.data), why(subject, receivedAt)];
+}
+
+function why({ blocking, data }, receivedAt) {
+  if (blocking) return cause(blocking, receivedAt);
+  if (!availabilityText(data) || !data.notAvailable) return "";
+  const { reason, code, actionability } = data.notAvailable;
+  return [el("span", { class: "why" }, "↳ ", reason || code), quiet(actionability)];
+}
+
+// What a request meets, where that is not an answer: of a model, or of how many in a namespace.
+function availabilityText({ available, notAvailable, paused, availableCounts }) {
+  if (notAvailable && !paused) return available === false ? "not available" : "availability unknown";
+  const { unavailable = 0, unknown = 0 } = availableCounts ?? {};
+  return [unavailable && `${unavailable} not available`, unknown && `${unknown} not known to be available`]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function groupText({ subject, shown }) {
@@ -53,13 +70,16 @@ function groupText({ subject, shown }) {
   return shown === subject.children.length ? all : `${shown} of ${all}`;
 }
 
-function facts({ replicas, lastKnown, paused, version, skewed }) {
+function facts(data) {
+  const { replicas, lastKnown, paused, version, skewed } = data;
+  const hindered = availabilityText(data);
   return [
     version ? quiet(version) : "",
     skewed ? mark("clock differs") : "",
     lastKnown ? quiet(`last known: ${lastKnown}`) : "",
     replicas ? quiet(`ready ${replicas.ready ?? "?"}/${replicas.desired ?? "?"}`) : "",
     paused ? mark("paused") : "",
+    hindered ? mark(hindered, "stalled") : "",
   ];
 }
 

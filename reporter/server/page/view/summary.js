@@ -32,7 +32,13 @@ export function showCluster(cluster, isOutdated) {
     el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${lastKnown}` : ""),
     cluster ? el("span", {}, `Namespaces: ${last}${countsText(counts.namespaces)}`) : "",
     cluster ? el("span", {}, `InferenceSets: ${last}${countsText(counts.inferenceSets)}`) : "",
+    counts.available ? el("span", {}, `Available: ${last}${availableText(counts.available)}`) : "",
   );
+}
+
+function availableText({ available = 0, unavailable = 0, unknown = 0 }) {
+  const rest = unknown ? ` (${unknown} not known)` : "";
+  return `${available} of ${available + unavailable + unknown}${rest}`;
 }
 
 // The same of a fleet.

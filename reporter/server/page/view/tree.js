@@ -43,11 +43,11 @@ export class Tree {
     return this.filter.isActive ? this.openedInFilter : this.opened;
   }
 
-  isOpen({ id, kind, state }) {
+  isOpen({ id, kind, state, hasHindered }) {
     const byHand = this.toggled().get(id);
     if (byHand !== undefined) return byHand;
     if (this.filter.isActive && (kind === "group" || this.filter.hasText)) return true;
-    if (state === "Current") return false;
+    if (state === "Current") return Boolean(hasHindered);
     return !["namespace", "member"].includes(kind) || this.isCalm;
   }
 

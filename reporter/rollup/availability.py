@@ -1,0 +1,215 @@
+"""
+The availability of a subject: whether a request can reach it and be answered, as far as is known.
+
+The rows ``on-path-of`` of the catalogue tell which findings lie on the path of whose requests.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import CatalogueEntry, PathRow
+from reporter.evaluation.clocks import CauseClock
+from reporter.evaluation.evaluation import Evaluation
+from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
+from reporter.kinds.objects import namespace_key
+from reporter.model.enums import Layer
+from reporter.model.states import Actionability
+from reporter.model.subjects import FindingKey, Subject
+from reporter.model.verdicts import ObjectRef
+from reporter.resources.authorization import called_services
+from reporter.rollup.blockers import LAST_SEEN, UNKNOWN, BlockerFinder
+from reporter.rollup.findings import is_last_seen
+from reporter.rollup.records import Unavailability
+from reporter.rollup.rules import RollUpInput, RollUpRules
+
+
+FILTERS_UNREAD = (
+    "It is not well, and whether an EnvoyFilter of the namespace calls it cannot be read."
+)
+
+
+class PathFinding(NamedTuple):
+    """A finding on the path of some subjects' requests, with the row that says so."""
+
+    key: FindingKey
+    row: PathRow
+
+
+class PathFinder:
+    """Finds what is out, or Unknown, on the path of requests; for the subjects of one fold."""
+
+    def __init__(self, given: RollUpInput, rules: RollUpRules, blockers: BlockerFinder) -> None:
+        self._given, self._rules, self._blockers = given, rules, blockers
+        self._by_place: defaultdict[tuple[str, Subject | str], list[PathFinding]] = defaultdict(
+            list
+        )
+        for each in path_findings(given.evaluation, rules):
+            self._by_place[each.row.subject_kind, _place_of(each, rules)].append(each)
+        self._found: dict[tuple[PathFinding, str], Unavailability | None] = {}
+
+    def find(self, subject: Subject) -> Unavailability | None:
+        """
+        Return the most important cause on the path of a subject: what is out before what is Unknown.
+
+        None if nothing is known to hinder its requests.
+        """
+        places: tuple[Subject | str, ...] = ("", subject.namespace, subject)
+        findings = chain.from_iterable(
+            self._by_place.get((subject.kind, place), ()) for place in places
+        )
+        found = [
+            (self._order(each, cause), cause)
+            for each in findings
+            if (cause := self._cause(each, subject.namespace)) is not None
+        ]
+        return min(found, key=lambda each: each[0])[1] if found else None
+
+    def _order(self, finding: PathFinding, cause: Unavailability) -> tuple[object, ...]:
+        """Order by what is known, a check last, what is silenced after the rest, and then upstream first."""
+        key = finding.key
+        is_silenced = self._given.evaluation.silence_of(key) is not None
+        rank = self._rules.entry(key).rank
+        place = (key.subject.layer.order, rank or 0, key)
+        return (not cause.is_known, rank is None, is_silenced, *place)
+
+    def _cause(self, finding: PathFinding, namespace: str) -> Unavailability | None:
+        # A row that depends on the namespace has another answer in each.
+        place = (finding, namespace if finding.row.where_called else "")
+        if place not in self._found:
+            self._found[place] = self._make_cause(finding, namespace)
+        return self._found[place]
+
+    def _make_cause(self, finding: PathFinding, namespace: str) -> Unavailability | None:
+        key, row = finding
+        gate = self._given.evaluation.gate
+        state, unknown = gate.finding_states.get(key), gate.unknown_states.get(key)
+        # A check is evidence and no part of the path: one without a result says nothing. Nor does what
+        # needs a metrics page of which none is known. What reads objects of a CRD tells of their watch.
+        is_part = not self._rules.entry(key).orthogonal
+        is_part = is_part and key.reason != self._rules.catalogue.missing_crd_reason
+        called = self._called_by_filters(namespace) if row.where_called else None
+        is_part = is_part and (called is None or bool(called))
+        if state is None:
+            is_silent = unknown is None or not is_part or self._rules.reads_pages(key)
+            return None if is_silent else self._unknown(key, unknown.why if unknown else "")
+        if state.why_unknown or is_last_seen(state):
+            return self._unknown(key, state.why_unknown or LAST_SEEN) if is_part else None
+        clocks = [each for each in state.clocks if each.active and not _is_excepted(each, row)]
+        if clocks and row.where_called:
+            if called is None:
+                return self._unknown(key, FILTERS_UNREAD)
+            clocks = [each for each in clocks if each.object in called]
+        out = [each for each in clocks if each.trouble.is_out and not each.stopped]
+        if out:
+            return self._out(key, out, held=not state.announceable)
+        doubtful = [each for each in clocks if is_part and _is_doubtful(each)]
+        return self._of_troubles(key, doubtful, is_known=False) if doubtful else None
+
+    def _called_by_filters(self, namespace: str) -> frozenset[ObjectRef] | None:
+        """
+        Return the Deployments behind the Services that filters call; None while that is not known.
+
+        Services of the stack have the names of their Deployments.
+        """
+        snapshot = self._given.snapshot
+        if ENVOY_FILTERS.table not in snapshot.tables:
+            return None
+        if snapshot.why_unknown(ENVOY_FILTERS, now=self._given.now):
+            return None
+        filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
+        services = chain.from_iterable(map(called_services, filters))
+        return frozenset(DEPLOYMENTS.ref(each.namespace, each.name) for each in services)
+
+    def _unknown(self, key: FindingKey, why: str) -> Unavailability:
+        return Unavailability(
+            code=UNKNOWN,
+            layer=key.subject.layer,
+            actionability=self._owner(key),
+            is_known=False,
+            key=key,
+            why=why,
+        )
+
+    def _out(self, key: FindingKey, clocks: Iterable[CauseClock], *, held: bool) -> Unavailability:
+        if key in self._given.evaluation.suppressions.suppressed_by:
+            root = self._blockers.find(key)
+            cause = Unavailability.of(root, is_known=True)
+            return replace(cause, actionability=self._owner(root.key or key))
+        return self._of_troubles(key, clocks, is_known=True, held=held)
+
+    def _of_troubles(
+        self, key: FindingKey, clocks: Iterable[CauseClock], *, is_known: bool, held: bool = False
+    ) -> Unavailability:
+        troubles = tuple(each.trouble for each in clocks)
+        cause = min(each.cause for each in troubles)
+        return Unavailability(
+            code=cause.code,
+            layer=key.subject.layer,
+            actionability=self._owner(key),
+            is_known=is_known,
+            key=key,
+            object=cause.object,
+            held=held,
+            troubles=troubles,
+        )
+
+    def _owner(self, key: FindingKey) -> Actionability:
+        return Actionability.of_owner(self._rules.entry(key).owner)
+
+
+def path_findings(evaluation: Evaluation, rules: RollUpRules) -> Iterator[PathFinding]:
+    """Yield the findings that lie on the path of any subject, whatever their state."""
+    rows = rules.path_rows
+    gate = evaluation.gate
+    for key in chain(gate.finding_states, gate.unknown_states):
+        for row in rows.get(key.reason, ()):
+            yield PathFinding(key, row)
+
+
+def hindered_subjects(
+    keys: Iterable[FindingKey], subjects: Iterable[Subject], rules: RollUpRules
+) -> Iterator[Subject]:
+    """Yield the *subjects* on the path of whose requests one of the *keys* lies."""
+    rows = rules.path_rows
+    places = {
+        (row.subject_kind, _place_of(PathFinding(key, row), rules))
+        for key in keys
+        if key.subject.layer is not Layer.MODELDEPLOYMENT
+        for row in rows.get(key.reason, ())
+    }
+    if places:
+        for each in subjects:
+            if (each.kind, "") in places or (each.kind, each.namespace) in places:
+                yield each
+
+
+def _place_of(finding: PathFinding, rules: RollUpRules) -> Subject | str:
+    """Return where the subjects are that a finding hinders: everywhere, in a namespace, or itself."""
+    subject, entry = finding.key.subject, rules.entry(finding.key)
+    if subject.layer is Layer.CLUSTER:
+        return ""
+    if subject.layer is Layer.MODELHARNESS and not _is_of_itself(entry, finding.row):
+        return subject.namespace
+    return subject
+
+
+def _is_of_itself(entry: CatalogueEntry, row: PathRow) -> bool:
+    return bool(entry.subject_kind) and entry.subject_kind == row.subject_kind
+
+
+def _is_excepted(clock: CauseClock, row: PathRow) -> bool:
+    cause = clock.trouble.cause
+    codes = {cause.code, cause.code.partition(".")[2], cause.object.name}
+    return not row.exceptions.isdisjoint(codes)
+
+
+def _is_doubtful(clock: CauseClock) -> bool:
+    """Return whether the path may be out: its object cannot be evaluated, or was never seen."""
+    trouble = clock.trouble
+    is_missing = not trouble.is_out and trouble.object_created_at is None
+    return clock.stopped or is_missing

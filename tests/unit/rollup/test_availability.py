@@ -1,0 +1,209 @@
+"""Availability: what hinders the requests of a model, whatever its own state."""
+
+import pytest
+from msgspec.structs import replace
+
+from reporter.model.states import Actionability
+from reporter.rollup.fold import fold
+from tests.support.rollups import FULLY_REPORTED, stack_after, view_of
+
+
+BBR = "Deployment kaito-system/body-based-router"
+AUTHZ = "Deployment llm-gateway-auth/apikey-authz"
+OPERATOR = "Deployment llm-gateway-auth/apikey-operator"
+AT_ZERO = {"replicas": 0}
+ASKED = {
+    "EnvoyFilter team-m/apikey-ext-authz": {
+        "spec": {
+            "configPatches": [
+                {"cluster_name": "outbound|9001||apikey-authz.llm-gateway-auth.svc.cluster.local"}
+            ]
+        }
+    }
+}
+"""The filter of a namespace whose Gateway asks for API keys."""
+
+CHECK = {
+    "metadata": {
+        "labels": {
+            "reporter.productionstack.kaito.sh/check": "smoke",
+            "kaito.sh/inferenceset": "qwen",
+        },
+        "annotations": {
+            "reporter.productionstack.kaito.sh/asks-model": "true",
+            "reporter.productionstack.kaito.sh/max-age": "30m",
+        },
+    }
+}
+
+
+def qwen(change=None, **step):
+    """Return team-m/qwen after a change at 1 s, as the status shows it."""
+    return view_of(stack_after(change, **step)).inference_set("team-m", "qwen")
+
+
+def test_all_is_well_and_nothing_is_to_blame():
+    found = qwen()
+    assert (found.available, found.not_available) == (True, None)
+
+
+OUT = [
+    # change, reason, code, who must act
+    ({BBR: AT_ZERO}, "clusterBBRNotReady", "ScaledToZero", Actionability.PLATFORM),
+    ({BBR: None}, "clusterBBRNotReady", "Deleted", Actionability.PLATFORM),
+    ({AUTHZ: AT_ZERO, **ASKED}, "clusterGatewayAuthNotReady", "ScaledToZero", "platform"),
+    (
+        {"Gateway team-m/team-m-gw": None},
+        "modelharnessGatewayClassMissing",
+        "Deleted",
+        "platform",
+    ),
+    (
+        {"Deployment team-m/qwen-inferencepool-epp": AT_ZERO},
+        "inferencesetEPPNotReady",
+        "ScaledToZero",
+        "user",
+    ),
+    # Two are out: what is upstream of all is named.
+    (
+        {BBR: AT_ZERO, "Deployment team-m/qwen-inferencepool-epp": AT_ZERO},
+        "clusterBBRNotReady",
+        "ScaledToZero",
+        "platform",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "reason", "code", "acts"), OUT)
+def test_what_is_out_on_the_path_makes_a_model_unavailable(change, reason, code, acts):
+    found = qwen(change)
+    cause = found.not_available
+    assert found.available is False
+    assert (cause.reason, cause.code, cause.actionability) == (reason, code, acts)
+    assert cause.message
+
+
+QUIET = [
+    # Nothing asks it for a key in this namespace.
+    {AUTHZ: AT_ZERO},
+    # It makes keys, and is asked by no request.
+    {OPERATOR: AT_ZERO, **ASKED},
+    {"Deployment keda/keda-operator": AT_ZERO},
+    {"Deployment istio-system/istiod": AT_ZERO},
+    # One of two works.
+    {BBR: {"ready": 1}},
+    {"EnvoyFilter team-m/model-not-found-direct": None},
+]
+
+
+@pytest.mark.parametrize("change", QUIET)
+def test_what_no_request_needs_leaves_a_model_available(change):
+    found = qwen(change)
+    assert (found.available, found.not_available) == (True, None)
+
+
+def test_the_text_is_about_what_requests_need_alone():
+    found = qwen({AUTHZ: AT_ZERO, OPERATOR: AT_ZERO, **ASKED})
+    assert "apikey-authz" in found.not_available.message
+    assert "apikey-operator" not in found.not_available.message
+
+
+def test_a_component_that_was_never_seen_makes_availability_unknown():
+    found = qwen(given={BBR: None})
+    assert found.available is None
+    assert (found.not_available.reason, found.not_available.code) == (
+        "clusterBBRNotReady",
+        "NotFound",
+    )
+
+
+def test_a_component_that_cannot_be_read_makes_availability_unknown():
+    found = qwen(watch={"deployments": "lost"}, until="2m")
+    assert found.available is None
+    assert found.not_available.message
+
+
+def test_the_filters_of_a_namespace_that_cannot_be_read_leave_open_whether_they_ask():
+    found = qwen({AUTHZ: AT_ZERO}, watch={"envoyfilters": "forbidden"}, until="2m")
+    assert found.available is None
+
+
+def test_scaled_to_zero_on_purpose_is_not_available_and_no_trouble():
+    found = qwen(
+        {
+            "InferenceSet team-m/qwen": {"spec": {"replicas": 0}},
+            "Workspace team-m/qwen-7rk2p": None,
+            "Pod team-m/qwen-7rk2p-0": None,
+        }
+    )
+    assert found.available is False
+    assert found.not_available.is_intended
+
+
+def test_namespace_and_cluster_count_models_that_are_not_available():
+    view = view_of(stack_after({BBR: AT_ZERO}))
+    assert view.namespace("team-m").available_counts.unavailable == 1
+    counts = view.cluster().counts.available
+    assert (counts.available, counts.unavailable, counts.unknown) == (0, 1, 0)
+
+
+def test_a_filter_that_begins_to_ask_is_seen_in_a_fold_of_what_changed_alone():
+    replay = stack_after({AUTHZ: AT_ZERO})
+    before = replay.rollup
+    replay._change(ASKED, now=replay.now)
+    given = replay.rollup_input()
+    after = fold(before, replace(given, evaluated=frozenset()), replay.rollup_rules)
+    assert before.namespaces["team-m"].sets["qwen"].available is True
+    assert after.namespaces["team-m"].sets["qwen"].available is False
+
+
+# ---------------------------------------------------------------- checks that ask the model
+
+
+def checked(status: str, *, until: str = "2m", asks: str = "true", change=None):
+    condition = {
+        "type": "Available",
+        "status": status,
+        "reason": "NoAnswer" if status == "False" else "Answered",
+        "message": "the Gateway answered 503",
+        "lastTransitionTime": "now",
+    }
+    job = {
+        "metadata": {
+            **CHECK["metadata"],
+            "annotations": {
+                **CHECK["metadata"]["annotations"],
+                "reporter.productionstack.kaito.sh/asks-model": asks,
+            },
+        },
+        "status": {"conditions": [condition]},
+    }
+    return view_of(
+        stack_after(
+            {"Job team-m/smoke-1": job, **(change or {})},
+            given=FULLY_REPORTED,
+            flags={"sources": "jobs"},
+            until=until,
+        )
+    ).inference_set("team-m", "qwen")
+
+
+def test_a_check_that_got_no_answer_makes_a_model_unavailable_with_its_words():
+    found = checked("False")
+    assert found.state == "Current"
+    assert (found.available, found.not_available.reason) == (False, "inferencesetCheckFailed")
+    assert "503" in found.not_available.message
+
+
+def test_a_check_of_something_else_does_not():
+    assert checked("False", asks="false").available is True
+
+
+def test_what_is_known_to_be_out_is_named_before_the_check_that_found_it():
+    assert checked("False", change={BBR: AT_ZERO}).not_available.reason == "clusterBBRNotReady"
+
+
+def test_an_answer_is_named_with_its_age_until_it_is_too_old():
+    found = checked("True")
+    assert (found.available, found.answered_seconds) == (True, 119)
+    assert checked("True", until="40m").answered_seconds is None
