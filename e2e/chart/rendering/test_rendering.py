@@ -84,6 +84,11 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("leaderElection.ID=x", "ID"),
         ("emission=both", "emission"),
         ("sources={kafka}", "sources"),
+        ("smokeChecks.models[0].namespace=team-a", "inferenceSet"),
+        (
+            "smokeChecks.models[0].namespace=a,smokeChecks.models[0].inferenceSet=b",
+            "smokeChecks.models: nobody reads their results; add jobs to sources",
+        ),
         ("scrape.mode=telepathy", "mode"),
         ("scrape.pods=some", "pods"),
         ("scrape.pods=true", "pods"),

@@ -21,6 +21,9 @@ includes this, so that a value is named whichever object is rendered first.
 {{- end -}}
 {{- include "reporter.checkImage" . -}}
 {{- include "reporter.checkPacks" . -}}
+{{- if and (default dict .Values.smokeChecks).models (not (has "jobs" (default list .Values.sources))) -}}
+{{- include "reporter.refuse" (dict "root" $ "why" "smokeChecks.models: nobody reads their results; add jobs to sources") -}}
+{{- end -}}
 {{- range $name := list "extraLabels" "podLabels" -}}
 {{- range $label := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey (default dict (get $.Values $name)) $label -}}
