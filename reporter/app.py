@@ -13,7 +13,7 @@ from reporter.announcing.announcements import Announcements
 from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
 from reporter.announcing.event_plan import EventPlan
 from reporter.announcing.event_writer import EventWriteLog, EventWriter
-from reporter.announcing.involved import involved_inference_set, involved_namespace
+from reporter.announcing.involved import involved_beside, involved_namespace
 from reporter.announcing.mirror import MirrorPlan
 from reporter.announcing.printed_events import PrintedEvents
 from reporter.catalogue.entries import Catalogue
@@ -282,7 +282,7 @@ class Reporter:
         )
         plan = MirrorPlan(
             self._announcements,
-            partial(involved_inference_set, self._store.snapshot, self._store.served_version),
+            partial(involved_beside, self._store.snapshot, self._store.served_version),
             EventWriteLog(count, is_quiet=True),
         )
         events = EventWriter(sink, self._leadership, count_write=count)

@@ -1,9 +1,9 @@
 """
-The Events that are written a second time, beside the InferenceSets that they are about.
+The Events that are written a second time, beside the InferenceSets or the Gateway that they are about.
 
 They follow the Events in kube-system. None of those waits for them, whether their writes succeed or
 not. The Event in kube-system is the announcement. Its mirror has the same reason, message, episode,
-count and times, and is about the InferenceSet itself.
+count and times, and is about the InferenceSet itself, or the Gateway of the namespace.
 """
 
 from collections.abc import Callable, Collection
@@ -32,7 +32,7 @@ from reporter.model.verdicts import InvolvedObject
 
 
 class MirrorKey(NamedTuple):
-    """The Event, and the InferenceSet beside which it is written."""
+    """The Event, and the InferenceSet or harness beside whose object it is written."""
 
     event: FindingKey
     subject: Subject
@@ -45,7 +45,7 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
     """
     The Events beside InferenceSets that wait: the first of each episode before its repeats.
 
-    *involved_for* returns the InferenceSet of a subject as involvedObject, None if it is not known.
+    *involved_for* returns the InferenceSet or Gateway of a subject as involvedObject, None if it is not known.
     """
 
     operation = "write Event of"
@@ -137,17 +137,15 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
 
 
 # --------------------------------------------------------------------
-# Beside which InferenceSets an Event is written as well, and for how long that is true.
+# Beside which objects an Event is written as well, and for how long that is true.
 
 
 def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[Subject]:
-    """
-    Return the InferenceSets that an Event is about, before the state knows that it was written.
-    """
+    """Return the InferenceSets or harness of an Event, before the state knows that it was written."""
     subject = record.key.subject
-    if subject.layer is not Layer.MODELDEPLOYMENT:
+    if subject.layer is Layer.CLUSTER:
         return frozenset()
-    if subject.name:
+    if subject.name or subject.layer is Layer.MODELHARNESS:
         return frozenset({subject})
     state = context.announcement_state
     if record.type is EventType.NORMAL:
@@ -159,7 +157,7 @@ def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[S
 
 
 def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContext) -> bool:
-    """Return whether what an Event says about an InferenceSet still holds."""
+    """Return whether what an Event says about an InferenceSet or a harness still holds."""
     evaluation = context.evaluation
     if not evaluation.known_subjects.may_include(subject):
         return False
@@ -168,7 +166,7 @@ def is_mirror_true(record: EventRecord, subject: Subject, context: PublishContex
     key = record.key
     if not is_announceable(key, context.announcement_state, evaluation, context.settings):
         return False
-    return bool(key.subject.name) or is_member_announceable(
+    return key.subject == subject or is_member_announceable(
         member_key(key, subject), evaluation, context.settings
     )
 

@@ -42,5 +42,5 @@ class AnnouncingSettings:
     mirror_events: bool = _events(
         "false",
         parse_boolean,
-        "Write each Event about an InferenceSet beside it as well. Needs RBAC.",
+        "Write Events about InferenceSets and Gateways beside these. Needs RBAC.",
     )

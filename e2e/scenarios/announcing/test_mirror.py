@@ -17,6 +17,7 @@ pytestmark = pytest.mark.controlplane
 
 SLOW = 60
 READY = "inferencesetReady"
+CLASS_MISSING = "modelharnessGatewayClassMissing"
 EVERYWHERE = "events in all namespaces"
 FLAGS = (*SHORT_FLAGS, "--mirror-events")
 
@@ -96,3 +97,33 @@ def test_mirrors_are_off_unless_switched_on(plane: ControlPlane) -> None:
         inference_sets.wait_for(client, READY, 0, within=SETTLE + PROMPT_TIMEOUT)
         assert mirrors(plane) == []
         assert len(events.reporter_events(client)) == 2
+
+
+GATEWAY = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "Gateway",
+    "metadata": {
+        "name": "a-gateway",
+        "namespace": "team-0",
+        "labels": {"kaito.sh/owned-by": "modelharness"},
+    },
+    "spec": {
+        "gatewayClassName": "nobody",
+        "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}],
+    },
+}
+
+
+def test_an_event_about_the_gateway_is_beside_it(plane: ControlPlane) -> None:
+    gateways = plane.client.collection(GATEWAY)
+    plane.client.create(gateways, GATEWAY)
+    try:
+        with ReporterProcess(plane, *FLAGS, "--heartbeat-seconds=3600"):
+            event = events.wait_for(plane.client, CLASS_MISSING, within=SLOW)
+            (mirror,) = wait_for_mirrors(plane, (CLASS_MISSING, 1))
+        assert mirror.involved == ("Gateway", "a-gateway")
+        assert mirror.message == event.message
+        described = plane.kubectl("describe", "gateway", "-n", "team-0", "a-gateway")
+        assert CLASS_MISSING in described
+    finally:
+        plane.client.delete(f"{gateways}/a-gateway")

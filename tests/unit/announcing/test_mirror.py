@@ -1,6 +1,7 @@
 """Beside which InferenceSets an Event is written as well, and for how long that is true."""
 
 from reporter.announcing.announcement_state import WriteOutcome
+from reporter.announcing.involved import involved_beside
 from reporter.announcing.mirror import is_mirror_true, mirror_subjects
 from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType, Layer
@@ -15,15 +16,19 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.replay import Replay
+from tests.support.rollups import stack_after
 from tests.support.silences import a_silence, silenced
 
 
 SETS = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:02}") for i in range(12)]
 PODS = [a_key("inferencesetPods", each) for each in SETS]
 BBR = a_key("clusterBBR")
+HARNESS = Subject(Layer.MODELHARNESS, "team-a")
+GATE = a_key("modelharnessGate", HARNESS)
 SLOW = [a_key("inferencesetSlow", each) for each in SETS]
 CATALOGUE = a_catalogue(
     an_entry("clusterBBR", 20),
+    an_entry("modelharnessGate", 10, layer=Layer.MODELHARNESS),
     an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT),
     an_entry("inferencesetSlow", None, orthogonal=True, layer=Layer.MODELDEPLOYMENT),
 )
@@ -55,6 +60,24 @@ def due(replay: Replay) -> EventRecord:
 def test_an_event_of_an_inference_set_is_mirrored_beside_it():
     replay = a_replay().set_verdicts(an_active_verdict(PODS[0]))
     assert mirror_subjects(replay.writes[0], replay.context) == {SETS[0]}
+
+
+def test_an_event_of_a_harness_is_mirrored_beside_its_gateway_until_it_is_over():
+    replay = a_replay().set_verdicts(an_active_verdict(GATE))
+    assert mirror_subjects(replay.writes[0], replay.context) == {HARNESS}
+    assert is_mirror_true(replay.writes[0], HARNESS, replay.context)
+    replay.set_clear(GATE)
+    assert not is_mirror_true(replay.writes[0], HARNESS, replay.advance(60).context)
+
+
+def test_the_gateway_of_a_harness_is_found_by_its_routes_or_labels():
+    here = stack_after().store.snapshot()
+    found = involved_beside(lambda: here, lambda _: None, Subject(Layer.MODELHARNESS, "team-m"))
+    assert found is not None
+    assert (found.kind, found.name, found.namespace) == ("Gateway", "team-m-gw", "team-m")
+    gone = stack_after({"Gateway team-m/team-m-gw": None}).store.snapshot()
+    harness = Subject(Layer.MODELHARNESS, "team-m")
+    assert involved_beside(lambda: gone, lambda _: None, harness) is None
 
 
 def test_an_event_of_the_cluster_is_not():
