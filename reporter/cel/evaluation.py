@@ -20,6 +20,7 @@ from reporter.kinds.objects import ApiObject
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.redact import redact
 from reporter.model.subjects import Subject
+from reporter.model.times import parse_zoned_time
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import ProbeRequest
 from reporter.resources.check_result import CheckResult, Inconclusive, check_served
@@ -201,12 +202,14 @@ class _Check:
             return CURRENT
         kind = self._kind(was_current=moment.was_current is not False)
         is_remembered = kind is not TroubleKind.LOST or moment.was_current is not None
-        ref = object_ref(self.reason.kind, self.each)
+        ref, since = object_ref(self.reason.kind, self.each), self._since()
+        states_no_time = kind is TroubleKind.FAILED and since is None
         trouble = Trouble(
             cause=Cause(ref, self._code(kind)),
             kind=kind,
             is_out=True,
-            since=self._since(),
+            since=since,
+            unchanged_since=self._newest_time() if states_no_time else None,
             object_created_at=self.each.metadata.creation_timestamp,
             message_fields={
                 "object": describe(self.reason.kind, self.each),
@@ -240,6 +243,18 @@ class _Check:
                 self._note_wrong("since", found, "a time such as 2026-01-31T12:00:00Z")
                 return None
         return found if found is None or found.tzinfo is not None else None
+
+    def _newest_time(self) -> datetime | None:
+        """
+        Return the newest time of the object: its creation, or a transition that an expression reads.
+        """
+        times = [self.each.metadata.creation_timestamp]
+        status = self.content.get("status")
+        conditions = status.get("conditions") if isinstance(status, dict) else None
+        for condition in conditions if isinstance(conditions, list) else ():
+            text = condition.get("lastTransitionTime") if isinstance(condition, dict) else None
+            times.append(parse_zoned_time(text))
+        return max((each for each in times if each is not None), default=None)
 
     def _detail(self, key: str, *types: type) -> Any:
         """Return the value of an expression that adds detail; None if it has none, with a note."""

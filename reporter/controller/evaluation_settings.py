@@ -9,15 +9,15 @@ from reporter.settings import Settings
 
 
 def make_evaluation_settings(
-    settings: Settings, unchecked: Iterable[Reason] = ()
+    settings: Settings, unchecked: Iterable[Reason] = (), *, reads_once: bool = False
 ) -> EvaluationSettings:
     """
     Build the settings of evaluating and announcing from the flags of the process.
 
-    *unchecked*: reasons that check nothing with these flags.
+    *unchecked*: reasons that check nothing with these flags. *reads_once*: the cluster is read once.
     """
     return EvaluationSettings(
-        Delays(grace=settings.startup_grace, settle=settings.settle),
+        Delays(settings.startup_grace, settings.settle, reads_once=reads_once),
         emission=settings.emission,
         suppression=settings.suppression,
         heartbeat=settings.heartbeat,

@@ -26,10 +26,16 @@ of Events (kube-apiserver, ``--event-ttl``).
 
 
 class Delays(Struct, frozen=True):
-    """The two settings that every hold and settle falls back to."""
+    """
+    The two settings that every hold and settle falls back to.
+
+    *reads_once*: nobody will see how long trouble lasts, so that an object which has not changed for the
+    hold tells it.
+    """
 
     grace: timedelta = timedelta(seconds=60)
     settle: timedelta = timedelta(seconds=30)
+    reads_once: bool = False
 
 
 class CauseClock(Struct, frozen=True, gc=False):

@@ -128,6 +128,9 @@ class HoldRules(Struct, frozen=True):
             clock = replace(clock, out_since=self.out_since(trouble, now=now))
             if since is not None and since == clock.out_since:
                 return replace(clock, time_in_kind=now - since)
+            unchanged = trouble.unchanged_since if self.delays.reads_once else None
+            if since is None and unchanged is not None and EARLIEST_TIME < unchanged <= now:
+                return replace(clock, time_in_kind=now - unchanged)
         # Components that went down together with the API server need a moment to recover. What a
         # human declared (hold zero) does not recover by itself and is not held.
         if (

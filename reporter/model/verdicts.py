@@ -41,6 +41,7 @@ class Trouble(Struct, frozen=True):
     *is_crash*: it settles slowly, so that a slow crash loop is one episode.
     *begins*: False if it only goes on where it has begun, as between the two bounds of a threshold.
     *since*: when it began according to the condition's writer.
+    *unchanged_since*: the newest time in its object, where nothing says since when; it has lasted from then on.
     *hold*: how long it may last, where the probe knows it better than the entry's hold of its kind.
     *not_before*: when it counts at the earliest, whatever its hold.
     *object_created_at*: None if the object is missing.
@@ -56,6 +57,7 @@ class Trouble(Struct, frozen=True):
     is_crash: bool = False
     begins: bool = True
     since: datetime | None = None
+    unchanged_since: datetime | None = None
     hold: timedelta | None = None
     not_before: datetime | None = None
     object_created_at: datetime | None = None

@@ -88,6 +88,28 @@ def test_text_cause_and_time_come_from_the_object():
     assert found.message_fields["count"] == "1 of 1"
 
 
+DATED = 'object.status.conditions.all(c, c.lastTransitionTime != "")'
+"""An expression that reads the times of conditions; others are not kept."""
+
+
+@pytest.mark.parametrize(
+    ("expressions", "unchanged"),
+    [
+        # A hard error without a time has lasted since the object last changed.
+        ({"failed": DATED}, datetime(2026, 9, 2, 3, 4, 5, tzinfo=UTC)),
+        ({"failed": DATED, "since": "object.status.at"}, None),
+        # What only starts may have changed without a word of the object.
+        ({"inProgress": "true"}, None),
+    ],
+)
+def test_a_hard_error_without_a_time_has_the_newest_one_of_its_object(expressions, unchanged):
+    store = an_own_store(a_reason(**expressions))
+    condition = ready("False")["conditions"][0]
+    conditions = [{**condition, "lastTransitionTime": "2026-09-02T03:04:05Z"}]
+    store.put(status={"conditions": conditions, "at": "2026-01-01T00:00:00Z"})
+    assert trouble(store.verdict()).unchanged_since == unchanged
+
+
 def test_an_empty_time_is_none():
     store = an_own_store(a_reason(since="object.spec.detail"))
     store.put(status=ready("False"), spec={"detail": ""})

@@ -225,6 +225,26 @@ def test_an_impossible_transition_time_is_not_believed(since):
     assert next_gate_deadline(gate, **rules) == NOON + seconds(30)
 
 
+@pytest.mark.parametrize(
+    ("reads_once", "unchanged", "is_over"),
+    [
+        (True, NOON - seconds(20), True),
+        (True, NOON - seconds(10), False),
+        (True, NOON + MINUTE, False),
+        (True, None, False),
+        # A process that stays sees how long it lasts.
+        (False, NOON - seconds(20), False),
+    ],
+)
+def test_a_single_reading_counts_the_time_for_which_an_object_has_not_changed(
+    reads_once, unchanged, is_over
+):
+    rules = {"entry_of": lambda _: ENTRY, "delays": replace(DELAYS, reads_once=reads_once)}
+    trouble = replace(a_trouble(kind=TroubleKind.FAILED), unchanged_since=unchanged)
+    gate = apply_verdicts(EMPTY_GATE, [an_active_verdict(KEY, trouble)], now=NOON, **rules)
+    assert gate.finding_states[KEY].past_hold is is_over
+
+
 def test_a_live_change_starts_its_clock_when_it_is_seen():
     trouble = a_trouble(kind=TroubleKind.LOST, since=LONG_AGO)
     assert not GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble)).past_hold
