@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import fields
 
 from reporter.catalogue.entries import ProbeSpec
+from reporter.kinds.core import NAMESPACES
 from reporter.kinds.objects import ApiObject, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.sanitize import sanitize
@@ -117,6 +118,7 @@ class CheckedSnapshot(Snapshot, frozen=True):
         Note a gap if its kind cannot be read, or its newest version cannot be decoded.
         """
         self._note_kind(kind)
+        self._note_elsewhere(kind, namespace)
         if ObjectRef(kind.watch_name, namespace, name) in self.undecodable:
             self._note_undecodable(kind, (namespace, name))
         return Snapshot.get(self, kind, type_, namespace, name)
@@ -128,6 +130,7 @@ class CheckedSnapshot(Snapshot, frozen=True):
         Note a gap for each undecodable one that may belong to them.
         """
         self._note_kind(kind)
+        self._note_elsewhere(kind, _namespace_of_key(key))
         if kind.table in self.deciding or kind.table in self.detail:
             stored = self.tables[kind.table].objects
             for name in self.undecodable_objects.find(kind, stored, key):
@@ -145,10 +148,27 @@ class CheckedSnapshot(Snapshot, frozen=True):
         if why:
             self.gaps.append(Gap(is_detail=False, why=why))
 
+    def _note_elsewhere(self, kind: ResourceKind, namespace: str) -> None:
+        """Note a gap for a lookup in another namespace than that of which the kind was read."""
+        only = self.only_in.get(kind.table, namespace)
+        # A namespace is named by its name.
+        if namespace == only or (kind.table == NAMESPACES.table and not namespace):
+            return
+        is_detail = kind.table in self.detail
+        if is_detail or kind.table in self.deciding:
+            why = f"{kind.group_resource} were read in namespace {only} alone"
+            self.gaps.append(Gap(is_detail, why))
+
     def _note_undecodable(self, kind: ResourceKind, name: NamespacedName) -> None:
         is_detail = kind.table in self.detail
         if is_detail or kind.table in self.deciding:
             self.gaps.append(Gap(is_detail, why_undecodable(kind, name)))
+
+
+def _namespace_of_key(key: str) -> str:
+    """Return the namespace that an index key names; empty for a key of objects in any namespace."""
+    namespace, slash, _ = key.rpartition("=")[2].partition("/")
+    return namespace if slash else ""
 
 
 def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
@@ -171,7 +191,7 @@ def check_lookups(
     """
     Return a snapshot that notes the gaps of this probe's lookups; the same one if there can be none.
     """
-    if not snapshot.undecodable and not unknown_kinds:
+    if not snapshot.undecodable and not unknown_kinds and not snapshot.only_in:
         return snapshot
     values = {each.name: getattr(snapshot, each.name) for each in fields(Snapshot)}
     return CheckedSnapshot(

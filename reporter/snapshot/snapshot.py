@@ -85,6 +85,7 @@ class Snapshot(Struct, frozen=True):
     *store_rejections*: how many episodes have no place among the HealthEvents, by the limit.
     *silence_file*: the file of silences as it was read last.
     *subject_definitions*: which objects make subjects.
+    *only_in*: the kinds of which the objects of one namespace alone are here, with that namespace.
     """
 
     tables: Mapping[str, TableSnapshot]
@@ -101,6 +102,7 @@ class Snapshot(Struct, frozen=True):
     store_rejections: Mapping[StoreLimit, int] = field(default_factory=dict)
     silence_file: SilenceFile = NO_SILENCE_FILE
     subject_definitions: SubjectDefinitions = NO_SUBJECTS
+    only_in: Mapping[str, str] = field(default_factory=dict)
 
     def was_deleted(self, ref: ObjectRef) -> bool:
         """

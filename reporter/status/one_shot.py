@@ -25,7 +25,13 @@ from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.settings import Settings
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.status.dump import read_dump
-from reporter.status.one_shot_cluster import Observations, Progress, make_evaluator, read_cluster
+from reporter.status.one_shot_cluster import (
+    Observations,
+    Progress,
+    make_evaluator,
+    read_cluster,
+    read_reported,
+)
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 
 
@@ -168,9 +174,13 @@ class ClusterSource:
                 self._catalogue,
                 self._clock,
                 on_progress=self._on_progress,
+                namespace=target.namespace,
             )
         except KubeError as err:
             raise cannot_read_after(err) from err
+        if observations.snapshot.only_in:
+            reported = await read_reported(self._api, target.namespace)
+            observations = replace(observations, notes=(*observations.notes, *reported))
         return self._status.answer(observations, target)
 
     async def close(self) -> None:

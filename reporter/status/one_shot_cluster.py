@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.silence_file import read_silence_file
@@ -14,14 +15,18 @@ from reporter.controller.permissions import crds_to_track, kinds_to_watch
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.probe_fault_log import ProbeFaultLog
 from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.objects import json_field, json_items
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
-from reporter.kube.errors import KubeError, Unserved
-from reporter.kube.lister import list_all
+from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
+from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.settings import Settings
@@ -72,7 +77,7 @@ def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
         catalogue,
         PROBES,
         settings.flag_texts,
-        make_evaluation_settings(settings),
+        make_evaluation_settings(settings, reads_once=True),
         ProbeFaultLog().log,
     )
 
@@ -120,27 +125,35 @@ async def read_cluster(
     clock: Clock,
     *,
     on_progress: Progress = lambda _, __: None,
-    timing: WatchTiming | None = None,
+    namespace: str = "",
 ) -> Observations:
     """
     Read all kinds of which there is a reason. Kinds that cannot be read are unknown, in *notes*.
 
-    Raises KubeError if discovery fails, or if no kind at all could be read.
+    *namespace*: the one that is asked about, whose objects are read where not all may be. Raises
+    KubeError if discovery fails, or if no kind at all could be read.
     """
-    reading = _Reading(api, make_store(settings, catalogue), timing or WatchTiming(), on_progress)
+    store = make_store(settings, catalogue)
+    reading = _Reading(api, store, on_progress, namespace)
     crds = crds_to_track(catalogue, SPECS, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
     await reading.list_all(found)
-    return Observations(reading.store.snapshot(), clock.now(), tuple(sorted(reading.notes)))
+    only_in = dict.fromkeys(reading.limited, namespace)
+    snapshot = replace(store.snapshot(), only_in=only_in)
+    return Observations(snapshot, clock.now(), tuple(reading.describe()))
 
 
 class _Reading:
+    """*limited*: the tables of kinds that were read in *namespace* alone. *notes*: what of objects is not."""
+
     def __init__(
-        self, api: RestClient, store: Store, timing: WatchTiming, on_progress: Progress
+        self, api: RestClient, store: Store, on_progress: Progress, namespace: str
     ) -> None:
-        self.store = store
+        self.store, self._namespace = store, namespace
         self.notes: list[str] = []
-        self._api, self._timing, self._on_progress = api, timing, on_progress
+        self.limited: list[str] = []
+        self._unread: dict[str, str] = {}
+        self._api, self._timing, self._on_progress = api, WatchTiming(), on_progress
         self._slots = asyncio.Semaphore(LISTS_AT_ONCE)
         self._done = 0
 
@@ -148,7 +161,10 @@ class _Reading:
         async with asyncio.TaskGroup() as group:
             lists = [group.create_task(self._list(kind, found)) for kind in self.store.kinds]
         failed = [error for each in lists if (error := each.result()) is not None]
-        if failed and not any(isinstance(each, Watching) for each in self.store.watch_states):
+        # A Namespace that may be got is none of what is asked about.
+        got = NAMESPACES.table in self.limited
+        read = sum(isinstance(each, Watching) for each in self.store.watch_states)
+        if failed and read <= got:
             raise failed[0]
 
     async def _list(self, kind: ResourceKind, found: DiscoveryResult) -> KubeError | None:
@@ -157,10 +173,39 @@ class _Reading:
             state, error = await self._list_and_store(kind, found)
         self.store.set_watch_state(kind, state)
         if isinstance(state, NotSynced):
-            self.notes.append(f"{kind.group_resource}: {state.why}")
+            self._unread[kind.group_resource] = state.why
         self._done += 1
         self._on_progress(self._done, len(self.store.kinds))
         return error
+
+    def describe(self) -> Iterable[str]:
+        """Return what was not read and why; in one line where a namespace alone may be read."""
+        unread = [f"{name}: {why}" for name, why in self._unread.items()]
+        if self.limited:
+            unseen = f"; not seen: {', '.join(sorted(self._unread))}" if unread else ""
+            what = "only it was read, as others may not be listed"
+            unread = [f"namespace {self._namespace}: {what}{unseen}"]
+        return sorted([*unread, *self.notes])
+
+    async def _list_in_namespace(
+        self, kind: ResourceKind, version: str, refused: Refused
+    ) -> ListResult:
+        """Return the objects of the namespace; raise *refused* for a kind that is not read there."""
+        timeout = self._timing.list_timeout
+        if not (self._namespace and refused.is_forbidden) or kind.namespace:
+            raise refused
+        try:
+            if kind.table == NAMESPACES.table:
+                result = await get_one(self._api, kind, version, self._namespace, timeout=timeout)
+            else:
+                result = await list_all(
+                    self._api, kind, version, page_timeout=timeout, namespace=self._namespace
+                )
+        except (NotFound, Unserved) as err:
+            # A kind without namespaces has no such address.
+            raise refused from err
+        self.limited.append(kind.table)
+        return result
 
     async def _list_and_store(
         self, kind: ResourceKind, found: DiscoveryResult
@@ -173,9 +218,11 @@ class _Reading:
                 return NotSynced("its API group could not be discovered", refused=True), None
             return NotServed(), None
         try:
-            result = await list_all(
-                self._api, kind, version, page_timeout=self._timing.list_timeout
-            )
+            timeout = self._timing.list_timeout
+            try:
+                result = await list_all(self._api, kind, version, page_timeout=timeout)
+            except Refused as err:
+                result = await self._list_in_namespace(kind, version, err)
         except Unserved:
             return NotServed(), None
         except KubeError as err:
@@ -185,3 +232,40 @@ class _Reading:
             await asyncio.sleep(0)
         self.notes += describe_undecodable(kind, result.undecodable)
         return Watching(), None
+
+
+# --------------------------------------------------------------------
+# The words of a reporter in a namespace, for who may not read the control plane.
+
+
+async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
+    """
+    Return what the status objects of a namespace say of its availability; nothing if they cannot be read.
+    """
+    kind = PRODUCTION_STACK_STATUSES
+    timeout = WatchTiming().list_timeout
+    try:
+        found = await list_all(
+            api, kind, kind.versions[0], page_timeout=timeout, namespace=namespace
+        )
+    except KubeError:
+        return ()
+    return [
+        f"a reporter says in {kind.kind} {namespace}/{each.metadata.name}: {text}"
+        for each in found.objects
+        if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each))
+    ]
+
+
+def _describe_reported(found: ProductionStackStatus) -> str:
+    """Return the availability that a status object states, with its cause; empty if it states none."""
+    status = found.status or {}
+    conditions = json_items(status, "conditions")
+    available = next((e for e in conditions if json_field(e, "type") == AVAILABLE), None)
+    value, message = json_field(available, "status"), json_field(available, "message")
+    at = json_field(status, "lastEvaluationTime")
+    if not isinstance(value, str) or not isinstance(at, str):
+        return ""
+    words = {"True": "available", "False": "not available"}.get(value, "availability unknown")
+    because = f" ({message})" if isinstance(message, str) and message else ""
+    return f"{words}{because}, evaluated at {at}"

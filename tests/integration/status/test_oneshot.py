@@ -13,15 +13,22 @@ from devcluster.server import DevCluster
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import KubeError
+from reporter.model.enums import Reason
+from reporter.model.states import State
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.process.clock import Clock
 from reporter.settings.errors import ConfigurationError
 from reporter.status.dump import read_dump
-from reporter.status.one_shot_cluster import Observations, read_cluster
+from reporter.status.one_shot import OneShotStatus
+from reporter.status.one_shot_cluster import Observations, read_cluster, read_reported
+from reporter.status.source import Target
 from tests.integration.status.single_look import evaluate_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.settings import settings
+from tests.support.status_objects import CRD
 
 
+MODEL_POD = ("pods", "team-a", "qwen-7rk2p-0")
 KAITO = ("deployments.apps", "kaito-system", "kaito-workspace")
 SETTINGS = settings()
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -252,3 +259,69 @@ async def test_a_dump_of_a_cluster_and_the_cluster_give_the_same(
     assert dumped.subjects == live.subjects
     assert findings(dumped) == findings(live)
     assert unknown(dumped) == unknown(live)
+
+
+async def test_who_may_read_one_namespace_alone_sees_its_models_and_nothing_wrong(
+    server: DevCluster, api: RestClient
+):
+    server.deny("list", namespace="")
+    everything = await read_nothing(api)
+    assert everything
+    found = await read(api, namespace="team-a")
+    (note,) = found.notes
+    assert note.startswith("namespace team-a: only it was read")
+    evaluation = evaluated(found)
+    assert not troubles(evaluation)
+    bbr = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
+    assert "in namespace team-a alone" in evaluation.gate.unknown_states[bbr].why
+    answer = OneShotStatus(SETTINGS, DEFAULT_CATALOGUE).answer(found, Target("team-a"))
+    assert answer.namespace is not None
+    (model,) = answer.namespace.inference_sets
+    assert (model.state, model.replicas.ready, model.available) == (State.CURRENT, 1, None)
+    assert model.not_available.reason == "clusterGatewayAuthNotReady"
+
+
+async def read_nothing(api: RestClient) -> bool:
+    """Return whether the whole cluster cannot be read."""
+    try:
+        await read(api)
+    except KubeError:
+        return True
+    return False
+
+
+async def test_trouble_in_the_one_namespace_that_may_be_read_is_seen(
+    server: DevCluster, api: RestClient
+):
+    server.cluster.delete(*MODEL_POD)
+    server.deny("list", namespace="")
+    found = await read(api, namespace="team-a")
+    assert "inferencesetModelPodsNotReady" in troubles(evaluated(found))
+
+
+async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_plane_is_not_seen(
+    server: DevCluster, api: RestClient
+):
+    said = {
+        "observedGeneration": 1,
+        "lastEvaluationTime": "2026-11-22T12:00:00Z",
+        "conditions": [
+            {"type": "Available", "status": "False", "message": "qwen: clusterBBRNotReady: out."}
+        ],
+    }
+    server.cluster.upsert(CRD)
+    server.cluster.upsert(
+        {
+            "apiVersion": "reporter.productionstack.kaito.sh/v1alpha1",
+            "kind": "ProductionStackStatus",
+            "metadata": {"name": "package", "namespace": "team-a"},
+            "status": said,
+        },
+    )
+    (told,) = await read_reported(api, "team-a")
+    assert told == (
+        "a reporter says in ProductionStackStatus team-a/package: not available (qwen:"
+        " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
+    )
+    server.deny("list", "reporter.productionstack.kaito.sh")
+    assert list(await read_reported(api, "team-a")) == []
