@@ -140,6 +140,9 @@ def test_a_wait_ends_in_each_state_with_its_code(
     assert ends("team-m/qwen", "--for=gone", "--timeout=30s") == 0
 
 
+WITHOUT_GRACE = "--startup-grace-seconds=0"
+"""The objects of the stack may have been made a moment ago."""
+
 ROUTER, AUTHORIZER = (
     "Deployment kaito-system/body-based-router",
     "Deployment llm-gateway-auth/apikey-authz",
@@ -186,7 +189,7 @@ def test_a_model_that_no_request_reaches_is_green_nowhere(
     explained = ask(plane, "explain", "team-m/qwen", where).stdout
     assert f"Available:     no, because of {reason} (ScaledToZero)" in explained
     assert "Nothing blocks it." not in explained
-    checked = ask(plane, "check", "team-m/qwen")
+    checked = ask(plane, "check", "team-m/qwen", WITHOUT_GRACE)
     assert (checked.returncode, f"not available: {reason}" in checked.stdout) == (4, True)
     waited = ask(plane, "wait", "team-m/qwen", where, ASKED_IN_TIME)
     assert (waited.returncode, f"because of {reason}" in waited.stdout) == (3, True)
@@ -282,7 +285,7 @@ def test_the_cluster_is_read_as_the_user_that_is_named(
 def test_rights_in_one_namespace_are_enough_for_its_models(
     plane: ControlPlane, stack: CaseClusterObjects
 ) -> None:
-    words = ("status", "team-m", "-o", "json", "--from=cluster", "--as=joan")
+    words = ("status", "team-m", "-o", "json", "--from=cluster", "--as=joan", WITHOUT_GRACE)
     here = "--namespace=team-m"
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
