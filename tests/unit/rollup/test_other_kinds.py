@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.catalogue.entries import ProbeSpec
+from reporter.catalogue.entries import PathRow, ProbeSpec
 from reporter.catalogue.subject_definitions import SubjectDefinition, make_definitions
 from reporter.controller.blocking_objects import find_blocking_objects
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -62,7 +62,7 @@ class Watched:
 
     def _evaluate(self, _, request):
         if request.subject in self.broken:
-            return [Active(request.key(), (a_trouble(),), INVOLVED)]
+            return [Active(request.key(), (replace(a_trouble(), is_out=True),), INVOLVED)]
         return [Clear(request.key())]
 
     def look(self) -> "Watched":
@@ -117,6 +117,19 @@ def test_a_finding_about_it_is_that_of_its_namespace(watched):
     assert found.state is State.FAILED
     assert found.blocking.reason == REASON
     assert found.inference_sets[0].blocking.message.startswith("llama: Thing thing")
+
+
+def test_what_lies_on_the_path_of_its_requests_makes_it_unavailable(watched):
+    watched.look().broken.add(ROUTE)
+    (route,) = watched.look().look().namespaces["team-a"].inference_sets
+    assert (route.available, route.not_available.reason) == (None, REASON)
+    entry = replace(watched.catalogue[REASON], path=(PathRow("HTTPRoute"),))
+    watched.catalogue = replace(
+        watched.catalogue, entries={**watched.catalogue.entries, REASON: entry}
+    )
+    watched.rollup = RollUp()
+    (route,) = watched.look().namespaces["team-a"].inference_sets
+    assert (route.available, route.not_available.reason) == (False, REASON)
 
 
 def test_what_blocks_it_is_no_inferenceset(watched):
