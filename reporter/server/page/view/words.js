@@ -44,7 +44,16 @@ export function badge(state) {
   return el("span", { class: `badge state-${knownState(state)}` }, sign, " ", state);
 }
 
-export const mark = (text, kind = "") => el("span", { class: `mark ${kind}`.trim() }, text);
+const MEANINGS = {
+  held: "it may still be a normal start or change",
+  stalled: "it has lasted longer than such things take",
+  suppressed: "it follows from something upstream",
+  paused: "scaled to zero on purpose",
+  "not available": "no request can reach it and be answered, whatever its own state",
+};
+
+export const mark = (text, kind = "") =>
+  el("span", { class: `mark ${kind}`.trim(), title: MEANINGS[text] }, text);
 
 export const quiet = (...children) => el("span", { class: "quiet" }, children);
 
