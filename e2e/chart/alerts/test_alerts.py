@@ -246,9 +246,12 @@ def _texts(states: States) -> Iterator[tuple[str, Sequence[Alert], Sequence[str]
     (lacks,) = missing_alerts(states["writes_refused"])
     yield "writes_refused", [lacks], ["The status reporter may not create events in cluster west"]
     name = "silences_not_in_effect"
-    of_silences = [each for each in silence_alerts(states[name]) if each["state"] != "expired"]
-    counted = ("malformed (2)", "unmatched (1)")
-    yield name, of_silences, [f"Silences of findings are {n} in cluster west" for n in counted]
+    counted = ("expired (1)", "malformed (2)", "unmatched (1)")
+    yield (
+        name,
+        silence_alerts(states[name]),
+        [f"Silences of findings are {n} in cluster west" for n in counted],
+    )
     for name, summary in STALLED.items():
         yield name, stalled_alerts(states[name]), [summary]
     alerts = unknown_alerts(states["unknown"])
