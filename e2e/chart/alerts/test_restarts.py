@@ -117,6 +117,18 @@ def test_a_value_makes_it_fire_on_after_a_recovery(
     assert _firing_errors(rules, states, phases, firing, tmp_path) == ""
 
 
+def test_one_severity_for_all_makes_one_alert_of_a_finding(
+    helm: Helm, states: States, tmp_path: Path
+) -> None:
+    """What is out has two series that differ in nothing else, of which Prometheus takes no two alerts."""
+    words = f"--set=prometheusRule.enabled=true,prometheusRule.rules.{NAME}.severity=page"
+    rendered = helm.render(CHART, words, golden.OPERATOR)
+    (rules,) = (dict(e["spec"]) for e in rendered if e["kind"] == "PrometheusRule")
+    series = [*series_of((steady(states["finding"], LASTS),), metrics_of(rules))]
+    firing = {LASTS - 1: [FOUND | {"severity": "page"}]}
+    assert firing_errors(rules, series, firing, tmp_path, alert=NAME) == ""
+
+
 # ---------------------------------------------------------------- held anew
 
 

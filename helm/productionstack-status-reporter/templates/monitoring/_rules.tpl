@@ -6,10 +6,12 @@
 {{/* The alert on findings: what counts as one, who must act and how severe it is, is decided by the program. */}}
 {{- define "reporter.findingRules" -}}
 {{- $series := "productionstack_status_reporter_" }}
+{{- /* With one severity for all, two series of a finding would be one alert, which Prometheus refuses. */}}
+{{- $severity := empty (get (default dict .Values.prometheusRule.rules) "ProductionStackFinding" | default dict).severity | ternary (list "severity") list }}
 {{- $where := `{{ with $labels.workload_namespace }} in {{ . }}{{ with $labels.inferenceset }}/{{ . }}{{ end }}{{ end }}` }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackFinding" "for" "1m" "severity" "" "owner" "" "namespace" (include "reporter.ofWorkload" .)
   "why" "A finding that the leader shows. One that fires does so until a leader that knows all findings no longer shows it."
-  "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackFinding" "more" (list "layer" "reason" "owner" "severity" "workload_namespace" "inferenceset")
+  "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackFinding" "more" (concat (list "layer" "reason" "owner") $severity (list "workload_namespace" "inferenceset"))
     "expr" (print $series "finding") "until" (print $series "findings_complete == 1")))
   "summary" (print `{{ $labels.reason }}` $where (include "reporter.inCluster" .))
   "description" `The Event says what is wrong, who must act ({{ $labels.owner }}) and what to do: kubectl get events -n kube-system --field-selector source=productionstack-status-reporter,reason={{ $labels.reason }}`
