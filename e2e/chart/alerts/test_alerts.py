@@ -144,17 +144,17 @@ def test_what_is_missing_and_stalled_in_each_state(states: States) -> None:
     }
     assert [name for name, state in found.items() if rights_unknown(state)] == ["reviews_fail"]
     stalled = {
-        name: [(each["scope"], each["reason"]) for each in stalled_alerts(state)]
+        name: [(each["workload_namespace"], each["reason"]) for each in stalled_alerts(state)]
         for name, state in found.items()
         if stalled_alerts(state)
     }
-    of_bbr = [("cluster", "clusterBBRNotReady")]
+    of_bbr = [("", "clusterBBRNotReady")]
     scaled = ("finding", "writes_refused", "one_write_throttled", "dropped", "store_refused")
     by_bbr = dict.fromkeys(scaled, of_bbr)
     assert stalled == {
         **by_bbr,
-        "suppressed": [("cluster", "clusterIstioControlPlaneNotReady")],
-        "harness_out": [("namespace", "modelharnessExtAuthzProviderMissing")],
+        "suppressed": [("", "clusterIstioControlPlaneNotReady")],
+        "harness_out": [(TEAM, "modelharnessExtAuthzProviderMissing")],
     }
 
 
