@@ -24,6 +24,7 @@ from reporter.controller.inputs import Inputs
 from reporter.controller.lease_owner import LeaseOwnership
 from reporter.controller.overlay_watch import OverlayWatch
 from reporter.controller.roll_up_cache import RollUpCache
+from reporter.controller.scrape_config import scraping_reasons
 from reporter.controller.second_look import SecondLook
 from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
@@ -136,6 +137,11 @@ class Reporter:
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
         self.metrics.set_episodes_function(self._announcements.episode_starts)
+        self.metrics.set_findings_functions(
+            holds_lease=self._leadership.holds_lease,
+            knows_episodes=lambda: self._announcements.is_complete,
+            reading=scraping_reasons(catalogue, SPECS),
+        )
         self._history = StateHistory(clock.now)
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)

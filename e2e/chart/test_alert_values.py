@@ -12,10 +12,7 @@ import yaml
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import alerts_of, rule_errors
-from e2e.chart.helm import Helm, HelmFailed
-from reporter.catalogue.loader import default_folder
-from reporter.catalogue.overlay import shipped_packs
-from reporter.cli.configuration import load_shipped_catalogue
+from e2e.chart.helm import IMAGE, Helm, HelmFailed
 from reporter.model.enums import Owner
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.documents import anchors
@@ -35,6 +32,11 @@ ALL = (
 OF_THE_SERIES = ("namespace", "workload_namespace", "inferenceset", "layer", "reason", "owner")
 SCHEMA = json.loads((CHART / "values.schema.json").read_text("utf-8"))
 NAMES = SCHEMA["properties"]["prometheusRule"]["properties"]["rules"]["propertyNames"]["enum"]
+OWNED_BY_SERIES = {
+    *("ProductionStackFinding", "ProductionStackStalled"),
+    *(f"ProductionStackCluster{each}" for each in ("Failed", "Silent", "Duplicate")),
+}
+FINDING = "ProductionStackFinding"
 LED_BY_REASON = "{{ $labels.reason | toLower }}"
 
 
@@ -55,15 +57,6 @@ def _rendered(helm: Helm, *words: str) -> list[Json]:
 
 def _named(alerts: list[Json], name: str) -> list[Json]:
     return [each for each in alerts if each["alert"] == name]
-
-
-def _severities(alerts: list[Json]) -> dict[str, str]:
-    """Return the severity of the alerts on findings by what they select."""
-    found = _named(alerts, "ProductionStackFinding")
-    return {
-        re.sub(r'^[^{]*\{|"|\} == 1$', "", each["expr"]): each["labels"]["severity"]
-        for each in found
-    }
 
 
 # ---------------------------------------------------------------- runbooks
@@ -116,6 +109,36 @@ def test_every_alert_is_described_and_can_be_switched(helm: Helm) -> None:
     assert set(headings) == set(NAMES)
 
 
+# ---------------------------------------------------------------- rules that a person can read
+
+
+LONGEST = 400
+
+
+def test_no_rule_is_longer_than_a_person_reads(helm: Helm) -> None:
+    lengths = {each["alert"]: len(each["expr"]) for each in _alerts(helm)}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_the_meaning_of_each_rule_is_in_a_comment_above_it(helm: Helm) -> None:
+    words = (f"--set={ALL}", golden.OPERATOR, IMAGE)
+    for more in ((), ("--set=replicas=0",)):
+        lines = helm("template", "stack", str(CHART), *words, *more).splitlines()
+        rules = [at for at, line in enumerate(lines) if line.strip().startswith("- alert: ")]
+        assert rules
+        assert [lines[at] for at in rules if not lines[at - 1].strip().startswith("# ")] == []
+
+
+def test_all_labels_that_tell_clusters_apart_are_kept_and_matched(helm: Helm) -> None:
+    words = f"--set-json=prometheusRule.clusterLabels={json.dumps(['cluster', 'region'])}"
+    for each in _alerts(helm, words):
+        for found in re.findall(r"(?:by|on) \(([^)]*)\)", each["expr"]):
+            of_hub = each["alert"].startswith("ProductionStackCluster") or not found
+            assert of_hub or found.startswith("cluster, region"), each["expr"]
+    (finding,) = _named(_alerts(helm, "--set-json=prometheusRule.clusterLabels=[]"), FINDING)
+    assert "unless on ()" in finding["expr"]
+
+
 # ---------------------------------------------------------------- switches
 
 
@@ -136,43 +159,15 @@ def test_each_alert_can_be_made_severe_and_delayed(helm: Helm) -> None:
     assert found == {(name, *values) for name, values in wanted.items()}
 
 
-def test_findings_have_the_severity_of_their_owner(helm: Helm) -> None:
-    assert _severities(_alerts(helm)) == {f"owner={each}": "warning" for each in Owner}
-    severe = "prometheusRule.severities.platform=critical,prometheusRule.severities.user=none"
-    found = _severities(_alerts(helm, f"--set={severe}"))
-    assert found == {"owner=platform": "critical", "owner=infrastructure": "warning"}
-
-
-def test_a_reason_may_have_a_severity_of_its_own(helm: Helm) -> None:
-    values = {
-        "clusterBBRNotReady": "critical",
-        "clusterKedaNotReady": "critical",
-        "inferencesetWeightDownloadSlow": "none",
-    }
-    words = f"--set-json=prometheusRule.reasonSeverities={json.dumps(values)}"
-    found = _severities(_alerts(helm, words))
-    others = "|".join(sorted(values))
-    assert found == {
-        **{f"owner={each},reason!~{others}": "warning" for each in Owner},
-        "reason=~clusterBBRNotReady|clusterKedaNotReady": "critical",
-    }
-
-
-@pytest.mark.parametrize("pack", one_in(4, shipped_packs(default_folder())))
-def test_each_reason_of_a_pack_may_have_a_severity_of_its_own(helm: Helm, pack: str) -> None:
-    catalogue = load_shipped_catalogue(packs=(pack,))
-    reasons = [each.reason for each in catalogue.entries.values() if not each.is_ready_reason]
-    values = json.dumps(dict.fromkeys(reasons, "critical"))
-    words = (f"--set=packs={{{pack}}}", f"--set-json=prometheusRule.reasonSeverities={values}")
-    found = _severities(_alerts(helm, *words))
-    assert found[f"reason=~{'|'.join(sorted(reasons))}"] == "critical"
+def test_findings_have_the_severity_and_owner_of_their_series(helm: Helm) -> None:
+    (found,) = _named(_alerts(helm), "ProductionStackFinding")
+    assert not {"severity", "owner"} & found["labels"].keys()
 
 
 @pytest.mark.parametrize("severity", ["P1", "sev-2", "page_now", "1"])
 def test_a_severity_may_be_any_word(helm: Helm, severity: str) -> None:
     values = {
-        "severities.user": severity,
-        "reasonSeverities.clusterBBRNotReady": severity,
+        "rules.ProductionStackFinding.severity": severity,
         "rules.ProductionStackStalled.severity": severity,
     }
     words = (f"--set-string=prometheusRule.{name}={each}" for name, each in values.items())
@@ -204,8 +199,7 @@ def test_labels_and_annotations_are_added_and_replace_none(helm: Helm) -> None:
 
 def test_alerts_on_the_reporter_are_the_platforms(helm: Helm) -> None:
     for each in _alerts(helm):
-        about_the_stack = {"ProductionStackStalled", "ProductionStackReasonUnknown"}
-        if each["alert"] not in {"ProductionStackFinding", *about_the_stack}:
+        if each["alert"] not in OWNED_BY_SERIES:
             assert each["labels"]["owner"] == Owner.PLATFORM, each["alert"]
 
 
@@ -258,9 +252,9 @@ def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, monit
         ("prometheusRule.rules.ProductionStackFinding.severty=critical", "severty"),
         ("prometheusRule.rules.ProductionStackFinding.for=soon", "for"),
         ("prometheusRule.rules.ProductionStackFinding.keepFiringFor=long", "keepFiringFor"),
-        ("prometheusRule.severities.user=a b", "user"),
-        ("prometheusRule.severities.team=critical", "team"),
-        ("prometheusRule.reasonSeverities.bbr=critical", "bbr"),
+        ("prometheusRule.severities.user=critical", "severities"),
+        ("prometheusRule.reasonSeverities.bbr=critical", "reasonSeverities"),
+        ("prometheusRule.replicaLabels={pod}", "replicaLabels"),
         ("prometheusRule.apiGroup=coreos.com", "apiGroup"),
         ("prometheusRule.runbookURL=docs", "runbookURL"),
         ("serviceMonitor.honorLabels=maybe", "honorLabels"),

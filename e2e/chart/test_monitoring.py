@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-import yaml
 
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import alerts_of, each_rule, rule_errors
@@ -24,7 +23,7 @@ from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.rollups import model_outage, show_rollup
+from tests.support.rollups import show_rollup, stack_after
 
 
 pytestmark = pytest.mark.controlplane
@@ -117,13 +116,15 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
     metrics.set_scrape_functions(lambda: {"read": 0}, dict)
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
-    outage = model_outage()
+    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
+    out = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+    outage = stack_after(out, until="1h")
     show_rollup(metrics, outage.rollup)
     metrics.follow(finished_pass(outage.evaluation))
     metrics.show_store(list)
     page = metrics.render().decode()
     asked = set(re.findall(rf"{OURS}\w+", expressions))
-    assert {f"{OURS}reason_state", f"{OURS}leader"} <= asked
+    assert {f"{OURS}finding", f"{OURS}reason_state", f"{OURS}leader"} <= asked
     assert asked <= set(re.findall(rf"^{OURS}\w+", page, re.MULTILINE))
     results = {
         each
@@ -133,19 +134,18 @@ def test_rules_use_metrics_and_results_that_exist(helm: Helm) -> None:
     assert {"refused", "dropped"} <= results <= set(WriteResult)
     states = {
         each
-        for found in re.findall(r'\bstate=~?"([^"]+)"', expressions)
+        for found in re.findall(r'\bstate(?:!=|=~?)"([^"]+)"', expressions)
         for each in found.split("|")
     }
-    assert {"unknown", "malformed"} <= states <= {*STATE_NAMES, *SilenceState}
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
-    dropped = set(values["prometheusRule"]["replicaLabels"])
-    assert not dropped & {label for metric in METRICS for label in metric.labels}
+    assert {"unknown", "active"} <= states <= {*STATE_NAMES, *SilenceState}
+    labels = {label for metric in METRICS for label in metric.labels}
     named = {
         each
-        for found in re.findall(r"without \(([^)]+)\)", expressions)
+        for found in re.findall(r"(?:by|on) \(([^)]*)\)", expressions)
         for each in found.split(", ")
     }
-    assert named - dropped == {"namespace", "state", "workload_namespace"}
+    of_target = {"namespace", "pod", "pod_name", "kubernetes_pod_name"}
+    assert named - labels - {""} == {"cluster", "region"} | of_target
 
 
 def _rules(helm: Helm) -> Json:

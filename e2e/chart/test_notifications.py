@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from e2e.chart import CHART, golden
+from e2e.chart.alerts.conftest import SWITCHED_ON
 from e2e.chart.alerts.expected import Alert, of_reason
 from e2e.chart.alerts.promtool import alerts_of
 from e2e.chart.helm import Helm
@@ -128,12 +129,16 @@ def test_the_example_names_alerts_and_labels_that_there_are(helm: Helm) -> None:
         "kind": set(KINDS),
         "layer": set(Layer),
         "reason": set(DEFAULT_CATALOGUE.entries),
+        "severity": {"critical", "warning"},
     }
     for rule in config["inhibit_rules"]:
         for matcher in (*rule["source_matchers"], *rule["target_matchers"]):
             label, pattern = _parsed(matcher)
             assert any(pattern.fullmatch(each) for each in known[label]), matcher
-        assert set(rule["equal"]) <= {"cluster", "namespace", "reason", "resource"}
+        assert set(rule["equal"]) <= EQUAL
+
+
+EQUAL = {"cluster", "namespace", "reason", "resource", "inferenceset"}
 
 
 def _parsed(matcher: str) -> tuple[str, re.Pattern[str]]:
@@ -194,6 +199,67 @@ def test_a_missing_permission_inhibits_the_lost_watch_of_its_kind_alone(verb: st
     for lost in LOST:
         assert _inhibited(missing | {"resource": lost["resource"]}, LOST) == [lost]
         assert _inhibited(missing | {"resource": lost["resource"]}, UNKNOWN) == []
+
+
+SILENT = {"alertname": "ProductionStackStatusReporterSilent", "severity": "critical"}
+BLIND = {"alertname": "ProductionStackStatusReporterNothingWatched", "severity": "critical"}
+
+
+def _others_of_reporter(helm: Helm) -> list[Alert]:
+    rendered = helm.render(CHART, f"--set={SWITCHED_ON}", golden.OPERATOR)
+    rules = [each["spec"] for each in rendered if each["kind"] == "PrometheusRule"]
+    names = {alert["alert"] for each in rules for alert in alerts_of(each)}
+    return [{"alertname": each, "cluster": "west"} for each in sorted(names - {*SILENT.values()})]
+
+
+def test_the_silence_of_a_reporter_stands_for_all_else_of_its_cluster(helm: Helm) -> None:
+    others = _others_of_reporter(helm)
+    assert _inhibited(SILENT | {"cluster": "west"}, others) == others
+    assert _inhibited(SILENT | {"cluster": "east"}, others) == []
+
+
+def test_a_reporter_that_sees_nothing_stands_for_what_follows_and_hides_no_finding(
+    helm: Helm,
+) -> None:
+    found = _inhibited(BLIND | {"cluster": "west"}, _others_of_reporter(helm))
+    names = {each["alertname"].removeprefix("ProductionStack") for each in found}
+    assert {"ReasonUnknown", "StatusReporterWatchLost", "StatusReporterRightsUnknown"} <= names
+    assert not names & {"Finding", "Stalled", "StatusReporterNothingWatched"}
+
+
+def test_no_two_alerts_inhibit_each_other(helm: Helm) -> None:
+    """Alertmanager lets an inhibited alert inhibit as well, so that nobody would hear of either."""
+    all_of_them = [SILENT | {"cluster": "west"}, *_others_of_reporter(helm)]
+    pairs = {
+        (source["alertname"], target["alertname"])
+        for source in all_of_them
+        for target in _inhibited(source, all_of_them)
+        if source is not target
+    }
+    assert pairs
+    assert not {pair for pair in pairs if pair[::-1] in pairs}
+
+
+def test_what_takes_every_model_down_is_one_message() -> None:
+    labels = {"alertname": "ProductionStackFinding", "namespace": "kaito-system"}
+    labels |= {"reason": "clusterBBRNotReady"}
+    warning = labels | {"severity": "warning"}
+    another = warning | {"reason": "clusterKedaNotReady"}
+    assert _inhibited(labels | {"severity": "critical"}, [warning, another]) == [warning]
+
+
+@pytest.mark.parametrize(
+    "path", [CONFIG, EXAMPLES / "alertmanagerconfig.yaml"], ids=["all", "team"]
+)
+def test_each_receiver_has_a_text_with_runbook_and_owner(path: Path) -> None:
+    config = path.read_text("utf-8")
+    channels = len(re.findall(r"channel: ", config))
+    texts = re.findall(r"^ +text: '(.*)'$", config, re.MULTILINE)
+    assert channels == len(texts) > 0
+    for each in texts:
+        assert ".Annotations.summary" in each
+        assert ".Annotations.runbook_url" in each
+        assert ".Labels.owner" in each
 
 
 # ---------------------------------------------------------------- of a team

@@ -198,6 +198,6 @@ def _livez(reporter: ReporterProcess) -> bool:
 
 
 def _unknown_metrics(reporter: ReporterProcess) -> dict[str, float]:
-    """Return the value of the metric `unknown` for each reason."""
-    unknown = reporter.metric_by("reason", "unknown")
+    """Return for each reason whether its metric says Unknown."""
+    unknown = reporter.metric_by("reason", "reason_state", state="unknown")
     return {reason: unknown[reason] for reason in (*DEPLOYMENT_REASONS, "clusterCRDMissing")}

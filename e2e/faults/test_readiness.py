@@ -130,7 +130,9 @@ def test_reporter_does_not_wait_for_a_kind_whose_conversion_webhook_is_broken(
             what="the kind and why are named",
         )
         until(
-            lambda: reporter.metric("unknown", layer="modeldeployment", workload_namespace=""),
+            lambda: reporter.metric(
+                "reason_state", state="unknown", layer="modeldeployment", workload_namespace=""
+            ),
             within=PROMPT_TIMEOUT,
             what="its reasons are Unknown",
         )
@@ -158,4 +160,7 @@ def _assert_waits(reporter: ReporterProcess, why: str) -> None:
     assert named == kinds
     assert any(why in line for line in causes), causes
     layers = ("modelharness", "modeldeployment")
-    assert all(reporter.metric("unknown", layer=each, workload_namespace="") for each in layers)
+    assert all(
+        reporter.metric("reason_state", state="unknown", layer=each, workload_namespace="")
+        for each in layers
+    )

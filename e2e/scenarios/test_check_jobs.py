@@ -163,7 +163,7 @@ def test_a_job_without_a_result_is_unknown_and_not_announced(
             timeout=f"Job {team}/timeout-1 reported AdapterTimeout: no results within 5m0s",
             wrong="must be a duration such as 24h, 90m or 1h30m",
         )
-        assert reporter.metric("unknown", reason=HARNESS) > 0
+        assert reporter.metric("reason_state", state="unknown", reason=HARNESS) > 0
         assert _check_events(plane) == []
 
 

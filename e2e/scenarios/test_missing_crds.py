@@ -93,7 +93,7 @@ def test_discovery_that_fails_in_part_raises_nothing(plane: ControlPlane) -> Non
             assert crds["scaledobjects.keda.sh"] == "v1alpha1"
             unknown = {f"{MISSING} {name}.kaito.sh": "unknown" for name in _of_kaito(crds)}
             assert reporter.states() == unknown
-            assert reporter.metric("unknown", reason=MISSING) == 1
+            assert reporter.metric("reason_state", state="unknown", reason=MISSING) == 1
             assert events.reporter_events(plane.client) == []
 
 

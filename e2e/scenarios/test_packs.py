@@ -104,7 +104,9 @@ def test_a_kind_that_comes_while_the_reporter_runs_is_watched_with_the_rights_of
         assert missing_permissions(reporter) == []
         assert reporter.metric("missing_rights") == 0
         assert reporter.status()["kinds"][KSERVE_CRD] == "not served"
-        assert reporter.metric("unknown", layer="modeldeployment") == 0, "it does not apply"
+        assert reporter.metric("reason_state", state="unknown", layer="modeldeployment") == 0, (
+            "it does not apply"
+        )
         assert _check(plane, 0) == "cluster Current"
         _apply_crd(plane, tutorial.folder)
         until(lambda: _is_served(plane, SERVICES), within=60, what="InferenceServices are served")
@@ -148,7 +150,7 @@ def test_what_a_pack_may_not_read_is_named_at_the_start_and_unknown(
         assert reporter.metric("missing_rights", resource=KSERVE_CRD) == 2
         reason = {"reason": "inferenceservicePredictorNotReady", "layer": "modeldeployment"}
         until(
-            lambda: reporter.metric("unknown", **reason) > 0,
+            lambda: reporter.metric("reason_state", state="unknown", **reason) > 0,
             within=BLIND_AFTER + PROMPT_TIMEOUT,
             what="it is unknown",
         )

@@ -193,7 +193,7 @@ def test_layer_whose_subjects_may_not_be_listed_is_unknown_wherever_a_user_looks
             )
             for layer in layers:
                 assert _placeholder(reporter, layer) is None
-            assert reporter.metric("unknown", workload_namespace="") == 0
+            assert reporter.metric("reason_state", state="unknown", workload_namespace="") == 0
             assert events.reporter_events(plane.client) == []
 
 
@@ -214,11 +214,14 @@ def _may_not(reporter: ReporterProcess) -> bool:
 
 def _all_unknown(reporter: ReporterProcess) -> bool:
     """Return whether the metric reports every reason of a Deployment as unknown."""
-    return all(reporter.metric("unknown", reason=reason) == 1 for reason in DEPLOYMENT_REASONS)
+    return all(
+        reporter.metric("reason_state", state="unknown", reason=reason) == 1
+        for reason in DEPLOYMENT_REASONS
+    )
 
 
 def _unknown_everywhere(reporter: ReporterProcess, reason: str) -> float:
-    return reporter.metric("unknown", reason=reason, workload_namespace="")
+    return reporter.metric("reason_state", state="unknown", reason=reason, workload_namespace="")
 
 
 def _placeholder(reporter: ReporterProcess, layer: Layer) -> dict[str, str] | None:

@@ -186,9 +186,10 @@ class ReporterProcess:
             raise LookupError(f"no series {METRICS}{name} with {labels}")
         return sum(found)
 
-    def metric_by(self, label: str, name: str) -> dict[str, float]:
-        """Return the value of each series of a metric by one of its labels, from one page."""
-        return {shown[label]: value for shown, value in self._series(name)}
+    def metric_by(self, label: str, name: str, **labels: str) -> dict[str, float]:
+        """Return the value of each series with these labels by another one, from one page."""
+        series = self._series(name)
+        return {shown[label]: value for shown, value in series if labels.items() <= shown.items()}
 
     def _series(self, name: str) -> list[tuple[dict[str, str], float]]:
         # The library's parser takes 30 ms for a whole page, and tests read pages in loops.

@@ -359,12 +359,15 @@ def _build_entry(draft: Draft, rules: SubjectDefinitions) -> CatalogueEntry:
     entry, rule = draft.entry, draft.rule
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
+    while_out = "" if entry.severity_while_out is UNSET else entry.severity_while_out
     return CatalogueEntry(
         reason=Reason(entry.reason),
         layer=entry.layer,
         type=entry.type,
         owner=entry.owner,
         message_template=entry.message,
+        severity=entry.severity,
+        severity_while_out=while_out,
         rank=None if entry.rank is UNSET else entry.rank,
         orthogonal=entry.orthogonal,
         probe=probe,

@@ -264,6 +264,9 @@ class ProbeSpec(Struct, frozen=True):
         return (*self.required_kinds, *self.consulted_kinds, *self.optional_kinds, *more)
 
 
+DEFAULT_SEVERITY, NO_ALERT = "warning", "none"
+
+
 class CatalogueEntry(Struct, frozen=True):
     """
     One reason of the catalogue.
@@ -275,6 +278,8 @@ class CatalogueEntry(Struct, frozen=True):
     *window*: the time that the reason may be Unknown or settling before its subject counts as stalled;
     None is that of the layer.
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
+    *severity*: of its alerts. *severity_while_out*: of further ones while something of it is out; empty
+    if there are none. NO_ALERT: none either.
     *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     *path*: whose requests need what the reason is about.
     """
@@ -284,6 +289,8 @@ class CatalogueEntry(Struct, frozen=True):
     type: enums.EventType
     owner: enums.Owner
     message_template: str
+    severity: str = DEFAULT_SEVERITY
+    severity_while_out: str = ""
     rank: int | None = None
     orthogonal: bool = False
     probe: str = ""

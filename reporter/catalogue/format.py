@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from reporter.catalogue.entries import Scope
+from reporter.catalogue.entries import DEFAULT_SEVERITY, Scope
 from reporter.catalogue.subject_definitions import NamespaceScope
 from reporter.model.enums import EventType, Layer, Owner
 from reporter.model.times import DURATION_PATTERN, parse_units
@@ -217,6 +217,14 @@ SettleDuration = Annotated[
         extra={"is": "a duration such as 30s, 5m or 1h30m"},
     ),
 ]
+Severity = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][-A-Za-z0-9_.]*$",
+        max_length=63,
+        extra={"is": "a word, such as critical, warning, info or none"},
+    ),
+]
 Rank = Annotated[int, Meta(ge=0, extra={"is": "a whole number, 0 or more"})]
 ReasonName = Annotated[
     str,
@@ -341,6 +349,19 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         ),
     ]
     owner: Annotated[Owner, Meta(description="Who must act.")]
+    severity: Annotated[
+        Severity,
+        Meta(
+            description="The label `severity` of its alerts; with `none` there are no such alerts."
+        ),
+    ] = DEFAULT_SEVERITY
+    severity_while_out: Annotated[
+        OptionalKey[Severity],
+        Meta(
+            description="That of a further alert while its component is out, and not only worse than it should "
+            "be. Absent: there is none."
+        ),
+    ] = UNSET
     meaning: Annotated[
         OptionalKey[Text], Meta(description="What it means for users, for docs/reasons.md.")
     ] = UNSET
@@ -453,6 +474,15 @@ class Override(CatalogueStruct, frozen=True, kw_only=True):
         ),
     ] = UNSET
     rank: Annotated[OptionalKey[Rank], Meta(description="Another rank.")] = UNSET
+    severity: Annotated[
+        OptionalKey[Severity], Meta(description="Another severity of its alerts.")
+    ] = UNSET
+    severity_while_out: Annotated[
+        OptionalKey[Severity],
+        Meta(
+            description="That of a further alert while its component is out; `none`: no such alert."
+        ),
+    ] = UNSET
     hold: Annotated[OptionalKey[Hold], Meta(description="Other holds.")] = UNSET
     settle: Annotated[OptionalKey[SettleDuration], Meta(description="Another settle.")] = UNSET
     window: Annotated[OptionalKey[SettleDuration], Meta(description="Another window.")] = UNSET

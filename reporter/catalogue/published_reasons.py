@@ -220,6 +220,10 @@ def _facts(entry: ReasonEntry) -> Iterator[str]:
     if not entry.enabled:
         yield "- Off by default: an overlay of the catalogue switches it on with `enabled: true`"
     yield f"- Owner, who must act: {entry.owner}"
+    out = (
+        "" if entry.severity_while_out is UNSET else f"; while out also {entry.severity_while_out}"
+    )
+    yield f"- Severity of its alerts: {entry.severity}{out}"
     held = build_holds(entry.hold, with_grace=entry.grace)
     holds = (format_duration(h) for h in (held.declared, held.failed, held.lost, held.starting))
     yield f"- Holds: {' / '.join(holds)}{'' if entry.grace else '; no grace for new objects'}"

@@ -38,6 +38,22 @@ def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
     return ReasonState.SILENCED if is_silenced else ReasonState.ANNOUNCED
 
 
+def is_alerted(evaluation: Evaluation, key: FindingKey) -> bool:
+    """
+    Return whether an alert is to fire for a key: its trouble has outlived its hold and not settled.
+
+    Also while the primary finding names it, so that another finding beside it is no recovery, and while
+    it cannot be evaluated; not while it is suppressed or silenced.
+    """
+    state = evaluation.gate.finding_states.get(key)
+    return (
+        state is not None
+        and state.past_hold
+        and key not in evaluation.suppressions.suppressed_by
+        and evaluation.silence_of(key) is None
+    )
+
+
 def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> ReasonState | None:
     """Return the state of a key, None if it is clear: only a leader calls a finding announced."""
     if key in evaluation.gate.unknown_states:

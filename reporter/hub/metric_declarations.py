@@ -11,6 +11,13 @@ HUB_LEADER = MetricDeclaration(
 HUB_CLUSTERS = MetricDeclaration(
     "hub_clusters", MetricType.GAUGE, "Clusters that the hub answers for, by state.", ("state",)
 )
+HUB_CLUSTER = MetricDeclaration(
+    "hub_cluster",
+    MetricType.GAUGE,
+    "1 for each cluster, with its state and why the hub itself calls it Unknown; who must act on what "
+    "blocks it, and whether that is silenced.",
+    ("cluster", "state", "code", "owner", "silenced"),
+)
 HUB_UNKNOWN_CLUSTERS = MetricDeclaration(
     "hub_unknown_clusters",
     MetricType.GAUGE,
@@ -55,6 +62,7 @@ HUB_OBJECTS_FAILING = MetricDeclaration(
 HUB_METRICS: tuple[MetricDeclaration, ...] = (
     HUB_LEADER,
     HUB_CLUSTERS,
+    HUB_CLUSTER,
     HUB_UNKNOWN_CLUSTERS,
     HUB_DROPPED_SERIES,
     HUB_QUERY_RESULTS,

@@ -9,12 +9,13 @@ from prometheus_client.registry import Collector
 
 from reporter.hub import metric_declarations as declared
 from reporter.hub.document import FleetView
-from reporter.hub.records import Fleet
+from reporter.hub.records import Fleet, FleetRecord
 from reporter.metrics.collectors import WatchReport, make_family
 from reporter.metrics.process import ProcessMetrics
+from reporter.model.enums import Owner
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
 from reporter.model.object_status import WriteObjectResult
-from reporter.model.states import COUNTED_STATES
+from reporter.model.states import COUNTED_STATES, Actionability
 
 
 class FleetCollector(Collector):
@@ -39,6 +40,8 @@ class FleetCollector(Collector):
             declared.HUB_CLUSTERS,
             [((each.key,), states[each]) for each in COUNTED_STATES if is_known],
         )
+        clusters = sorted(map(_labels, view.fleet.clusters.values())) if is_known else []
+        yield make_family(declared.HUB_CLUSTER, ((labels, 1) for labels in clusters))
         yield make_family(
             declared.HUB_UNKNOWN_CLUSTERS,
             [((each,), codes[each]) for each in FleetCode if is_known],
@@ -47,6 +50,15 @@ class FleetCollector(Collector):
         yield make_family(
             declared.HUB_LAST_SUCCESS, [((), at.timestamp())] if at is not None else []
         )
+
+
+def _labels(record: FleetRecord) -> tuple[str, ...]:
+    """Return the labels of a cluster. What the hub itself calls Unknown, the platform must look at."""
+    content, blocking = record.content, record.content.blocking
+    is_users = blocking is not None and blocking.actionability == Actionability.USER
+    silenced = blocking is not None and blocking.silenced_until is not None
+    owner = Owner.USER if is_users else Owner.PLATFORM
+    return record.label, content.state.key, content.code or "", owner, str(silenced).lower()
 
 
 class HubMetrics(ProcessMetrics):

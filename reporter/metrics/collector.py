@@ -6,22 +6,13 @@ from threading import Lock
 from prometheus_client.core import Metric
 from prometheus_client.samples import Sample
 
-from reporter.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.catalogue.entries import NO_ALERT, Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
-from reporter.evaluation.states import ReasonState
 from reporter.metrics import declarations, index
 from reporter.metrics.collectors import make_family
 from reporter.metrics.inference_sets import SetSeries
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
-
-
-_OF_ONE_STATE = (
-    (declarations.FINDING, index.ACTIVE),
-    (declarations.HELD, ReasonState.HELD),
-    (declarations.SUPPRESSED, ReasonState.SUPPRESSED),
-    (declarations.UNKNOWN, ReasonState.UNKNOWN),
-)
 
 
 class StateCollector:
@@ -38,7 +29,7 @@ class StateCollector:
     def __init__(self, catalogue: Catalogue, *, limit: int = declarations.SET_LIMIT) -> None:
         self._one_at_a_time = Lock()
         self._index, self._times = index.StateIndex(), FindingTimes()
-        self._sets = SetSeries(self._owner_of, limit=limit)
+        self._sets = SetSeries(self.owner_of, limit=limit)
         self._rows: set[index.Row] = set()
         self._entries: Mapping[Reason, CatalogueEntry] = {}
         self.add_reasons(catalogue)
@@ -52,21 +43,29 @@ class StateCollector:
         warnings = {k: e for k, e in catalogue.entries.items() if not e.is_ready_reason}
         self._entries = {**self._entries, **warnings}  # replaced, as another thread may read it
 
-    def collect(self, evaluation: Evaluation, episodes: Episodes) -> list[Metric]:
-        """Return the series of an evaluation. *episodes*: the start of each open one."""
-        with self._one_at_a_time:
-            return list(self._collect(evaluation, episodes))
+    def collect(
+        self, evaluation: Evaluation, episodes: Episodes, *, leading: bool = False
+    ) -> list[Metric]:
+        """
+        Return the series of an evaluation.
 
-    def _collect(self, evaluation: Evaluation, episodes: Episodes) -> Iterator[Metric]:
+        *episodes*: the start of each open one. *leading*: this replica leads, so that alerts fire on
+        its findings.
+        """
+        with self._one_at_a_time:
+            return list(self._collect(evaluation, episodes, leading))
+
+    def _collect(
+        self, evaluation: Evaluation, episodes: Episodes, leading: bool
+    ) -> Iterator[Metric]:
         changed = self._index.update(evaluation)
         if evaluation.evaluated_at is not None:
             self._sets.update(
                 changed, self._index, evaluation.subjects, now=evaluation.evaluated_at
             )
         rows = self._known_rows(evaluation)
-        for declaration, name in _OF_ONE_STATE:
-            yield make_family(declaration, ((row, self._has(row, name)) for row in rows))
-        yield make_family(declarations.SILENCED, ((row, self._all_silenced(row)) for row in rows))
+        findings = sorted(set(self._alerted())) if leading else []
+        yield make_family(declarations.FINDING, ((labels, 1) for labels in findings))
         yield make_family(declarations.REASON_STATE, self._states(rows))
         yield _family(declarations.SET_STATE, self._sets.samples())
         yield _family(declarations.FINDING_SINCE, list(self._since(evaluation, episodes)))
@@ -86,25 +85,34 @@ class StateCollector:
     def _has(self, row: index.Row, name: str) -> float:
         return float(row in self._index.rows and name in self._index.rows[row])
 
-    def _all_silenced(self, row: index.Row) -> float:
-        if row not in self._index.rows:
-            return 0.0
-        counts = self._index.rows[row]
-        return float(
-            counts[ReasonState.SILENCED] > 0
-            and counts[ReasonState.SILENCED] == counts[index.ACTIVE]
-        )
+    def _alerted(self) -> Iterator[tuple[str, ...]]:
+        """
+        Yield the labels of each pair on which alerts fire; of those without series, by namespace.
+
+        While something of it is out it has its severity for that as well, beside the one that it has as
+        long as it lasts: that it gets worse is no end.
+        """
+        for pair, items in self._index.alerted.items():
+            subject, entry = pair.subject, self._entries.get(pair.reason)
+            if entry is None:
+                continue  # a reason of readiness has no trouble
+            name = subject.name if pair in self._sets.shown else ""
+            severities = {entry.severity}
+            if any(items.values()):
+                severities.add(entry.severity_while_out)
+            for each in severities - {"", NO_ALERT}:
+                yield subject.layer, pair.reason, entry.owner, subject.namespace, each, name
 
     def _states(self, rows: list[index.Row]) -> Iterator[tuple[tuple[str, ...], float]]:
         for row in rows:
             layer, reason, namespace = row
-            owner = self._owner_of(reason)
+            owner = self.owner_of(reason)
             for name in index.STATE_NAMES:
                 yield (layer, reason, owner, namespace, name), self._has(row, name)
 
-    def _owner_of(self, reason: Reason) -> str:
+    def owner_of(self, reason: str) -> str:
         """Return who must act; empty for a reason that no catalogue has had."""
-        entry = self._entries.get(reason)
+        entry = self._entries.get(Reason(reason))
         return "" if entry is None else entry.owner
 
     def _since(self, evaluation: Evaluation, episodes: Episodes) -> Iterator[Sample]:

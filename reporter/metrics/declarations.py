@@ -58,36 +58,19 @@ scrapes through a ServiceMonitor, and would rename ours to ``exported_namespace`
 
 OWNED_LABELS = ("layer", "reason", "owner", "workload_namespace")
 SET_LABELS = (*OWNED_LABELS, "inferenceset")
+FINDING_SERIES_LABELS = (*OWNED_LABELS, "severity", "inferenceset")
 
 FINDING = MetricDeclaration(
     "finding",
     MetricType.GAUGE,
-    "1 while trouble has outlived its hold, announced or not; 0 otherwise.",
-    FINDING_LABELS,
+    "1 for each finding on which an alert is to fire, from the leader alone; no series otherwise.",
+    FINDING_SERIES_LABELS,
 )
-HELD = MetricDeclaration(
-    "held",
+FINDINGS_COMPLETE = MetricDeclaration(
+    "findings_complete",
     MetricType.GAUGE,
-    "1 while trouble has not lasted as long as its hold; 0 otherwise.",
-    FINDING_LABELS,
-)
-SUPPRESSED = MetricDeclaration(
-    "suppressed",
-    MetricType.GAUGE,
-    "1 while trouble is not announced because what it depends on is out; 0 otherwise.",
-    FINDING_LABELS,
-)
-SILENCED = MetricDeclaration(
-    "silenced",
-    MetricType.GAUGE,
-    "1 while all trouble of the series that has outlived its hold is silenced; 0 otherwise.",
-    FINDING_LABELS,
-)
-UNKNOWN = MetricDeclaration(
-    "unknown",
-    MetricType.GAUGE,
-    "1 while the reason cannot be evaluated, for example for want of a permission; 0 otherwise.",
-    FINDING_LABELS,
+    "1 while this replica leads, and has evaluated the cluster and read earlier Events: a finding "
+    "without a series is over then; 0 otherwise.",
 )
 REASON_STATE = MetricDeclaration(
     "reason_state",
@@ -130,10 +113,7 @@ SUBJECTS = MetricDeclaration(
 
 STATE_METRICS: tuple[MetricDeclaration, ...] = (
     FINDING,
-    HELD,
-    SUPPRESSED,
-    SILENCED,
-    UNKNOWN,
+    FINDINGS_COMPLETE,
     REASON_STATE,
     SET_STATE,
     FINDING_SINCE,
@@ -323,6 +303,13 @@ ROLLUP_BLOCKING_INFO = MetricDeclaration(
     "1 for what keeps the cluster or a workload namespace from being Current.",
     ("scope", "workload_namespace", "reason", "code", "actionability", "stalled"),
 )
+ROLLUP_STALLED = MetricDeclaration(
+    "rollup_stalled",
+    MetricType.GAUGE,
+    "1 for what keeps the cluster or a workload namespace from being Current for longer than it may, "
+    "without what is silenced and what the cluster has already.",
+    ("layer", "reason", "code", "owner", "workload_namespace"),
+)
 ROLLUP_SILENCED_UNTIL = MetricDeclaration(
     "rollup_blocking_silenced_until_timestamp_seconds",
     MetricType.GAUGE,
@@ -433,6 +420,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_REPLICAS,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_BLOCKING_INFO,
+    ROLLUP_STALLED,
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,

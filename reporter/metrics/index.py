@@ -5,10 +5,10 @@ The states of all keys that are not clear, kept up to date by what changed since
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from reporter.evaluation.evaluation import Evaluation
-from reporter.evaluation.states import ReasonState, shown_state
+from reporter.evaluation.states import ReasonState, is_alerted, shown_state
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 
@@ -17,6 +17,7 @@ Row: TypeAlias = tuple[Layer, Reason, str]
 """Layer, reason and namespace."""
 
 Names: TypeAlias = tuple[str, ...]
+T = TypeVar("T")
 
 ACTIVE, CLEAR = "active", "clear"
 IMPORTANCE = (
@@ -43,11 +44,13 @@ class StateIndex:
     Counts keys by state. The states do not depend on whether this replica leads.
 
     *rows*: keys by state, for each reason and namespace. *subjects*: the same for each subject.
+    *alerted*: the pairs on which alerts fire, and which of their items are out.
     """
 
     def __init__(self) -> None:
         self.rows: defaultdict[Row, Counter[str]] = defaultdict(Counter)
         self.subjects: defaultdict[Subject, Counter[str]] = defaultdict(Counter)
+        self.alerted: defaultdict[FindingKey, dict[str, bool]] = defaultdict(dict)
         self._evaluation = Evaluation()
         self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
 
@@ -60,7 +63,9 @@ class StateIndex:
             names, pair = _names(evaluation, key, state), without_item(key)
             self._count(pair, self._items[pair].get(key.item, ()), -1)
             self._count(pair, names, 1)
-            self._keep(pair, key.item, names)
+            _keep(self._items, pair, key.item, names)
+            out = _is_out(evaluation, key) if is_alerted(evaluation, key) else None
+            _keep(self.alerted, pair, key.item, out)
             changed.add(pair)
         self._evaluation = evaluation
         return changed
@@ -78,14 +83,23 @@ class StateIndex:
         ):
             _add(counted, by, names, number)
 
-    def _keep(self, pair: FindingKey, item: str, names: Names) -> None:
-        items = self._items[pair]
-        if names:
-            items[item] = names
-        else:
-            items.pop(item, None)
-        if not items:
-            del self._items[pair]
+
+def _keep(
+    kept: defaultdict[FindingKey, dict[str, T]], pair: FindingKey, item: str, value: T | None
+) -> None:
+    """Keep the value of an item of a pair; None, or no names at all, forgets the item."""
+    items = kept[pair]
+    if value is None or value == ():
+        items.pop(item, None)
+    else:
+        items[item] = value
+    if not items:
+        del kept[pair]
+
+
+def _is_out(evaluation: Evaluation, key: FindingKey) -> bool:
+    found = evaluation.gate.finding_states[key].announceable
+    return any(clock.trouble.is_out for clock in found)
 
 
 def _names(evaluation: Evaluation, key: FindingKey, state: ReasonState | None) -> Names:

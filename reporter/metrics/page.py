@@ -21,11 +21,13 @@ from reporter.metrics.collectors import (
     ScrapeCollector,
     WatchReport,
 )
+from reporter.metrics.completeness import FirstLook
 from reporter.metrics.process import ProcessMetrics, ReloadMetrics
 from reporter.metrics.rollups import RollUpCollector
 from reporter.metrics.silences import SilenceCollector
 from reporter.metrics.since import Episodes
 from reporter.metrics.store import StoreMetrics
+from reporter.model.enums import Reason
 from reporter.model.object_status import WriteObjectResult
 from reporter.model.subjects import FindingKey
 from reporter.rollup.records import RollUp
@@ -40,6 +42,12 @@ class Metrics(ProcessMetrics):
         super().__init__(watches)
         self._states, self._evaluation = StateCollector(catalogue), Evaluation()
         self._episode_starts: Callable[[], Episodes] = dict
+        self._holds_lease: Callable[[], bool] = lambda: False
+        self._knows_episodes: Callable[[], bool] = lambda: False
+        self._evaluated_completely = False
+        self._first_look = FirstLook()
+        self._findings_complete = self._gauge(declarations.FINDINGS_COMPLETE)
+        self._findings_complete.set_function(lambda: float(self._are_findings_complete()))
         self.registry.register(SilenceCollector(lambda: self._evaluation))
         self.reloads = ReloadMetrics(self.registry)
         self._scrape_pages = ScrapeCollector()
@@ -80,7 +88,13 @@ class Metrics(ProcessMetrics):
         """
         if scope is not RollUpScope.OFF:
             self.registry.register(
-                RollUpCollector(rollup, scope, holds_lease=holds_lease, version=version)
+                RollUpCollector(
+                    rollup,
+                    scope,
+                    holds_lease=holds_lease,
+                    version=version,
+                    owner_of=self._states.owner_of,
+                )
             )
 
     def show_store(self, objects: Callable[[], Iterable[HealthEvent]]) -> StoreMetrics:
@@ -99,6 +113,25 @@ class Metrics(ProcessMetrics):
         """Show at each scrape whether this replica is the leader, which alone writes Events."""
         self._leader.set_function(lambda: float(is_leader()))
 
+    def set_findings_functions(
+        self,
+        *,
+        holds_lease: Callable[[], bool],
+        knows_episodes: Callable[[], bool],
+        reading: Iterable[Reason] = (),
+    ) -> None:
+        """
+        Show the findings on which alerts fire while *holds_lease* returns True.
+
+        *knows_episodes*: returns whether the episodes of a predecessor are among those of this process.
+        *reading*: the reasons that read metrics pages.
+        """
+        self._holds_lease, self._knows_episodes = holds_lease, knows_episodes
+        self._first_look = FirstLook(frozenset(reading))
+
+    def _are_findings_complete(self) -> bool:
+        return self._evaluated_completely and self._holds_lease() and self._knows_episodes()
+
     def set_episodes_function(self, episodes: Callable[[], Episodes]) -> None:
         """
         Read at each scrape when the announced episodes began.
@@ -108,7 +141,12 @@ class Metrics(ProcessMetrics):
         self._episode_starts = episodes
 
     def _prepare(self) -> Callable[[], Iterable[Metric]]:
-        return partial(self._states.collect, self._evaluation, self._episode_starts())
+        return partial(
+            self._states.collect,
+            self._evaluation,
+            self._episode_starts(),
+            leading=self._holds_lease(),
+        )
 
     def set_scrape_functions(
         self,
@@ -131,6 +169,9 @@ class Metrics(ProcessMetrics):
         The result is empty: the pass is taken in one step.
         """
         self._evaluation = finished.evaluation
+        # A pass from before they were known does not show their findings yet.
+        self._first_look.follow(finished.evaluation)
+        self._evaluated_completely = self._knows_episodes() and self._first_look.is_over
         self._passes.observe(finished.took.total_seconds())
         self._last_pass.set_to_current_time()
         return ()

@@ -10,8 +10,8 @@ from prometheus_client.registry import Collector
 
 from reporter.metrics import declarations
 from reporter.metrics.collectors import make_family
-from reporter.model.enums import Layer
-from reporter.model.states import COUNTED_STATES, State
+from reporter.model.enums import Layer, Owner
+from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas
 from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, SubjectState
 from reporter.settings import RollUpScope
@@ -45,8 +45,10 @@ class RollUpCollector(Collector):
         *,
         holds_lease: Callable[[], bool],
         version: str,
+        owner_of: Callable[[str], str],
     ) -> None:
         self._rollup, self._holds_lease, self._version = rollup, holds_lease, version
+        self._owner_of = owner_of
         self._with_namespaces = scope is RollUpScope.NAMESPACE
 
     def collect(self) -> Iterator[Metric]:
@@ -66,11 +68,30 @@ class RollUpCollector(Collector):
         if self._with_namespaces:
             yield make_family(declarations.ROLLUP_PACKAGE_INFO, _packages(namespaces))
         yield make_family(declarations.ROLLUP_BLOCKING_INFO, _blockers(shown))
+        yield make_family(declarations.ROLLUP_STALLED, self._stalled(shown))
         yield make_family(declarations.ROLLUP_SILENCED_UNTIL, _silenced(shown))
         yield make_family(
             declarations.ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else []
         )
         yield make_family(declarations.ROLLUP_EVALUATED, _evaluated(rollup, cluster))
+
+    def _stalled(self, shown: Sequence[Shown]) -> Samples:
+        """Yield what an alert is about; what has no reason is the user's only if the user can act."""
+        of_cluster = ""
+        for each in shown:
+            found = each.subject_state.blocker
+            if found is None or not found.stalled or found.silence is not None:
+                continue
+            if each.scope == CLUSTER:
+                of_cluster = found.reason
+            elif found.reason and found.reason == of_cluster:
+                continue
+            is_users = found.actionability is Actionability.USER
+            without_reason = Owner.USER if is_users else Owner.PLATFORM
+            owner = self._owner_of(found.reason) or without_reason
+            # The code of a reason may change to and fro, as of what is out and then degraded.
+            code = "" if found.reason else found.code
+            yield (found.layer, found.reason, code, owner, each.name), 1
 
 
 Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]

@@ -14,10 +14,10 @@ AT_ONCE = 2
 """States that are produced side by side: most of the time they wait."""
 
 _OF_STATE = (
-    *("finding", "reason_state", "silenced", "suppressed", "unknown"),
+    *("finding", "findings_complete", "reason_state"),
     *("missing_rights", "unknown_rights", "undecodable_objects", "watch_up"),
     *("leader", "overlay_refused", "status_objects_failing", "store_up"),
-    *("rollup_blocking_info", "rollup_state"),
+    *("rollup_blocking_info", "rollup_stalled", "rollup_state"),
 )
 SHOWN = frozenset(f"{PREFIX}{name}" for name in _OF_STATE)
 """The metrics that show a state; the others may go on counting."""

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.timeline import NAMESPACE
 from reporter.catalogue.entries import Catalogue
+from reporter.controller.scrape_config import scraping_reasons
+from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.finished_pass import FinishedPass
+from reporter.evaluation.registry import SPECS
 from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey
@@ -23,7 +26,14 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
 
 
-Keys: TypeAlias = frozenset[FindingKey]
+class Found(NamedTuple):
+    """A finding without its item, with a severity that its alert has."""
+
+    key: FindingKey
+    severity: str
+
+
+Findings: TypeAlias = frozenset[Found]
 MINUTE, LONGEST = timedelta(minutes=1), timedelta(hours=3)
 ENDINGS: Mapping[str, Mapping[str, Any]] = {
     "engine-queue-growing": {
@@ -54,18 +64,19 @@ def _read() -> Mapping[str, Mapping[str, Any]]:
 CASES = _read()
 
 
-Step: TypeAlias = FinishedPass | Metrics | Keys
+Step: TypeAlias = FinishedPass | Metrics | Findings
 """One change of a metrics page: a pass, a new process, or a scrape with the findings at its moment."""
 
 
 class CaseCourse(StoryReplay):
     """
     A replay that notes what its process shows, and at each full minute the findings that are not
-    suppressed, without their items.
+    suppressed or silenced.
     """
 
     def __init__(self, case: Mapping[str, Any]) -> None:
         self.steps: list[Step] = []
+        self._entries = case_catalogue(case).entries
         self._next_scrape = NOON
         self._new_process(case)
         super().__init__(case)
@@ -90,21 +101,42 @@ class CaseCourse(StoryReplay):
         self.steps.append(self._new_metrics(case))
 
     def _new_metrics(self, case: Mapping[str, Any]) -> Metrics:
-        return Metrics(case_catalogue(case), list)
+        return _leading(case_catalogue(case))
 
     def _scrape_until(self, end: Any) -> None:
         while self._next_scrape < end:
             self.steps.append(self._findings())
             self._next_scrape += MINUTE
 
-    def _findings(self) -> Keys:
+    def _findings(self) -> Findings:
         evaluation = self.evaluation
         suppressed = evaluation.suppressions.suppressed_by
         return frozenset(
-            FindingKey(key.subject, key.reason)
+            Found(FindingKey(key.subject, key.reason), severity)
             for key, state in evaluation.gate.finding_states.items()
             if state.past_hold and key not in suppressed and evaluation.silence_of(key) is None
+            for severity in self._severities(key, state)
         )
+
+    def _severities(self, key: FindingKey, state: FindingState) -> Iterator[str]:
+        entry = self._entries[Reason(key.reason)]
+        yield entry.severity
+        is_out = any(
+            each.active and each.past_hold and each.trouble.is_out for each in state.clocks
+        )
+        if entry.severity_while_out and is_out:
+            yield entry.severity_while_out
+
+
+def _leading(catalogue: Catalogue) -> Metrics:
+    """Return the metrics of a process that leads, and has read the Events before its first pass."""
+    metrics = Metrics(catalogue, list)
+    metrics.set_findings_functions(
+        holds_lease=lambda: True,
+        knows_episodes=lambda: True,
+        reading=scraping_reasons(catalogue, SPECS),
+    )
+    return metrics
 
 
 @dataclass(frozen=True)
@@ -115,13 +147,13 @@ class Story:
     steps: Sequence[Step]
 
     @cached_property
-    def minutes(self) -> Sequence[Keys]:
+    def minutes(self) -> Sequence[Findings]:
         """The findings at each scrape."""
         return [each for each in self.steps if isinstance(each, frozenset)]
 
     def pages(self) -> Iterator[str]:
         """Yield the metrics page at each scrape, rendered once for those between two passes."""
-        page, metrics = "", Metrics(self.catalogue, list)
+        page, metrics = "", _leading(self.catalogue)
         for step in self.steps:
             match step:
                 case Metrics():
@@ -133,34 +165,35 @@ class Story:
                     page = page or metrics.render().decode()
                     yield page
 
-    def firing(self, minute: int) -> Keys:
+    def firing(self, minute: int) -> Findings:
         if minute == 0:
             return frozenset()
         return self.minutes[minute - 1] & self.minutes[minute]
 
     def fires(self, reason: str) -> bool:
         minutes = range(len(self.minutes))
-        return any(key.reason == reason for minute in minutes for key in self.firing(minute))
+        return any(key.reason == reason for minute in minutes for key, _ in self.firing(minute))
 
     def resolves(self, reason: str) -> bool:
         """Return whether the alert fires at some time, and at the end no longer."""
         last = self.firing(len(self.minutes) - 1)
-        return self.fires(reason) and all(key.reason != reason for key in last)
+        return self.fires(reason) and all(key.reason != reason for key, _ in last)
 
     def alerts(self, minute: int) -> list[Alert]:
         return [
-            {
-                "alertname": "ProductionStackFinding",
-                "severity": "warning",
-                "namespace": key.subject.namespace or NAMESPACE,
-                "workload_namespace": key.subject.namespace,
-                "inferenceset": key.subject.name,
-                "layer": key.subject.layer,
-                "reason": key.reason,
-                "owner": self.catalogue[Reason(key.reason)].owner,
-            }
-            for key in sorted(self.firing(minute))
+            {"alertname": "ProductionStackFinding", "severity": severity, **self._labels(key)}
+            for key, severity in sorted(self.firing(minute))
         ]
+
+    def _labels(self, key: FindingKey) -> Alert:
+        return {
+            "namespace": key.subject.namespace or NAMESPACE,
+            "workload_namespace": key.subject.namespace,
+            "inferenceset": key.subject.name,
+            "layer": key.subject.layer,
+            "reason": key.reason,
+            "owner": self.catalogue[Reason(key.reason)].owner,
+        }
 
 
 @cache

@@ -7,7 +7,6 @@ from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Owner, Reason
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
-from tests.support.status_objects import STATUSES
 
 
 Alert = dict[str, str]
@@ -36,7 +35,8 @@ def _of_reporter(name: str, severity: str = "warning", **labels: str) -> Alert:
 
 def of_reason(reason: str, workload_namespace: str = "") -> Alert:
     """
-    Return the labels of alerts on a reason. Without a workload, the namespace is that of the release.
+    Return the labels of alerts on what a reason is about. Without a workload, the namespace is that of
+    the release.
     """
     entry = DEFAULT_CATALOGUE[Reason(reason)]
     return {
@@ -49,12 +49,16 @@ def of_reason(reason: str, workload_namespace: str = "") -> Alert:
 
 
 FOUND = _alert("Finding", **of_reason(BBR))
+FOUND_OUT = FOUND | {"severity": "critical"}
+"""The alert beside it while what is found takes every model down."""
+
 ISTIO_OUT = _alert("Finding", **of_reason("clusterIstioControlPlaneNotReady"))
 HARNESS_OUT = _alert("Finding", **of_reason("modelharnessExtAuthzProviderMissing", TEAM))
 MISCONFIGURED = _alert(
     "Finding", **of_reason("inferencesetScalingMisconfigured", TEAM), inferenceset=MODEL
 )
 REPORTER_SILENT = _of_reporter("Silent", "critical")
+NOTHING_WATCHED = _of_reporter("NothingWatched", "critical")
 SEVERAL_LEADERS = _of_reporter("SeveralLeaders")
 STATUS_OUTDATED, PASSES_STALE = _of_reporter("StatusOutdated"), _of_reporter("PassesStale")
 
@@ -70,11 +74,15 @@ def phases(healthy: State, state: State) -> tuple[Phase, ...]:
 
 def unknown_alerts(state: State) -> list[Alert]:
     """Return one alert for each reason and namespace that a replica cannot evaluate."""
-    found = _shown(state, "unknown")
-    return [
-        _alert("ReasonUnknown", **of_reason(each["reason"], each["workload_namespace"]))
-        for each in found
-    ]
+    found = [each for each in _shown(state, "reason_state") if each["state"] == "unknown"]
+    return [unknown_alert(each["reason"], each["workload_namespace"]) for each in found]
+
+
+def unknown_alert(reason: str, workload_namespace: str = "") -> Alert:
+    """Return the alert on a reason that cannot be evaluated, which the platform must look at."""
+    reads = {"reads": "pages"} if reason in READ_FROM_PAGES else {}
+    owned = {**of_reason(reason, workload_namespace), "owner": Owner.PLATFORM}
+    return _alert("ReasonUnknown", **owned, **reads)
 
 
 def watch_alerts(state: State) -> list[Alert]:
@@ -112,18 +120,13 @@ def stalled_alerts(state: State) -> list[Alert]:
     """
     Return one alert for the control plane, and one for each namespace that something else blocks.
 
-    Where there is a reason, its code is left out.
+    All of them have a reason, so that their code is left out.
     """
-    shown = _shown(state, "rollup_blocking_info")
-    stalled = [
-        {**each, "code": "" if each["reason"] else each["code"]}
-        for each in shown
-        if each["stalled"] == "true"
-    ]
+    stalled = [e for e in _shown(state, "rollup_blocking_info") if e["stalled"] == "true"]
     cluster = {each["reason"] for each in stalled if each["scope"] == "cluster"}
-    silenced = {each["reason"] for each in _shown(state, "silenced")}
+    silenced = {e["reason"] for e in _shown(state, "reason_state") if e["state"] == "silenced"}
     return [
-        _alert("Stalled", **{**of_reason(each["reason"], each["workload_namespace"]), **each})
+        _alert("Stalled", **of_reason(each["reason"], each["workload_namespace"]), code="")
         for each in stalled
         if each["reason"] not in silenced
         and (each["scope"] == "cluster" or each["reason"] not in cluster)
@@ -144,24 +147,32 @@ def _shown(state: State, metric: str) -> list[Alert]:
 def silence_alerts(state: State) -> list[Alert]:
     """Return one alert for each state, but active, in which there are silences."""
     states = {each["state"] for each in _shown(state, "silences")} - {SilenceState.ACTIVE}
-    return [_of_reporter("SilenceNotInEffect", state=each) for each in sorted(states)]
+    return [
+        _of_reporter(
+            "SilenceNotInEffect",
+            "info" if each == SilenceState.EXPIRED else "warning",
+            state=each,
+        )
+        for each in sorted(states)
+    ]
 
 
 def own_alerts(name: str) -> list[Alert]:
     """Return the alerts of a state that are not read from its pages."""
     fixed = {
-        "finding": [FOUND],
+        "finding": [FOUND, FOUND_OUT],
+        "api_server_out": [REPORTER_SILENT, NOTHING_WATCHED],
         "suppressed": [ISTIO_OUT],
         "no_leader": [REPORTER_SILENT],
         "two_leaders": [SEVERAL_LEADERS],
-        "writes_refused": [FOUND, _of_reporter("EventsNotWritten", result="refused")],
-        "one_write_throttled": [FOUND],
-        "dropped": [FOUND, _of_reporter("EventDropped", result="dropped")],
+        "writes_refused": [FOUND, FOUND_OUT, _of_reporter("EventsNotWritten", result="refused")],
+        "one_write_throttled": [FOUND, FOUND_OUT],
+        "dropped": [FOUND, FOUND_OUT, _of_reporter("EventDropped", result="dropped")],
         "mirrors_refused": [MISCONFIGURED, _of_reporter("MirrorsNotWritten", result="refused")],
-        "mirror_dropped": [MISCONFIGURED, _of_reporter("EventDropped", result="dropped")],
+        "mirror_dropped": [MISCONFIGURED, _of_reporter("MirrorDropped", result="dropped")],
         "objects_refused": [_of_reporter("ObjectsNotWritten")],
-        "store_refused": [FOUND, _of_reporter("StoreDown")],
-        "objects_unread": [_of_reporter("ObjectsNotRead", kind=STATUSES)],
+        "store_refused": [FOUND, FOUND_OUT, _of_reporter("StoreDown")],
+        "objects_unread": [_of_reporter("ObjectsNotRead")],
         "overlay_refused": [_of_reporter("OverlayRefused")],
         "harness_out": [HARNESS_OUT],
     }
@@ -184,12 +195,8 @@ def expected_alerts(name: str, state: State) -> list[Alert]:
 def firing_by_minute(name: str, state: State, **external: str) -> dict[int, list[Alert]]:
     """Return the alerts that fire, by minute. One resolves after an hour, some take an hour."""
     alerts = [each | external for each in expected_alerts(name, state)]
-    slow = [
-        each
-        for each in alerts
-        if each.get("reason") in READ_FROM_PAGES or each.get("state") == SilenceState.EXPIRED
-    ]
-    past = [each for each in alerts if each["alertname"].endswith("EventDropped")]
+    slow = [each for each in alerts if each.get("reason") in READ_FROM_PAGES]
+    past = [each for each in alerts if each["alertname"].endswith("Dropped")]
     return {
         HEALTHY_YET: [],
         OVERDUE: [each for each in alerts if each not in slow],

@@ -51,7 +51,7 @@ def rule_errors(rules: Json) -> str:
     parts = {groups, *map(json.dumps, each_rule(rules))}
     if parts <= _CHECKED:
         return ""
-    done = _promtool("check", "rules", stdin=json.dumps(rules))
+    done = _promtool("check", "rules", "--lint=all", "--lint-fatal", stdin=json.dumps(rules))
     if done.returncode:
         return done.stdout + done.stderr
     _CHECKED.update(parts)

@@ -120,6 +120,10 @@ class Replicas:
 
         await self.until(shown, f"{of} replicas show {metric} {labels} {value}")
 
+    async def in_state(self, state: str, *, reason: str, of: int = REPLICAS) -> None:
+        """Wait until exactly *of* replicas show a reason in this state, as one series each."""
+        await self.all_show("reason_state", 1, of=of, state=state, reason=reason)
+
     async def counted(
         self, result: str, above: float = 0, *, metric: str = "event_writes_total"
     ) -> float:

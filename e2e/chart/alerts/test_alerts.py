@@ -144,17 +144,17 @@ def test_what_is_missing_and_stalled_in_each_state(states: States) -> None:
     }
     assert [name for name, state in found.items() if rights_unknown(state)] == ["reviews_fail"]
     stalled = {
-        name: [(each["scope"], each["reason"]) for each in stalled_alerts(state)]
+        name: [(each["workload_namespace"], each["reason"]) for each in stalled_alerts(state)]
         for name, state in found.items()
         if stalled_alerts(state)
     }
-    of_bbr = [("cluster", "clusterBBRNotReady")]
+    of_bbr = [("", "clusterBBRNotReady")]
     scaled = ("finding", "writes_refused", "one_write_throttled", "dropped", "store_refused")
     by_bbr = dict.fromkeys(scaled, of_bbr)
     assert stalled == {
         **by_bbr,
-        "suppressed": [("cluster", "clusterIstioControlPlaneNotReady")],
-        "harness_out": [("namespace", "modelharnessExtAuthzProviderMissing")],
+        "suppressed": [("", "clusterIstioControlPlaneNotReady")],
+        "harness_out": [(TEAM, "modelharnessExtAuthzProviderMissing")],
     }
 
 
@@ -246,9 +246,12 @@ def _texts(states: States) -> Iterator[tuple[str, Sequence[Alert], Sequence[str]
     (lacks,) = missing_alerts(states["writes_refused"])
     yield "writes_refused", [lacks], ["The status reporter may not create events in cluster west"]
     name = "silences_not_in_effect"
-    of_silences = [each for each in silence_alerts(states[name]) if each["state"] != "expired"]
-    counted = ("malformed (2)", "unmatched (1)")
-    yield name, of_silences, [f"Silences of findings are {n} in cluster west" for n in counted]
+    counted = ("expired (1)", "malformed (2)", "unmatched (1)")
+    yield (
+        name,
+        silence_alerts(states[name]),
+        [f"Silences of findings are {n} in cluster west" for n in counted],
+    )
     for name, summary in STALLED.items():
         yield name, stalled_alerts(states[name]), [summary]
     alerts = unknown_alerts(states["unknown"])

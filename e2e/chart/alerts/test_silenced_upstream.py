@@ -51,13 +51,10 @@ def test_a_namespace_that_waits_for_a_silenced_cause_fires_nothing(
     expected = {
         "alertname": alert,
         "severity": "warning",
-        "scope": "cluster",
         "namespace": NAMESPACE,
         "layer": "cluster",
         "owner": "platform",
         "reason": cause,
-        "stalled": "true",
-        "actionability": "platform",
     }
     firing = {15: [expected] if cause else []}
     assert firing_errors(rules, series, firing, tmp_path, alert=alert) == ""

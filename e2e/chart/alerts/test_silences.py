@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from e2e.chart.alerts.case_pages import Story, story_of
-from e2e.chart.alerts.expected import OURS, Alert
+from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import Phase, series_of
 from reporter.resources.scaling_annotations import ANNOTATION_PREFIX
@@ -65,20 +65,4 @@ def test_what_is_not_silenced_fires_beside_what_is(rules: Json, tmp_path: Path) 
         minute: [each["inferenceset"] for each in _firing(story, minute)] for minute in firing
     }
     assert found == {BOTH: ["phi"], PHI_IS_WELL: [], ENDED: ["qwen"]}
-    assert firing_errors(rules, series, firing, tmp_path, alert=ALERT) == ""
-
-
-def test_it_fires_by_namespace_where_inference_sets_have_no_series(
-    rules: Json, tmp_path: Path
-) -> None:
-    """
-    Leave these series out, as metricRelabelings may; that of the namespace counts a silenced set as well.
-    """
-    story = story_of(CASE)
-    pages = [Phase(1, (page,)) for page in story.pages()]
-    names = metrics_of(rules) - {f"{OURS}inferenceset_reason_state"}
-    (of_phi,) = _firing(story, BOTH)
-    of_namespace = {name: value for name, value in of_phi.items() if name != "inferenceset"}
-    firing = {BOTH: [of_namespace], PHI_IS_WELL: [], ENDED: [of_namespace]}
-    series = [each for each in series_of(pages, names) if REASON in each["series"]]
     assert firing_errors(rules, series, firing, tmp_path, alert=ALERT) == ""

@@ -47,11 +47,11 @@ def test_one_alert_stands_for_all_namespaces_while_no_page_can_be_read(
     def unknown(cluster: str) -> list[Alert]:
         labels = {"layer": "x", "workload_namespace": "team-a", "cluster": cluster}
         name = {"alertname": "ProductionStackReasonUnknown", "severity": "warning"}
-        owned = {"namespace": "team-a", "owner": "user"}
+        owned = {"namespace": "team-a", "owner": "platform", "reads": "pages"}
         return [{**name, **owned, **labels, "reason": each} for each in sorted(READ_FROM_PAGES)]
 
     one = {"alertname": "ProductionStackMetricsPagesUnreadable", "severity": "warning"}
-    owned = {"namespace": "kaito-system", "owner": "platform", "outcome": "read"}
+    owned = {"namespace": "kaito-system", "owner": "platform"}
     west = [{**one, **owned, "cluster": "west"}] if unreadable else unknown("west")
     firing: dict[int, list[Alert]] = {50: [], LASTS - 1: [*unknown("east"), *west]}
     assert firing_errors(rules, series, firing, tmp_path) == ""

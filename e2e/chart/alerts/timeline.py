@@ -10,11 +10,15 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from reporter.metrics.declarations import PREFIX
+
 
 Json = dict[str, Any]
 Labels = tuple[tuple[str, str], ...]
+Series = tuple[str, Labels]
 NAMESPACE, RELEASE = "kaito-system", "stack-status-reporter"
 STALE = "stale"
+STATES = f"{PREFIX}reason_state"
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ def _values(
     """
     pages = [_both_ends(phase, number) for phase in phases]
     keys = {key for begin, _ in pages for key in begin if key[0] in wanted}
+    keys = {key for key in keys if key[0] != STATES or _is_unknown(key, pages)}
     return {
         key: " ".join(
             _repeated(
@@ -118,11 +123,20 @@ def _values(
     }
 
 
+def _is_unknown(key: Series, pages: Sequence[tuple[Mapping[Series, float], object]]) -> bool:
+    """
+    Return whether a series is 1 at some time for a reason that cannot be evaluated.
+
+    The rules read no other states, and no zeros of them, which are most series of a page.
+    """
+    return ("state", "unknown") in key[1] and any(begin.get(key) for begin, _ in pages)
+
+
 def _repeated(texts: Iterable[str]) -> Iterator[str]:
     for text, equal in groupby(texts):
         times = len([*equal])
         if text == STALE:
-            yield from [STALE] * times
+            yield f"{STALE} _x{times - 1}" if times > 1 else STALE
         else:
             yield f"{text}x{times - 1}" if times > 1 else text
 

@@ -95,6 +95,7 @@ class _WholeMetrics(Metrics):
         )
         super().__init__(DEFAULT_CATALOGUE, lambda: [watch])
         self.set_leader_function(lambda: True)
+        self.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
         permissions = PermissionReport({("list", "pods"): False})
         self.set_permissions_function(lambda: permissions)
 

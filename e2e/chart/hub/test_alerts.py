@@ -11,18 +11,20 @@ from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import AlertTest, each_rule, firing_errors, rule_errors
 from e2e.chart.alerts.timeline import selector
 from e2e.chart.conftest import AlertErrors
-from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.helm import Helm
 from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
 from reporter.hub.metric_declarations import (
+    HUB_CLUSTER,
+    HUB_CLUSTERS,
     HUB_DROPPED_SERIES,
     HUB_LAST_SUCCESS,
     HUB_LEADER,
     HUB_METRICS,
     HUB_OBJECTS_FAILING,
     HUB_QUERY_RESULTS,
-    HUB_UNKNOWN_CLUSTERS,
 )
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
+from reporter.model.states import State
 
 
 pytestmark = pytest.mark.controlplane
@@ -65,12 +67,6 @@ def test_alerts_are_those_of_what_runs(
     assert _groups(helm, *words) == sorted(groups)
 
 
-def test_followers_of_a_hub_are_told_apart_where_no_reporter_runs(helm: Helm) -> None:
-    words = "--set=replicas=0,prometheusRule.enabled=true,prometheusRule.replicaLabels=null"
-    with pytest.raises(HelmFailed, match="replicaLabels"):
-        helm.render(CHART, ON, words, golden.OPERATOR)
-
-
 def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hub(
     helm: Helm,
 ) -> None:
@@ -107,9 +103,15 @@ def _series(pod: str = "hub-0", **values: str) -> list[Json]:
         _one(HUB_LAST_SUCCESS.full_name, target, values.get("success", "0+60x60")),
         _one(HUB_OBJECTS_FAILING.full_name, target, values.get("failing", "0+0x60")),
     ]
-    for code in FleetCode:
-        labels = target | {"code": code.value}
-        found.append(_one(HUB_UNKNOWN_CLUSTERS.full_name, labels, values.get(code, "0+0x60")))
+    known = _one(
+        HUB_CLUSTERS.full_name, target | {"state": "current"}, values.get("known", "1x60")
+    )
+    found.append(known)
+    found += [
+        _cluster("west", values[code], target, code=code.value)
+        for code in FleetCode
+        if code in values
+    ]
     for why in Dropped:
         labels = target | {"why": why.value}
         found.append(_one(HUB_DROPPED_SERIES.full_name, labels, values.get(why, "0+0x60")))
@@ -122,6 +124,12 @@ def _series(pod: str = "hub-0", **values: str) -> list[Json]:
 
 def _one(name: str, labels: Mapping[str, str], values: str) -> Json:
     return {"series": selector(name, labels), "values": values}
+
+
+def _cluster(name: str, values: str, target: Mapping[str, str] = TARGET, **changes: str) -> Json:
+    """Return the series of a cluster, which the hub calls Unknown unless it is told otherwise."""
+    labels = {"state": State.UNKNOWN.key, "owner": "platform", "silenced": "false", **changes}
+    return _one(HUB_CLUSTER.full_name, {**target, **labels, "cluster": name}, values)
 
 
 def _alert(name: str, severity: str, **labels: str) -> dict[str, str]:
@@ -142,21 +150,16 @@ _CRITICAL = {"namespace": NAMESPACE, "severity": "critical"}
         ({}, []),
         ({"Paused": "1+0x60"}, []),
         ({"not_engaged": "0+9x60"}, []),
-        ({"Silent": "3+0x60"}, [_alert("ClusterSilent", **_CRITICAL, code="Silent")]),
-        (
-            {"NeverReported": "1+0x60"},
-            [_alert("ClusterSilent", **_CRITICAL, code="NeverReported")],
+        *(
+            ({code: "1+0x60"}, [_alert("ClusterSilent", **_CRITICAL, cluster="west")])
+            for code in ("Silent", "NeverReported", "NotConfirmed")
+        ),
+        *(
+            ({code: "1+0x60"}, [_alert("ClusterDuplicate", **_CRITICAL, cluster="west")])
+            for code in ("DuplicateCluster", "NoClusterUID", "NoState")
         ),
         (
-            {"NotConfirmed": "1+0x60"},
-            [_alert("ClusterSilent", **_CRITICAL, code="NotConfirmed")],
-        ),
-        (
-            {"DuplicateCluster": "1+0x60"},
-            [_alert("ClusterDuplicate", **_CRITICAL, code="DuplicateCluster")],
-        ),
-        (
-            {"success": "0+0x60", "partial": "0+2x60", "EngineUnavailable": "9+0x60"},
+            {"success": "0+0x60", "partial": "0+2x60", "known": ""},
             [
                 _alert("HubWithoutAnswers", **_CRITICAL),
                 _alert(
@@ -253,3 +256,60 @@ def test_another_hub_does_not_stand_for_one_without_a_leader(helm: Helm, tmp_pat
     ]
     alert = _alert("HubWithoutAnswers", **_CRITICAL, cluster="west")
     assert firing_errors(_rules(helm), series, {19: [], 55: [alert]}, tmp_path) == ""
+
+
+# ---------------------------------------------------------------- clusters
+
+
+STALE_MINUTES = 5
+FAILED = {"state": State.FAILED.key, "code": ""}
+
+
+def _firing_of_clusters(
+    helm: Helm, folder: Path, series: list[Json], firing: dict[int, list[dict[str, str]]]
+) -> str:
+    return firing_errors(_rules(helm), [*_series(), *series], firing, folder)
+
+
+def test_each_failed_cluster_is_an_alert_for_whoever_must_act(helm: Helm, tmp_path: Path) -> None:
+    series = [
+        _cluster("west", "1x60", **FAILED),
+        _cluster("east", "1x60", **FAILED, owner="user"),
+        _cluster("north", "1x60", state=State.CURRENT.key, code=""),
+        _cluster("south", "1x60", **{**FAILED, "silenced": "true"}),
+    ]
+    west, east = (
+        _alert("ClusterFailed", **_CRITICAL, cluster=name) | {"owner": owner}
+        for name, owner in (("west", "platform"), ("east", "user"))
+    )
+    assert _firing_of_clusters(helm, tmp_path, series, {STALE_MINUTES: [], 55: [west, east]}) == ""
+
+
+def test_the_second_silent_cluster_is_an_alert_of_its_own(helm: Helm, tmp_path: Path) -> None:
+    series = [
+        _cluster("west", "1x60", code="Silent"),
+        _cluster("east", "_x20 1x40", code="Silent"),
+    ]
+    west, east = (_alert("ClusterSilent", **_CRITICAL, cluster=name) for name in ("west", "east"))
+    firing = {10: [west], 20 + STALE_MINUTES: [west], 55: [west, east]}
+    assert _firing_of_clusters(helm, tmp_path, series, firing) == ""
+
+
+def test_what_is_cured_within_the_stale_time_is_no_alert(helm: Helm, tmp_path: Path) -> None:
+    series = [_cluster("west", f"1x{STALE_MINUTES - 1} stale", code="DuplicateCluster")]
+    never: dict[int, list[dict[str, str]]] = {minute: [] for minute in range(1, 55)}
+    assert _firing_of_clusters(helm, tmp_path, series, never) == ""
+
+
+def test_a_cluster_is_still_failed_while_no_hub_answers(helm: Helm, tmp_path: Path) -> None:
+    """It is over once a hub knows the clusters again, and not this one as failed."""
+    gone, back = 20, 40
+    known = f"1x{gone} stale _x{back - gone - 2} 1x20"
+    series = [
+        *_series(known=known, success=f"0+60x{gone} stale _x{back - gone - 2} {60 * back}+60x20"),
+        _cluster("west", f"1x{gone} stale", **FAILED),
+    ]
+    failed = _alert("ClusterFailed", **_CRITICAL, cluster="west")
+    unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
+    firing = {gone: [failed], back - 1: [failed, unanswered], back: [], 55: []}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""

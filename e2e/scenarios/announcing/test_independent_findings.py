@@ -52,7 +52,12 @@ def test_by_default_the_cause_is_announced_and_names_the_others(broken: ControlP
         assert event.message.endswith(
             f"(suppressing downstream reasons: {CLASS} in 1 namespace(s))"
         )
-        assert reporter.metric("suppressed", reason=CLASS, workload_namespace="team-0") == 1
+        assert (
+            reporter.metric(
+                "reason_state", state="suppressed", reason=CLASS, workload_namespace="team-0"
+            )
+            == 1
+        )
         assert events.reasons(broken.client) == [ISTIO]
 
 
@@ -82,10 +87,20 @@ def test_one_row_is_switched_off_by_an_overlay_and_on_again(
         events.wait_for(client, ISTIO, within=PROMPT_TIMEOUT, containing=CLASS)
         overlay.write(without_row())
         events.wait_for(client, CLASS, within=SLOW)
-        assert reporter.metric("suppressed", reason=CLASS, workload_namespace="team-0") == 0
+        assert (
+            reporter.metric(
+                "reason_state", state="suppressed", reason=CLASS, workload_namespace="team-0"
+            )
+            == 0
+        )
         overlay.write("{}")
         until(
-            lambda: reporter.metric("suppressed", reason=CLASS, workload_namespace="team-0") == 1,
+            lambda: (
+                reporter.metric(
+                    "reason_state", state="suppressed", reason=CLASS, workload_namespace="team-0"
+                )
+                == 1
+            ),
             within=SLOW,
             what="the row is in effect again",
         )

@@ -78,7 +78,15 @@ def test_silence_that_is_taken_back_ends_at_once(plane: ControlPlane) -> None:
         annotate(client, 0, until=in_future(HOUR))
         inference_sets.misconfigure(client, 0)
         until_silenced(reporter, 0)
-        assert reporter.metric("silenced", reason=INVALID_REASON, workload_namespace="team-0") == 1
+        assert (
+            reporter.metric(
+                "reason_state",
+                state="silenced",
+                reason=INVALID_REASON,
+                workload_namespace="team-0",
+            )
+            == 1
+        )
         take_back(client, 0)
         event = inference_sets.wait_for(client, INVALID_REASON, 0, within=PROMPT_TIMEOUT)
         assert event.count == 1

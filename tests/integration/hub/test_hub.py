@@ -118,6 +118,9 @@ async def test_every_metric_is_on_the_page(server, engine, tmp_path):
         assert await hub.metric("leader") is None, "that of a reporter"
         assert await hub.metric("hub_clusters", state="current") == 1
         assert await hub.metric("hub_unknown_clusters", code="NeverReported") == 1
+        states = {"prod": ("current", ""), "east": ("unknown", "NeverReported")}
+        for name, (state, code) in states.items():
+            assert await hub.metric("hub_cluster", cluster=name, state=state, code=code) == 1
         assert await hub.metric("hub_dropped_series_total", why="not_engaged") > 0
         assert await hub.metric("hub_query_results_total", query="clusters", result="complete") > 0
         assert await hub.metric("hub_last_success_timestamp_seconds") > 1_700_000_000

@@ -113,8 +113,10 @@ async def test_every_page_answers(server: DevCluster, tmp_path: Path):
         assert await reporter.metric("watch_up", kind="deployments.apps") == 1
         assert await reporter.metric("objects", kind="deployments.apps") > 5
         _, page = await reporter.get("/metrics")
-        without_page = [value_of(page, "unknown", reason=each) for each in SCRAPING]
-        assert value_of(page, "unknown") == sum(without_page)
+        without_page = [
+            value_of(page, "reason_state", state="unknown", reason=each) for each in SCRAPING
+        ]
+        assert value_of(page, "reason_state", state="unknown") == sum(without_page)
         assert await reporter.metric("event_loop_lag_seconds_count") > 0
 
 
@@ -144,7 +146,9 @@ async def test_of_two_replicas_one_announces_and_both_are_ready(
             assert event["reportingInstance"] == "a"
             assert [await r.metric("leader") for r in (first, second)] == [1, 0]
             for each in (first, second):
-                await each.wait_for_metric(1, "finding", reason="clusterBBRNotReady")
+                await each.wait_for_metric(
+                    1, "reason_state", state="active", reason="clusterBBRNotReady"
+                )
             assert await second.metric("event_writes_total") == 0
             assert await first.stop() == 0
             assert not (holder(server) or "").startswith("a_"), "it is released before the end"

@@ -60,7 +60,12 @@ async def test_it_does_not_wait_for_a_kind_that_the_api_server_keeps_failing(
         status = json.loads((await reporter.get("/status"))[1])
         assert "inferencesetScalingMisconfigured" in status["unread"][kind]["unknown"]
         unknown = {"layer": "modeldeployment", "reason": "inferencesetScalingMisconfigured"}
-        assert await reporter.metric("unknown", **unknown, workload_namespace="") == 1
+        assert (
+            await reporter.metric(
+                "reason_state", state="unknown", **unknown, workload_namespace=""
+            )
+            == 1
+        )
         server.faults.clear()
 
         async def is_all_known() -> bool:

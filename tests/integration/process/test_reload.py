@@ -99,7 +99,9 @@ async def test_an_episode_goes_on_and_a_new_reason_is_announced(
         assert events(server) == ["clusterBBRNotReady x1", "clusterDashboardNotReady x1"]
         assert "switched on: clusterDashboardNotReady" in reporter.log
         assert await reporter.metric("overlay_reloads_total", result="applied") == 1
-        assert await reporter.metric("finding", reason="clusterBBRNotReady") == 1
+        assert (
+            await reporter.metric("reason_state", state="active", reason="clusterBBRNotReady") == 1
+        )
 
 
 async def test_a_reason_that_goes_ends_without_a_ready(server: DevCluster, tmp_path: Path):
@@ -110,7 +112,9 @@ async def test_a_reason_that_goes_ends_without_a_ready(server: DevCluster, tmp_p
         await reloaded(reporter, "applied")
         server.cluster.patch(*BBR, {"spec": {"replicas": 1}})
         await some_passes(reporter)
-        assert await reporter.metric("finding", reason="clusterBBRNotReady") == 0
+        assert (
+            await reporter.metric("reason_state", state="active", reason="clusterBBRNotReady") == 0
+        )
         overlay.write("reasons: {}\n")
         await reloaded(reporter, "applied", 2)
         assert events(server) == ["clusterBBRNotReady x1"]
@@ -152,13 +156,13 @@ async def test_an_episode_goes_on_while_its_kind_is_listed_anew(
         await reporter.until(lambda: hang.hits > 0)
         server.cluster.upsert({**setting, "data": {"good": "yes", "more": "yes"}})
         await some_passes(reporter)
-        assert await reporter.metric("unknown", reason=SETTING) == 1
+        assert await reporter.metric("reason_state", state="unknown", reason=SETTING) == 1
         assert events(server) == [f"{SETTING} x1"]
         server.cluster.upsert({**setting, "data": {"good": "yes", "more": "no"}})
         server.faults.clear(hang)
 
         async def known() -> bool:
-            return await reporter.metric("unknown", reason=SETTING) == 0
+            return await reporter.metric("reason_state", state="unknown", reason=SETTING) == 0
 
         await reporter.until(known)
         server.cluster.upsert({**setting, "data": {"good": "yes", "more": "yes"}})
@@ -201,7 +205,10 @@ async def test_kinds_that_nothing_needs_any_more_are_read_no_more(
         await reloaded(reporter, "applied", 2)
 
         async def found_again() -> bool:
-            return await reporter.metric("finding", reason="clusterBBRNotReady") == 1
+            return (
+                await reporter.metric("reason_state", state="active", reason="clusterBBRNotReady")
+                == 1
+            )
 
         await reporter.until(found_again)
         assert "Traceback" not in reporter.log

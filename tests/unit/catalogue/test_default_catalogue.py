@@ -68,6 +68,18 @@ def test_rows_of_the_cluster_reach_all_and_those_of_a_namespace_only_it(catalogu
         assert (row.scope is Scope.CLUSTER) == of_cluster
 
 
+def test_what_takes_every_model_down_is_critical_and_nothing_else(catalogue):
+    """Without a CRD its objects are gone; the others have nobody behind them only while they are out."""
+    severities = {e.reason: (e.severity, e.severity_while_out) for e in catalogue.entries.values()}
+    critical = {reason: each for reason, each in severities.items() if "critical" in each}
+    assert critical == {
+        "clusterCRDMissing": ("critical", ""),
+        "clusterGatewayAuthNotReady": ("warning", "critical"),
+        "clusterBBRNotReady": ("warning", "critical"),
+    }
+    assert {each for pair in severities.values() for each in pair} == {"critical", "warning", ""}
+
+
 def test_every_remedy_is_a_sentence_that_begins_with_what_to_do(catalogue):
     for entry in catalogue.entries.values():
         for code, remedy in entry.remedies.items():

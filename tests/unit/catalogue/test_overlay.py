@@ -29,6 +29,17 @@ def test_hold_and_parameters_change_by_key_and_the_rest_stays(loading):
     assert (scaler.settle, scaler.window) == (timedelta(0), timedelta(minutes=2))
 
 
+def test_severities_change_one_by_one_and_may_be_any_word(loading):
+    given = loading()["clusterRouterNotReady"]
+    assert (given.severity, given.severity_while_out) == ("warning", "")
+    overlay = "reasons: { clusterRouterNotReady: { severity-while-out: P1 } }"
+    changed = loading(overlay=overlay)["clusterRouterNotReady"]
+    assert (changed.severity, changed.severity_while_out) == ("warning", "P1")
+    overlay = "reasons: { clusterRouterNotReady: { severity: none } }"
+    changed = loading(overlay=overlay)["clusterRouterNotReady"]
+    assert (changed.severity, changed.severity_while_out) == ("none", "")
+
+
 def test_a_hold_may_be_given_where_the_catalogue_has_none(loading):
     overlay = "reasons: { clusterRouterNotReady: { hold: { failed: 1m } } }"
     assert loading(overlay=overlay)["clusterRouterNotReady"].holds.failed == timedelta(minutes=1)
@@ -63,7 +74,8 @@ def test_an_empty_overlay_changes_nothing(loading):
         pytest.param(
             "reasons:\n  clusterRouterNotReady:\n    message: Other.\n",
             "over.overlay:3: clusterRouterNotReady: unknown key `message`: "
-            "known are does-not-suppress, enabled, hold, on-path-of, parameters, rank, settle, window",
+            "known are does-not-suppress, enabled, hold, on-path-of, parameters, rank, settle, severity, "
+            "severity-while-out, window",
             id="a key that it may not change",
         ),
         pytest.param(

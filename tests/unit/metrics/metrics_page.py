@@ -30,18 +30,25 @@ class MetricsPage:
         )
         return found
 
-    def state(self, metric: str, key) -> float:
-        subject = key.subject
-        return self.value(
-            metric, layer=subject.layer, reason=key.reason, workload_namespace=subject.namespace
+    def state(self, state: str, key) -> float:
+        """Return the value of reason_state for the namespace of a key."""
+        of_key = (key.subject.layer, key.reason, key.subject.namespace)
+        (found,) = (
+            s.value
+            for s in self.samples
+            if s.name == f"{PREFIX}reason_state"
+            and (s.labels["state"], *(s.labels[each] for each in FINDING_LABELS))
+            == (state, *of_key)
         )
+        return found
 
     def namespaces(self) -> set[str]:
         return {s.labels[FINDING_LABELS[2]] for s in self.samples if FINDING_LABELS[2] in s.labels}
 
-    def high(self, metric: str) -> set[tuple[str, str]]:
+    def high(self, state: str) -> set[tuple[str, str]]:
+        """Return the reasons and namespaces that reason_state shows to be in this state."""
         return {
             (s.labels["reason"], s.labels["workload_namespace"])
             for s in self.samples
-            if s.name == PREFIX + metric and s.value
+            if s.name == f"{PREFIX}reason_state" and s.labels["state"] == state and s.value
         }

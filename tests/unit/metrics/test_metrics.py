@@ -3,6 +3,7 @@
 import platform
 import re
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
@@ -10,6 +11,7 @@ from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collectors import PermissionReport
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
+from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -24,12 +26,11 @@ from tests.support.builders import (
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
-from tests.support.rollups import model_outage, show_rollup
+from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, show_rollup, stack_after
 from tests.support.silences import a_silence, silenced
 from tests.unit.metrics.metrics_page import PREFIX, MetricsPage, a_watch
 
 
-STATES = ("finding", "held", "suppressed", "silenced", "unknown")
 SET = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
 KAITO, BBR, PODS = a_key("clusterKaito"), a_key("clusterBBR"), a_key("inferencesetPods", SET)
 SOME = a_catalogue(
@@ -50,13 +51,12 @@ def a_play() -> Replay:
     return Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, SET}))
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_every_reason_of_the_catalogue_is_zero_from_the_start(name):
+def test_every_reason_of_the_catalogue_is_zero_from_the_start():
     page = MetricsPage(Metrics(DEFAULT_CATALOGUE, list))
-    found = [s for s in page.samples if s.name == PREFIX + name]
+    found = [s for s in page.samples if s.name == f"{PREFIX}reason_state"]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
-    assert {s.labels["reason"] for s in found} == wanted
-    assert len(found) == len(wanted)
+    shown = sorted((s.labels["reason"], s.labels["state"]) for s in found)
+    assert shown == sorted(product(wanted, STATE_NAMES))
     assert {s.value for s in found} == {0.0}
 
 
@@ -78,14 +78,14 @@ def test_every_cause_of_a_closed_connection_is_zero_from_the_start_and_counted()
     assert MetricsPage(metrics).value(name, cause="malformed") == 1
 
 
-def test_each_state_of_a_reason_is_a_one_in_its_own_metric():
+def test_each_state_of_a_reason_is_a_one_of_its_own():
     play, metrics = a_play(), Metrics(SOME, list)
     play.set_verdicts(
         an_active_verdict(KAITO, a_trouble(is_out=True)),
         an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)),
     )
     page = after(play.set_verdicts(an_active_verdict(PODS)), metrics)
-    assert page.high("finding") == {("clusterKaito", ""), ("inferencesetPods", "team-a")}
+    assert page.high("active") == {("clusterKaito", ""), ("inferencesetPods", "team-a")}
     assert page.high("held") == {("clusterBBR", "")}
     assert page.high("suppressed") == {("inferencesetPods", "team-a")}
     assert page.high("unknown") == set()
@@ -101,7 +101,7 @@ def test_series_go_with_the_last_subject_of_their_layer_in_a_namespace():
     play.set_verdicts(an_active_verdict(PODS), an_active_verdict(elsewhere))
     assert after(play, metrics).namespaces() == {"", "team-a", "team-b"}
     page = after(play.set_clear(PODS).advance(60), metrics)
-    assert page.state("finding", PODS) == 0, "settled, and still there for an alert to resolve"
+    assert page.state("active", PODS) == 0, "settled, and still there for an alert to resolve"
     play.subjects = frozenset({CLUSTER_SUBJECT, other})
     play.set_clear(PODS).run_pass()
     assert after(play, metrics).namespaces() == {"", "team-b"}
@@ -114,13 +114,13 @@ def test_a_finding_that_becomes_unknown_stays_one():
     play, metrics = a_play(), Metrics(SOME, list)
     play.set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
     page = after(play.advance(600), metrics)
-    assert page.high("finding") == page.high("unknown") == {("clusterBBR", "")}
+    assert page.high("active") == page.high("unknown") == {("clusterBBR", "")}
 
 
 def test_trouble_that_ended_reads_zero_and_its_series_stays():
     play, metrics = a_play(), Metrics(SOME, list)
-    assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("finding", PODS) == 1
-    assert after(play.set_clear(PODS).advance(31), metrics).state("finding", PODS) == 0
+    assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("active", PODS) == 1
+    assert after(play.set_clear(PODS).advance(31), metrics).state("active", PODS) == 0
 
 
 def test_many_inference_sets_of_one_namespace_are_one_series():
@@ -128,7 +128,7 @@ def test_many_inference_sets_of_one_namespace_are_one_series():
     play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
     play.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", each)) for each in sets))
     page = after(play, Metrics(SOME, list))
-    assert page.state("finding", PODS) == 1
+    assert page.state("active", PODS) == 1
 
 
 def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference_sets():
@@ -136,6 +136,7 @@ def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference
     page = after(play.set_verdicts(an_active_verdict(PODS, a_trouble("pod-6c9f-x2"))), metrics)
     names = {name for sample in page.samples for name in sample.labels}
     of_subjects = {"layer", "reason", "owner", "workload_namespace", "inferenceset", "state"}
+    of_subjects |= {"severity"}
     of_process = {"kind", "result", "cause", "le", "version", "python_version"}
     assert names <= of_subjects | of_process
     assert "6c9f" not in page.text
@@ -266,7 +267,10 @@ def test_the_page_shows_exactly_the_declared_metrics():
     metrics.set_scrape_functions(lambda: {"new": 0}, lambda: {"proxy": timedelta(minutes=33)})
     metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
     everything = {"namespace": "team-m", "reasons": ["all"], "until": "2026-12-01"}
-    show_rollup(metrics, model_outage(silences=[everything]).rollup)
+    out = BAD_IMAGE | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+    replay = stack_after(out, given=FULLY_REPORTED, silences=[everything], until="1h")
+    show_rollup(metrics, replay.rollup)
+    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     metrics.show_store(list)
     metrics.on_episode_end(PODS, MILLISECOND)
     metrics.count_api_request("list", 200)

@@ -81,6 +81,40 @@ def test_what_blocks_and_is_silenced_has_the_end_of_its_silence():
     assert not [each for each in series(model_outage()) if each[0] == name]
 
 
+BBR_OUT = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+KAITO_OUT = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
+ANOTHER = {"Pod team-m/qwen-7rk2p-0": {"model": "qwen", "ready": False}}
+OF_BBR = ("cluster", "clusterBBRNotReady", "", "platform", "")
+
+
+def stalled(replay) -> set[tuple[str, ...]]:
+    found = (dict(each[1:]) for each in series(replay) if each[0] == "stalled")
+    names = ("layer", "reason", "code", "owner", "workload_namespace")
+    return {tuple(each[name] for name in names) for each in found}
+
+
+def test_what_takes_longer_than_it_may_is_shown_with_its_owner():
+    assert stalled(stack_after(BBR_OUT, until="1m")) == set(), "it may take as long"
+    assert stalled(stack_after(BBR_OUT, until="1h")) == {OF_BBR}
+
+
+def test_what_blocks_the_cluster_is_not_repeated_for_its_namespaces():
+    replay = stack_after({**KAITO_OUT, **ANOTHER}, until="1h")
+    blocked = {
+        dict(each[1:])["workload_namespace"]
+        for each in series(replay)
+        if each[0] == "blocking_info" and ("reason", "clusterKaitoControllerNotReady") in each
+    }
+    assert blocked == {"", "team-m"}
+    of_kaito = ("cluster", "clusterKaitoControllerNotReady", "", "platform", "")
+    assert stalled(replay) == {of_kaito}
+
+
+def test_what_is_silenced_stalls_nothing():
+    silence = {"reasons": ["clusterBBRNotReady"], "until": "2026-12-01"}
+    assert stalled(stack_after(BBR_OUT, until="1h", silences=[silence])) == set()
+
+
 def test_what_is_not_reported_has_no_series():
     found = series(stack_after())
     counts = {

@@ -33,7 +33,7 @@ QWEN, PHI = (Subject(Layer.MODELDEPLOYMENT, "team-a", name) for name in ("qwen",
 KAITO, BBR = a_key("clusterKaito"), a_key("clusterBBR")
 PODS, SCALING = a_key("inferencesetPods", QWEN), a_key("inferencesetScaling", QWEN)
 SOME = a_catalogue(
-    an_entry("clusterBBR", 20),
+    an_entry("clusterBBR", 20, severity_while_out="critical"),
     an_entry("clusterKaito", 30),
     an_entry("inferencesetScaling", 10, layer=Layer.MODELDEPLOYMENT, owner=Owner.USER),
     an_entry("inferencesetPods", 20, layer=Layer.MODELDEPLOYMENT),
@@ -51,6 +51,10 @@ class Page:
 
     def __init__(self, limit: int | None = None) -> None:
         self.metrics = Metrics(SOME, list)
+        self.leads = self.knows_episodes = True
+        self.metrics.set_findings_functions(
+            holds_lease=lambda: self.leads, knows_episodes=lambda: self.knows_episodes
+        )
         if limit is not None:
             self.metrics._states = StateCollector(SOME, limit=limit)
 
@@ -236,6 +240,104 @@ def test_items_of_one_reason_are_one_pair():
     play.set_clear(items[0]).advance(31)
     states = page.scrape(play).states_of_sets()
     assert states["qwen", "inferencesetPods"] == {"active": 1, "announced": 0, "unknown": 1}
+
+
+# ---------------------------------------------------------------- findings on which alerts fire
+
+
+FINDING = ("finding", "reason", "severity", "workload_namespace", "inferenceset")
+OF_PODS = ("inferencesetPods", "warning", "team-a", "qwen")
+
+
+def test_a_finding_is_shown_from_the_end_of_its_hold_until_it_has_settled():
+    play, page = a_play(), Page()
+    play.set_verdicts(an_active_verdict(PODS, a_trouble(kind=TroubleKind.LOST)))
+    assert page.scrape(play).read(*FINDING) == {}, "held"
+    assert page.scrape(play.advance(31)).read(*FINDING) == {OF_PODS: 1}
+    assert page.scrape(play.set_unknown(PODS)).read(*FINDING) == {OF_PODS: 1}, "nobody saw it end"
+    play.set_verdicts(an_active_verdict(PODS, a_trouble(kind=TroubleKind.LOST)))
+    assert page.scrape(play.set_clear(PODS)).read(*FINDING) == {OF_PODS: 1}, "settling"
+    assert page.scrape(play.advance(31)).read(*FINDING) == {}
+
+
+def test_a_finding_has_its_owner_and_layer():
+    page = Page().scrape(a_play().set_verdicts(an_active_verdict(SCALING)))
+    found = page.read("finding", "layer", "reason", "owner", "inferenceset")
+    assert found == {("modeldeployment", "inferencesetScaling", "user", "qwen"): 1}
+
+
+def test_a_finding_beside_a_higher_one_is_shown_too_and_a_suppressed_one_is_not():
+    play, page = a_play(), Page()
+    play.set_verdicts(an_active_verdict(SCALING), an_active_verdict(PODS))
+    assert {reason for reason, *_ in page.scrape(play).read(*FINDING)} == {
+        "inferencesetScaling",
+        "inferencesetPods",
+    }
+    play.set_verdicts(an_active_verdict(KAITO, a_trouble(is_out=True)))
+    shown = {reason for reason, *_ in page.scrape(play).read(*FINDING)}
+    assert shown == {"inferencesetScaling", "clusterKaito"}
+
+
+def test_of_two_items_of_which_one_is_suppressed_the_other_one_counts():
+    play, page = a_play(), Page()
+    items = [a_key("inferencesetPods", QWEN, item) for item in ("one", "two")]
+    play.set_verdicts(*map(an_active_verdict, items))
+    assert page.scrape(play).read(*FINDING) == {OF_PODS: 1}
+    assert page.scrape(play.set_clear(items[0]).advance(31)).read(*FINDING) == {OF_PODS: 1}
+    assert page.scrape(play.set_clear(items[1]).advance(31)).read(*FINDING) == {}
+
+
+def test_what_is_out_has_its_second_severity_until_it_only_lacks_something():
+    """The first one lasts, so that no alert resolves when it gets worse."""
+    play, page = a_play(), Page()
+    warning, critical = (("clusterBBR", each, "", "") for each in ("warning", "critical"))
+    play.set_verdicts(an_active_verdict(BBR, a_trouble()))
+    assert page.scrape(play).read(*FINDING) == {warning: 1}
+    play.set_verdicts(an_active_verdict(BBR, a_trouble(is_out=True)))
+    assert page.scrape(play).read(*FINDING) == {warning: 1, critical: 1}
+    assert page.scrape(play.set_unknown(BBR)).read(*FINDING) == {warning: 1, critical: 1}
+    play.set_verdicts(an_active_verdict(BBR, a_trouble()))
+    assert page.scrape(play).read(*FINDING) == {warning: 1}
+
+
+def test_a_reason_without_alerts_is_not_shown():
+    play, page = a_play(), Page()
+    none = a_catalogue(an_entry("clusterBBR", 20, severity="none", severity_while_out="none"))
+    page.metrics._states.add_reasons(none)
+    play.set_verdicts(an_active_verdict(BBR, a_trouble(is_out=True)))
+    page.scrape(play)
+    assert page.read(*FINDING) == {}
+    assert page.states("clusterBBR") == {"active", "announced"}
+
+
+def test_findings_without_series_of_their_own_share_that_of_their_namespace():
+    play, page = a_play(QWEN, PHI), Page(limit=0)
+    phi = a_key("inferencesetPods", PHI)
+    page.scrape(play.set_verdicts(an_active_verdict(PODS), an_active_verdict(phi)))
+    assert page.read(*FINDING) == {("inferencesetPods", "warning", "team-a", ""): 1}
+
+
+def test_only_the_leader_shows_findings():
+    play, page = a_play().set_verdicts(an_active_verdict(PODS)), Page()
+    page.leads = False
+    page.scrape(play)
+    assert (page.read(*FINDING), page.read("findings_complete")) == ({}, {(): 0})
+    page.leads = True
+    page.scrape(play)
+    assert (page.read(*FINDING), page.read("findings_complete")) == ({OF_PODS: 1}, {(): 1})
+
+
+def test_findings_are_complete_with_the_first_pass_that_knows_earlier_episodes():
+    play, page = a_play(), Page()
+    page.knows_episodes = False
+    assert page.scrape(play).read("findings_complete") == {(): 0}
+    page.knows_episodes = True
+    page.text = page.metrics.render().decode()
+    assert page.read("findings_complete") == {(): 0}, "the pass was before"
+    assert page.scrape(play).read("findings_complete") == {(): 1}
+    page.knows_episodes = False
+    page.text = page.metrics.render().decode()
+    assert page.read("findings_complete") == {(): 0}, "stood down"
 
 
 # ---------------------------------------------------------------- since when

@@ -12,7 +12,7 @@ from tests.support.builders import HOUR, MINUTE, NOON, a_key, an_active_verdict
 from tests.support.finished_passes import finished_pass
 from tests.support.replay import Replay
 from tests.support.silences import a_silence, silenced
-from tests.unit.metrics.metrics_page import MetricsPage
+from tests.unit.metrics.metrics_page import PREFIX, MetricsPage
 from tests.unit.status.status_fixture import BBR, CATALOGUE, KAITO, PODS_OF, SET, StatusPage
 
 
@@ -24,6 +24,7 @@ PODS_OF_OTHER = a_key("inferencesetPods", OTHER)
 
 def shown(replay: Replay) -> MetricsPage:
     metrics = Metrics(CATALOGUE, list)
+    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     metrics.follow(finished_pass(replay.evaluation))
     return MetricsPage(metrics)
 
@@ -115,16 +116,23 @@ def test_the_number_of_series_is_limited():
     assert page.value("silences", state="active") == 600
 
 
-def test_a_reason_of_a_namespace_is_silenced_while_all_its_findings_are():
+def alerted(page: MetricsPage) -> list[str]:
+    """Return the InferenceSets with a finding on which alerts fire."""
+    return [s.labels["inferenceset"] for s in page.samples if s.name == f"{PREFIX}finding"]
+
+
+def test_alerts_fire_on_those_findings_of_a_namespace_that_are_not_silenced():
     replay = Replay(CATALOGUE, subjects=frozenset({SET, OTHER}))
     place = {"namespace": "team-a", "inferenceset": SET.name}
     silenced(replay, a_silence("all", until=LATER, **place)).set_verdicts(
         an_active_verdict(PODS_OF)
     )
     page = shown(replay)
-    assert (page.state("finding", PODS_OF), page.state("silenced", PODS_OF)) == (1, 1)
+    assert (page.state("active", PODS_OF), page.state("silenced", PODS_OF)) == (1, 1)
+    assert alerted(page) == []
     page = shown(replay.set_verdicts(an_active_verdict(PODS_OF_OTHER)))
-    assert (page.state("finding", PODS_OF), page.state("silenced", PODS_OF)) == (1, 0)
+    assert (page.state("active", PODS_OF), page.state("silenced", PODS_OF)) == (1, 1)
+    assert alerted(page) == [OTHER.name]
 
 
 def test_a_finding_is_silenced_beside_its_rank():

@@ -9,6 +9,7 @@ from e2e.chart.alerts.states import evaluating, leading, writing
 ALL: Sequence[Produce] = (
     evaluating.healthy,
     evaluating.one_cut_off,
+    evaluating.api_server_out,
     evaluating.watch_lost,
     evaluating.discovery_fails,
     evaluating.finding,

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from devcluster.example.team import GATEWAY, MODEL, TEAM
+from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from e2e.chart.alerts.capture import State, capture
 from e2e.chart.alerts.replicas import REPLICAS, USER, replicas
@@ -32,7 +33,7 @@ async def finding(folder: Path) -> State:
     async with replicas(folder) as found:
         await found.led()
         scale_to_zero(found.server)
-        await found.all_show("finding", 1, reason="clusterBBRNotReady")
+        await found.in_state("active", reason="clusterBBRNotReady")
         return await capture(found)
 
 
@@ -45,7 +46,7 @@ async def silenced(folder: Path) -> State:
     async with replicas(folder, *(f"--silence-file={file}",) * REPLICAS) as found:
         await found.led()
         scale_to_zero(found.server)
-        await found.all_show("silenced", 1, reason="clusterBBRNotReady")
+        await found.in_state("silenced", reason="clusterBBRNotReady")
         return await capture(found)
 
 
@@ -78,11 +79,11 @@ async def suppressed(folder: Path) -> State:
         await found.led()
         cluster = found.server.cluster
         cluster.patch("deployments.apps", "istio-system", "istiod", {"spec": {"replicas": 0}})
-        await found.all_show("finding", 1, reason="clusterIstioControlPlaneNotReady")
+        await found.in_state("active", reason="clusterIstioControlPlaneNotReady")
         gateways = "gateways.gateway.networking.k8s.io"
         cluster.patch(gateways, TEAM, GATEWAY, {"spec": {"gatewayClassName": "never-was"}})
-        await found.all_show("finding", 1, reason="modelharnessGatewayClassMissing")
-        await found.all_show("suppressed", 1, reason="modelharnessGatewayClassMissing")
+        await found.in_state("active", reason="modelharnessGatewayClassMissing")
+        await found.in_state("suppressed", reason="modelharnessGatewayClassMissing")
         return await capture(found)
 
 
@@ -95,7 +96,7 @@ async def harness_out(folder: Path) -> State:
         assert asks is not None
         wrong = json.dumps(asks["spec"]).replace("llm-gateway-auth.", "never-was.")
         cluster.patch(*EXT_AUTHZ, {"spec": json.loads(wrong)})
-        await found.all_show("finding", 1, reason="modelharnessExtAuthzProviderMissing")
+        await found.in_state("active", reason="modelharnessExtAuthzProviderMissing")
         labels = {"scope": "namespace", "stalled": "true", "workload_namespace": TEAM}
         await found.all_show("rollup_blocking_info", 1, of=1, **labels)
         return await capture(found)
@@ -104,15 +105,30 @@ async def harness_out(folder: Path) -> State:
 async def unknown(folder: Path) -> State:
     async with replicas(folder, deny=[("list", "", "pods")]) as found:
         await found.led()
-        await found.all_show("unknown", 1, reason="inferencesetModelPodsNotReady")
+        await found.in_state("unknown", reason="inferencesetModelPodsNotReady")
         await found.all_show("missing_rights", 1, verb="list", resource="pods")
         return await capture(found)
 
 
 async def discovery_fails(folder: Path) -> State:
     async with replicas(folder, broken=DISCOVERY) as found:
-        await found.all_show("unknown", 1, reason="clusterCRDMissing")
+        await found.in_state("unknown", reason="clusterCRDMissing")
         await found.all_show("leader", 1, of=1)
+        return await capture(found)
+
+
+async def api_server_out(folder: Path) -> State:
+    """The API server answers nothing any more amid a finding, so that nobody leads."""
+    async with replicas(folder) as found:
+        await found.led()
+        scale_to_zero(found.server)
+        await found.in_state("active", reason="clusterBBRNotReady")
+        await found.all_show("findings_complete", 1, of=1)
+        found.server.faults.add(status_response(503, "ServiceUnavailable", "down"), path=".*")
+        found.server.end_watches()
+        await found.all_show("watch_up", 0)
+        await found.all_show("leader", 0)
+        await found.in_state("unknown", reason="clusterBBRNotReady")
         return await capture(found)
 
 
@@ -122,7 +138,7 @@ async def watch_lost(folder: Path) -> State:
         found.server.deny("watch", "", "pods")
         found.server.end_watches("pods")
         await found.all_show("watch_up", 0, kind="pods")
-        await found.all_show("unknown", 1, reason="inferencesetModelPodsNotReady")
+        await found.in_state("unknown", reason="inferencesetModelPodsNotReady")
         await found.all_show("missing_rights", 1, verb="watch", resource="pods")
         return await capture(found)
 
@@ -133,14 +149,14 @@ async def one_cut_off(folder: Path) -> State:
         await found.led()
         await found.all_show("unknown_rights", 0)
         scale_to_zero(found.server)
-        await found.all_show("finding", 1, reason="clusterBBRNotReady")
+        await found.in_state("active", reason="clusterBBRNotReady")
         leads = [each.metric("leader") for each in found.running]
         found.server.deny(user=USER.format(leads.index(0)))
         found.server.end_watches()
         await found.all_show("watch_up", 0, of=1, kind="deployments.apps")
         _restore(found.server)
-        await found.all_show("finding", 1, of=1, reason="clusterBBRNotReady")
-        await found.all_show("unknown", 1, of=1, reason="clusterBBRNotReady")
+        await found.in_state("active", reason="clusterBBRNotReady", of=1)
+        await found.in_state("unknown", reason="clusterBBRNotReady", of=1)
         await found.all_show("missing_rights", 1, of=1, verb="watch", resource="deployments.apps")
         return await capture(found)
 
@@ -158,7 +174,7 @@ async def undecodable(folder: Path) -> State:
         await found.led()
         found.server.cluster.patch(gateways, TEAM, GATEWAY, {"spec": {"listeners": "none"}})
         await found.all_show("undecodable_objects", 1, kind=gateways)
-        await found.all_show("unknown", 1, reason="modelharnessGatewayProgrammingFailed")
+        await found.in_state("unknown", reason="modelharnessGatewayProgrammingFailed")
         return await capture(found)
 
 

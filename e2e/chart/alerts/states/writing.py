@@ -33,7 +33,7 @@ async def writes_refused(folder: Path) -> State:
     async with replicas(folder, deny=[("create", "", "events")]) as found:
         await found.led()
         scale_to_zero(found.server)
-        await found.all_show("finding", 1, reason="clusterBBRNotReady")
+        await found.in_state("active", reason="clusterBBRNotReady")
         await found.counted("refused")
         await found.all_show("missing_rights", 1, verb="create", resource="events")
         await found.all_show("rollup_blocking_info", 1, of=1, scope="cluster", stalled="true")

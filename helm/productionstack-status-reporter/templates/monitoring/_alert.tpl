@@ -1,11 +1,13 @@
-{{/* One alert, or nothing if it is switched off: {root, name, expr, for, severity, owner, labels, summary,
-description, page}. The page with its anchor is in docs/; the default is the alert's section of alerts.md. The
-owner of what runs the reporter is the platform, unless the series have one of their own. */}}
+{{/* One alert, or nothing if it is switched off: {root, name, why, expr, for, severity, owner, labels, namespace, summary,
+description, page}. Its meaning is in a comment above it. The page with its anchor is in docs/; the default is the alert's
+section of alerts.md. Without a severity or an owner the series have them. The namespace is that of the release, which is
+the platform's, unless it says otherwise. */}}
 {{- define "reporter.alert" -}}
 {{- $values := .root.Values.prometheusRule -}}
 {{- $own := default dict (get (default dict $values.rules) .name) -}}
 {{- $severity := default .severity $own.severity -}}
 {{- if and (ne (toString $own.enabled) "false") (ne $severity "none") }}
+# {{ .why }}
 - alert: {{ .name }}
   expr: >-
     {{ regexReplaceAll "\\s+" .expr " " | trim }}
@@ -16,12 +18,14 @@ owner of what runs the reporter is the platform, unless the series have one of t
   keep_firing_for: {{ . }}
   {{- end }}
   labels:
-    {{- $labels := dict "severity" $severity }}
-    {{- if ne .owner "" }}
-    {{- $_ := set $labels "owner" .owner }}
+    {{- $labels := dict "namespace" (default (include "reporter.namespace" .root) .namespace) }}
+    {{- range $name := list "severity" "owner" }}
+    {{- with eq $name "severity" | ternary $severity $.owner }}
+    {{- $_ := set $labels $name . }}
+    {{- end }}
     {{- end }}
     {{- /* Those that the series have would be replaced, and with them where the alert goes. */}}
-    {{- $added := omit (default dict $values.alertLabels) "namespace" "workload_namespace" "inferenceset" "layer" "reason" "owner" }}
+    {{- $added := omit (default dict $values.alertLabels) "namespace" "workload_namespace" "inferenceset" "layer" "reason" "owner" "severity" }}
     {{- toYaml (merge $labels (default dict .labels) $added) | nindent 4 }}
   annotations:
     summary: {{ .summary | quote }}
@@ -33,29 +37,25 @@ owner of what runs the reporter is the platform, unless the series have one of t
 {{- end }}
 {{- end -}}
 
-{{/* The labels that the rules drop, with further ones: {root, more}. */}}
-{{- define "reporter.without" -}}
-without ({{ join ", " (concat .root.Values.prometheusRule.replicaLabels (default list .more)) }})
+{{/* The labels of an alert: those that tell clusters apart, and *more*: {root, more}. */}}
+{{- define "reporter.by" -}}
+by ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
 {{- end -}}
 
-{{/* Findings of one metric that are neither suppressed nor silenced: {root, metric}. Those of a namespace are silenced only if all
-of them are. A replica that cannot evaluate a reason keeps its last state, which counts only while all replicas are in
-that position for the namespace. */}}
-{{- define "reporter.findings" -}}
-{{- $series := "productionstack_status_reporter_" -}}
-{{- $metric := print $series .metric -}}
-{{- $without := include "reporter.without" (dict "root" .root "more" (list "namespace" "state")) -}}
-{{- $silenced := eq .metric "reason_state" | ternary (printf "(state, owner) %ssilenced" $series) (printf `(state) %s{state="silenced"}` $metric) -}}
-{{- $found := printf `(%s{state="active"} unless ignoring (state) %s{state="suppressed"} == 1 unless ignoring %s == 1)` $metric $metric $silenced -}}
-(max {{ $without }} ({{ $found }} unless ignoring (state) {{ $metric }}{state="unknown"} == 1)
-or (max {{ $without }} ({{ $found }})
-unless ignoring (inferenceset) min {{ $without }} ({{ $series }}reason_state{state="unknown"}) == 0)) == 1
+{{/* Those by which one series is matched with another one. */}}
+{{- define "reporter.on" -}}
+on ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
 {{- end -}}
 
-{{/* Give series the label namespace of their workload, which AlertmanagerConfigs match, or else that of the release:
-{root, expr}. They have none, so that no two series become one. */}}
+{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until}. The alert by this
+name fires on until the series *until* are there again. */}}
+{{- define "reporter.kept" -}}
+max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
+{{- end -}}
+
+{{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
 {{- define "reporter.ofWorkload" -}}
-label_replace(label_replace({{ .expr }}, "namespace", "{{ include "reporter.namespace" .root }}", "", ""), "namespace", "$1", "workload_namespace", "(.+)")
+{{ printf "{{ or $labels.workload_namespace %q }}" (include "reporter.namespace" .) }}
 {{- end -}}
 
 {{- define "reporter.monitoringGroup" -}}

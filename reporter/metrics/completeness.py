@@ -1,0 +1,50 @@
+"""Decide when a finding without a series is over, and not only unknown to a new process."""
+
+from datetime import datetime, timedelta
+
+from reporter.evaluation.evaluation import Evaluation
+from reporter.model.enums import Reason
+from reporter.model.subjects import FindingKey
+
+
+FIRST_PASS = timedelta(seconds=10)
+"""The time in which the parts of the first pass end."""
+
+UNDECIDED_AT_MOST = timedelta(minutes=15)
+"""
+The time after which what is still undecided counts no more. By then an alert says that it is Unknown.
+"""
+
+
+class FirstLook:
+    """
+    Remembers what the first pass of this process could not tell: what it holds anew, and what is Unknown.
+
+    An earlier process may have found it, long ago, so that no Event tells. *is_over*: each of these is
+    known by now. *reading*: the reasons that read metrics pages, which a healthy pod may lack for ever; for
+    these Unknown is no trouble to wait for.
+    """
+
+    def __init__(self, reading: frozenset[Reason] = frozenset()) -> None:
+        self.is_over = False
+        self._reading = reading
+        self._began: datetime | None = None
+        self._undecided: set[FindingKey] = set()
+
+    def follow(self, evaluation: Evaluation) -> None:
+        """Take the evaluation of a pass."""
+        now = evaluation.evaluated_at
+        if self.is_over or now is None:
+            return
+        self._began = self._began or now
+        if now - self._began < FIRST_PASS:
+            gate = evaluation.gate
+            self._undecided.update(gate.unknown_states.keys() | gate.finding_states.keys())
+        self._undecided = {key for key in self._undecided if self._is_undecided(evaluation, key)}
+        self.is_over = not self._undecided or now - self._began >= UNDECIDED_AT_MOST
+
+    def _is_undecided(self, evaluation: Evaluation, key: FindingKey) -> bool:
+        if key in evaluation.gate.unknown_states:
+            return key.reason not in self._reading
+        state = evaluation.gate.finding_states.get(key)
+        return state is not None and not state.past_hold
