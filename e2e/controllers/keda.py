@@ -79,6 +79,9 @@ class Keda:
         self._install()
         self.start_operator()
         self._write_certificates()
+        ended = self.processes[KEDA]  # it ends once it has made them, and finds them the next time
+        until(lambda: not ended.running(), within=WITHIN, what="KEDA ends to be started anew")
+        self.start_operator()
         self._start_metrics_server()
         until(self._serves_metrics, within=WITHIN, what="the API server gets external metrics")
 
@@ -136,7 +139,7 @@ class Keda:
             {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec},
             *yaml.safe_load_all((folder / "role.yaml").read_text()),
             *yaml.safe_load_all((folder / "role_binding.yaml").read_text()),
-            _ANONYMOUS_MAY_READ,
+            *_ANONYMOUS_MAY_READ,
             self._api_service(yaml.safe_load((folder / "api_service.yaml").read_text())),
         ]
         for each in made:
@@ -144,7 +147,6 @@ class Keda:
 
     def _api_service(self, manifest: Json) -> Json:
         manifest["spec"]["service"]["port"] = self.metrics_port
-        manifest["spec"]["insecureSkipTLSVerify"] = True
         return manifest
 
     def _serves_metrics(self) -> bool:
@@ -159,24 +161,36 @@ _ENVIRONMENT = {
     "KEDA_CLUSTER_OBJECT_NAMESPACE": NAMESPACE,
     "WATCH_NAMESPACE": "",
 }
-_ANONYMOUS_MAY_READ: Json = {
-    "apiVersion": "rbac.authorization.k8s.io/v1",
-    "kind": "ClusterRoleBinding",
-    "metadata": {"name": "anonymous-reads-external-metrics"},
-    "roleRef": {
-        "apiGroup": "rbac.authorization.k8s.io",
+_ROLE = "anonymous-reads-external-metrics"
+_ANONYMOUS_MAY_READ: list[Json] = [
+    # The API server of the tests has no certificate with which it tells KEDA who asks.
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
-        "name": "keda-external-metrics-reader",
+        "metadata": {"name": _ROLE},
+        "rules": [
+            {"nonResourceURLs": ["*"], "verbs": ["get"]},
+            {"apiGroups": ["external.metrics.k8s.io"], "resources": ["*"], "verbs": ["*"]},
+        ],
     },
-    # The API server of the tests has no certificate with which it names who asks.
-    "subjects": [
-        {
+    {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": _ROLE},
+        "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io",
-            "kind": "User",
-            "name": "system:anonymous",
-        }
-    ],
-}
+            "kind": "ClusterRole",
+            "name": _ROLE,
+        },
+        "subjects": [
+            {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "User",
+                "name": "system:anonymous",
+            }
+        ],
+    },
+]
 
 
 def scaled_object(inference_set: Json, url: str) -> Json:

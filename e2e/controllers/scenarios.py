@@ -213,7 +213,7 @@ SCENARIOS = (
                 refused(ModelSpec(node_class="late"), "NodeClaimReady", "NodeClaim", wait=30),
                 (INFRA, "given up"),
             ),
-            Act("40m", "the cloud has room", cloud_answers("late")),
+            Act("40m", "the cloud has room", cloud_answers("late"), (READY, "")),
         ),
     ),
     Scenario(

@@ -37,8 +37,8 @@ CLOUDS: dict[str, Json] = {
 OPTIONS = Options(
     apiserver_flags=(
         # A pod leaves a silent node after 5 minutes unless its own toleration says otherwise.
-        "--default-not-ready-toleration-seconds=20",
-        "--default-unreachable-toleration-seconds=20",
+        "--default-not-ready-toleration-seconds=45",
+        "--default-unreachable-toleration-seconds=45",
     )
 )
 

@@ -37,17 +37,13 @@ def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) ->
     file = path(name)
     before = file.read_text("utf-8") if file.exists() else ""
     kept = yaml.safe_load(before) or {}
-    given = {"change": dict.fromkeys(_HEALTHY)}
-    story: Json = {**head, "given": given, "story": list(steps), "announced": {}}
-    story |= {key: kept[key] for key in WRITTEN_BY_HAND if key in kept}
-    text = _heading(names) + yaml.dump(
-        story,
-        Dumper=_Dumper,
-        sort_keys=False,
-        default_flow_style=None,
-        width=120,
-        allow_unicode=True,
-    )
+    made: Json = {
+        **head,
+        "given": {"change": dict.fromkeys(_HEALTHY)},
+        "story": list(steps),
+    }
+    by_hand = {"announced": {}} | {key: kept[key] for key in WRITTEN_BY_HAND if key in kept}
+    text = _heading(names) + _yaml(made, flow=None) + _yaml(by_hand, flow=False)
     file.write_text(text, "utf-8")
     lines = difflib.unified_diff(
         *(before.splitlines(), text.splitlines(), f"{file.name} before", file.name),
@@ -55,6 +51,18 @@ def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) ->
         n=2,
     )
     return "\n".join(lines)
+
+
+def _yaml(content: Json, *, flow: bool | None) -> str:
+    """Return YAML. *flow*: None for braces around what has only plain values."""
+    return yaml.dump(
+        content,
+        Dumper=_Dumper,
+        sort_keys=False,
+        default_flow_style=flow,
+        width=120,
+        allow_unicode=True,
+    )
 
 
 def _heading(names: Sequence[str]) -> str:
@@ -67,12 +75,7 @@ def _heading(names: Sequence[str]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes each list anew, without anchors, and null as nothing."""
+    """Writes each value anew, without anchors."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
-
-
-_Dumper.add_representer(
-    type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
-)
