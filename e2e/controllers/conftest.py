@@ -28,7 +28,7 @@ NEEDED = {
     "controllers": _needed("KAITO", programs.KAITO, programs.KARPENTER),
     "keda": _needed("KEDA", programs.KEDA, programs.KEDA_METRICS),
 }
-"""What is needed, by the fixture that starts it."""
+"""The programs that are needed, by the fixture that starts them."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,26 +13,26 @@ from e2e.support.production_stack.team import MODEL, TeamStack
 
 
 PRESET = "phi-4-mini-instruct"
-SCALING = {
-    "scaledobject.kaito.sh/auto-provision": "true",
-    "scaledobject.kaito.sh/min-replicas": "1",
-    "scaledobject.kaito.sh/max-replicas": "3",
-    "scaledobject.kaito.sh/metrics": "- name: vllm:num_requests_waiting\n  type: gauge\n"
-    "  upthreshold: 10\n  downthreshold: 1\n",
-}
+GAUGE = "- name: vllm:num_requests_waiting\n  type: gauge\n  upthreshold: 10\n  downthreshold: 1\n"
+HISTOGRAM = (
+    "- name: vllm:request_queue_time_seconds\n  type: histogram\n  upthreshold: 30\n"
+    "  downthreshold: 1\n  metriccachewindow: 300\n"
+)
+"""The metrics of the chart; the scaler has no answer for the second until its window is filled."""
+
 STARTED_WITHIN = 120
 """Seconds until a model of the example has started; the cloud answers at once, and weights are none."""
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """The values of the chart. *node_class*: the cloud that its machines come from. *scaled*: by KEDA."""
+    """The values of the chart. *node_class*: the cloud that its machines come from. *metrics*: those by which KEDA scales."""
 
     preset: str = PRESET
     instance_type: str = INSTANCE_TYPE
     replicas: int = 1
     node_class: str = ""
-    scaled: bool = False
+    metrics: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Model:
                 "name": MODEL,
                 "namespace": self.namespace,
                 "labels": {"kaito.sh/owned-by": "modeldeployment"},
-                "annotations": dict(SCALING) if spec.scaled else {},
+                "annotations": _scaling(spec.metrics) if spec.metrics else {},
             },
             "spec": {
                 "replicas": spec.replicas,
@@ -153,6 +153,12 @@ class Model:
 
         what = f"{condition} of a Workspace in {self.namespace} says {text!r}"
         until(found, within=STARTED_WITHIN, what=what)
+
+
+def _scaling(metrics: str) -> dict[str, str]:
+    values = {"auto-provision": "true", "min-replicas": "1", "max-replicas": "3"}
+    values["metrics"] = metrics
+    return {f"scaledobject.kaito.sh/{key}": each for key, each in values.items()}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What controllers write while a test acts: each state of each object, in the order of the watches."""
+"""A recording of what controllers write while a test acts: each state of each object, in the order of the watches."""
 
 import http.client
 import json
@@ -183,7 +183,7 @@ def story_steps(made: Recording) -> Sequence[Json]:
     steps: list[Json] = []
     for sighting in made.sightings:
         told = json.loads(_renamed(json.dumps(sighting.content), names))
-        told = _with_story_times(told, made.acts)
+        told = _with_story_times(told, made.acts, sighting.seen)
         address = _renamed(sighting.address, names)
         patch = difference(states.get(address), told)
         if patch == {} or (told is None and address not in states):
@@ -233,15 +233,17 @@ def _on_grid(at: timedelta) -> timedelta:
     return at - at % GRID
 
 
-def _with_story_times(value: Any, acts: Sequence[Act]) -> Any:
+def _with_story_times(value: Any, acts: Sequence[Act], seen: datetime) -> Any:
+    """Put times of the story in place of real ones. *seen*: when the value was there."""
     if isinstance(value, dict):
-        return {key: _with_story_times(each, acts) for key, each in value.items()}
+        return {key: _with_story_times(each, acts, seen) for key, each in value.items()}
     if isinstance(value, list):
-        return [_with_story_times(each, acts) for each in value]
+        return [_with_story_times(each, acts, seen) for each in value]
     if isinstance(value, str) and _TIME.fullmatch(value):
-        # Times of the API are whole seconds, cut off.
-        real = datetime.fromisoformat(value) + timedelta(seconds=0.999)
-        told = START + _on_grid(_moment(acts, real))
+        real = datetime.fromisoformat(value)
+        # Times of the API are whole seconds, cut off: it was in that second, and not after it was seen.
+        latest = real + timedelta(seconds=0.999)
+        told = START + _on_grid(_moment(acts, latest if real > seen else min(latest, seen)))
         return told.strftime("%Y-%m-%dT%H:%M:%SZ")
     return value
 

@@ -1,10 +1,11 @@
-"""What happens to a model that KEDA scales, and what an operator must read about it."""
+"""The scenarios of a model that KEDA scales, and what an operator must read about each."""
 
+import time
 from collections.abc import Callable
 
 from e2e.controllers import programs
 from e2e.controllers.keda import Scaler, scaled_object
-from e2e.controllers.model import Model, ModelSpec
+from e2e.controllers.model import GAUGE, HISTOGRAM, Model, ModelSpec
 from e2e.controllers.scenarios import READY, Act, Scenario
 from e2e.controlplane import Json, until
 
@@ -14,15 +15,29 @@ WITH_KEDA = (programs.KAITO, programs.KEDA)
 WITHIN = 90
 """Seconds until KEDA has asked the scaler some times, and the autoscaler KEDA."""
 
+ASKED_AGAIN = 40
+"""Seconds in which KEDA asks twice more."""
+
 
 def installed(model: Model) -> None:
     """Install a model and its ScaledObject, and wait until both scale."""
-    model.install(ModelSpec(scaled=True))
+    _install(model, GAUGE)
+    scaler_answers(model)
+
+
+def warming_up(model: Model) -> None:
+    """Install a model for which the scaler has no answer until it has samples enough."""
+    _scaler(model).fails = True
+    _install(model, HISTOGRAM)
+    _until_condition(model, "Ready", "False")
+    time.sleep(ASKED_AGAIN)
+
+
+def _install(model: Model, metrics: str) -> None:
+    model.install(ModelSpec(metrics=metrics))
     model.until_ready()
     made = scaled_object(model.inference_set(), _scaler(model).url)
     model.client.create(model.client.collection(made), made)
-    _until_condition(model, "Ready", "True")
-    until(lambda: _autoscaler_is_active(model), within=WITHIN, what="the autoscaler gets metrics")
 
 
 def scaler_fails(model: Model) -> None:
@@ -89,6 +104,17 @@ SCENARIOS = (
             Act("1m", "the chart is installed", installed),
             Act("20m", "the scaler has no answer", scaler_fails, (SCALING, "TriggerError")),
             Act("30m", "it answers", scaler_answers, (READY, "")),
+        ),
+        WITH_KEDA,
+        "keda",
+    ),
+    Scenario(
+        "keda-scaler-warms-up",
+        "The scaler averages over five minutes, and has no answer for KEDA for so long after a model's start.",
+        (SCALING,),
+        (
+            Act("1m", "the chart is installed", warming_up),
+            Act("6m", "the scaler has its samples", scaler_answers),
         ),
         WITH_KEDA,
         "keda",

@@ -1,5 +1,5 @@
 """
-What happens to a model under real controllers, and what an operator must read about it.
+The scenarios of a model under real controllers, and what an operator must read about each.
 
 The text was written before the controllers were run. Each becomes a recorded story: its times are those
 of the story, where a hold of twenty minutes passes at once.

@@ -6,6 +6,7 @@ import pytest
 
 from e2e.controllers import programs
 from e2e.controllers.recording import Act, Recording, Sighting, difference, story_steps
+from e2e.controllers.story_files import words
 from e2e.controlplane import pins
 from reporter.kinds.kaito import WORKSPACES
 
@@ -40,6 +41,20 @@ def test_steps_have_the_names_and_times_of_the_story():
     ]
 
 
+def test_a_time_of_the_second_in_which_the_next_act_began_is_before_it_if_it_was_seen_before():
+    acts = [
+        Act(timedelta(minutes=1), "", BEGAN),
+        Act(timedelta(hours=1), "", BEGAN + timedelta(seconds=9.4)),
+    ]
+    made = Recording("real-3f2a", acts)
+    made.sightings += [seen(9.2, {"since": "2026-11-29T04:00:16Z"})]
+    assert story_steps(made)[0] == {
+        "at": "1m5s",
+        "what": "",
+        "change": {"Workspace team-m/qwen-w1": {"since": "2026-05-01T12:01:05Z"}},
+    }
+
+
 def test_two_states_at_one_time_are_two_steps():
     made = Recording("real-3f2a", [Act(timedelta(minutes=1), "", BEGAN)])
     made.sightings += [seen(2.1, {"a": 1}), seen(2.2, {"a": 2})]
@@ -58,6 +73,23 @@ def test_two_states_at_one_time_are_two_steps():
 )
 def test_a_difference_is_a_merge_patch(old, new, patch):
     assert difference(old, new) == patch
+
+
+def test_a_recording_is_compared_by_the_words_of_its_conditions():
+    well = {"type": "Ready", "status": "True", "reason": "Ready", "message": "2 of 2 nodes"}
+    waits = {"type": "Ready", "status": "Unknown", "reason": "AwaitingReconciliation"}
+    steps = [
+        {
+            "at": "1m",
+            "what": "it is installed",
+            "change": {"Node a": {"status": {"conditions": [well]}}},
+        },
+        {"at": "2m", "change": {"Node a": {"status": {"conditions": [waits]}}, "Node b": None}},
+    ]
+    assert words(steps) == {
+        "it is installed",
+        "Node Ready=True Ready: N of N nodes",
+    }
 
 
 @pytest.mark.parametrize("name", programs.PROGRAMS)
