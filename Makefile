@@ -34,7 +34,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
-  test-faults e2e e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
+  test-faults e2e e2e-controllers record e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
   bench bench-quick \
   image image-push chart registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
@@ -103,6 +103,7 @@ nightly: nightly-tests soak quick-image-python mutation ## everything there is, 
 nightly-tests: check
 	@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
+	-@$(BIN)/python -m e2e.controllers --quiet
 	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest -m "" $(SIDE_BY_SIDE) --numprocesses=3
 
 quick-image-python: ## the quick tests on the Python of the image; IMAGE_PYTHON=… names the program
@@ -131,6 +132,14 @@ e2e-hub: $(STAMP) ## a fleet of two clusters, real metrics engines and the hub, 
 	@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
 	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/hub -m "" $(SIDE_BY_SIDE) --numprocesses=2
+
+e2e-controllers: $(STAMP) ## KAITO, Karpenter and KEDA as they are released, healthy and with faults
+	@$(BIN)/python -m e2e.controlplane --quiet
+	@$(BIN)/python -m e2e.controllers --quiet
+	CONTROLPLANE_REQUIRED=1 CONTROLLERS_REQUIRED=1 $(BIN)/pytest e2e/controllers -m "" --numprocesses=0 $(RECORD)
+
+record: ## the same, writing the recorded stories of tests/cases anew; prints how they differ
+	@$(MAKE) --no-print-directory e2e-controllers RECORD="--record --capture=no"
 
 e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart
 	e2e/kind/run.sh

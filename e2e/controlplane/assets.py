@@ -98,6 +98,19 @@ TOOLS = (
         *("actionlint", "actionlint", "github.com/rhysd/actionlint/cmd/actionlint"),
         "less than a minute the first time",
     ),
+    Program("karpenter", "karpenter", ".", "about 4 minutes the first time"),
+    Program(
+        *("kaito-workspace", "kaito", "github.com/kaito-project/kaito/cmd/workspace"),
+        "about 4 minutes the first time",
+    ),
+    Program(
+        *("keda-operator", "keda", "github.com/kedacore/keda/v2/cmd/operator"),
+        "about 10 minutes the first time",
+    ),
+    Program(
+        *("keda-adapter", "keda", "github.com/kedacore/keda/v2/cmd/adapter"),
+        "about 2 minutes the first time, after the operator",
+    ),
 )
 """Programs that single tests need, built when these ask for them."""
 
@@ -140,7 +153,7 @@ class Assets:
 
 def find() -> Assets:
     """Return the assets with which a control plane starts; build nothing. Raises AssetsMissing."""
-    _refuse(_lacking(_core()))
+    _refuse(lacking(_core()))
     return Assets(pins.cache_folder())
 
 
@@ -171,13 +184,14 @@ def _core() -> list[str]:
     return [*manifests.FILES, *(each.name for each in CORE)]
 
 
-def _lacking(names: Iterable[str]) -> list[str]:
+def lacking(names: Iterable[str]) -> list[str]:
+    """Return the assets of these names that are neither found nor built."""
     return [name for name in names if not _location(name).is_file()]
 
 
 def _refuse_without_go(names: Iterable[str]) -> None:
     if golang.go() is None:
-        _refuse(_lacking(names))
+        _refuse(lacking(names))
 
 
 def _refuse(lacking: Sequence[str]) -> None:

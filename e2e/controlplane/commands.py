@@ -102,9 +102,12 @@ def kwok(assets: Assets, folder: Path, config: Path) -> list[str]:
 
 def _sparing_faults(stage: Json) -> Json:
     """
-    Exclude pods with a fault from a stage, and pods with an address: the API server refuses a
-    second one.
+    Exclude what a test holds from a stage, and pods with an address: the API server refuses a second
+    one.
     """
+    if stage["spec"]["resourceRef"]["kind"] == "Node":
+        held = {"key": '.metadata.annotations["fault.e2e/hold"]', "operator": "DoesNotExist"}
+        stage["spec"]["selector"].setdefault("matchExpressions", []).append(held)
     if stage["metadata"]["name"] == "pod-ready":
         stage["spec"]["selector"]["matchExpressions"].extend(
             {"key": key, "operator": "DoesNotExist"}

@@ -257,6 +257,7 @@ PROBE = Probe(
                 "Quota",
                 "Capacity",
                 "InstanceType",
+                "Forbidden",
                 "NodeClaimFailed",
                 "NotRegistered",
                 "NoNodeClaim",
@@ -265,7 +266,7 @@ PROBE = Probe(
                 NODE_LOST,
             }
         ),
-        own_causes=frozenset({"Quota", "Capacity", "InstanceType"}),
+        own_causes=frozenset({"Quota", "Capacity", "InstanceType", "Forbidden"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NODES, NAMESPACES),
         required_crds=lambda _: frozenset(

@@ -177,6 +177,10 @@ WORDS_OF_CODES = {
         re.IGNORECASE,
     ),
     "InstanceType": re.compile("instancetype", re.IGNORECASE),
+    "Forbidden": re.compile(
+        r"authorization|unauthorized|not authorized|access ?denied|forbidden|permission",
+        re.IGNORECASE,
+    ),
 }
 """
 The words by which errors of nodes are told apart: of the reason, else of the message.

@@ -112,7 +112,9 @@ def test_what_a_cloud_refuses_is_a_hard_error(reason, code):
         (QUOTA, "Quota"),
         ("the requested SKU is unavailable for instance type", "Capacity"),
         ("unable to allocate resources in the selected zone (1)", "Capacity"),
-        ("the client does not have authorization to perform the action", "NodeClaimFailed"),
+        ("the client does not have authorization to perform the action", "Forbidden"),
+        ("UnauthorizedOperation: You are not authorized to perform this operation", "Forbidden"),
+        ("Required 'compute.instances.create' permission for the project", "Forbidden"),
         ("the service is unavailable", "NodeClaimFailed"),
     ],
 )

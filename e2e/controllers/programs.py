@@ -1,0 +1,46 @@
+"""The controllers, found or built with Go from the modules that pin them."""
+
+from pathlib import Path
+
+from e2e.controlplane import assets, golang, pins
+
+
+KAITO, KARPENTER = "kaito-workspace", "karpenter"
+KEDA, KEDA_METRICS = "keda-operator", "keda-adapter"
+KAITO_MODULE = "github.com/kaito-project/kaito"
+KARPENTER_MODULE = "sigs.k8s.io/karpenter"
+KEDA_MODULE = "github.com/kedacore/keda/v2"
+PROGRAMS = {
+    KAITO: ("kaito", KAITO_MODULE),
+    KARPENTER: ("karpenter", KARPENTER_MODULE),
+    KEDA: ("keda", KEDA_MODULE),
+    KEDA_METRICS: ("keda", KEDA_MODULE),
+}
+HOW = """\
+What they write was not compared with the recorded stories of tests/cases.
+Install Go 1.26 or newer and run `.venv/bin/python -m e2e.controllers`, which needs the Go module proxy
+and twenty minutes on two processors."""
+
+
+class ControllersMissing(Exception):
+    """A controller is not built; the text names it, and says what is not checked and what to do."""
+
+
+def find(*names: str) -> None:
+    """Raise ControllersMissing if one of these is not built, or its chart cannot be read."""
+    lacking = assets.lacking(names)
+    if lacking:
+        raise ControllersMissing(f"Not built: {', '.join(lacking)}.\n{HOW}")
+    if golang.go() is None:
+        raise ControllersMissing(f"Go is needed to find their charts.\n{HOW}")
+
+
+def version(name: str) -> str:
+    """Return the version of a program, as its module has it."""
+    folder, module = PROGRAMS[name]
+    return pins.version(str(pins.TOOLS / folder), module)
+
+
+def source(module: str) -> Path:
+    """Return the folder with the sources of a module, also its charts."""
+    return golang.download("crds")[module]
