@@ -1,0 +1,72 @@
+"""The control plane of a production stack, as Deployments of real containers that only answer their probes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from e2e.controlplane import Client, Json
+from e2e.controlplane.client import STRATEGIC
+from e2e.node.images import WORKLOAD
+from e2e.support.production_stack import components
+from e2e.support.production_stack.components import StackComponent
+
+
+READY_WITHIN = 180
+_NAMESPACES = {"kaito-workspace": "kaito-workspace"}
+"""Namespaces by component, where the example stack has another than the default values of the chart."""
+
+COMPONENTS = tuple(
+    msgspec.structs.replace(each, namespace=_NAMESPACES.get(each.name, each.namespace))
+    for each in components.COMPONENTS
+)
+
+
+def component(name: str) -> StackComponent:
+    return next(each for each in COMPONENTS if each.name == name)
+
+
+def install(client: Client) -> None:
+    """Install the stack. Returns when every Deployment is Ready."""
+    for namespace in sorted({each.namespace for each in COMPONENTS}):
+        client.apply(components.namespace_manifest(namespace))
+    for each in COMPONENTS:
+        client.apply(manifest(each))
+    for each in COMPONENTS:
+        components.until_ready(client, each, within=READY_WITHIN)
+
+
+def manifest(each: StackComponent) -> Json:
+    found = components.deployment_manifest(each)
+    probe = {"httpGet": {"path": "/health", "port": 8000}, "periodSeconds": 2}
+    container = {"name": each.name, "image": WORKLOAD, "args": ["serve"], "readinessProbe": probe}
+    spec = found["spec"]["template"]["spec"]
+    spec |= {"containers": [container], "terminationGracePeriodSeconds": 5}
+    return found
+
+
+def repair(client: Client, each: StackComponent) -> None:
+    """Give a Deployment back what it was installed with. Returns when it is Ready."""
+    client.put(components.path(each), manifest(each))
+    components.until_ready(client, each, within=READY_WITHIN)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    A change of a Deployment after which its pods fail.
+
+    *container* and *pod*: fields of theirs. *old_pods*: whether those of before stay until new ones are Ready.
+    """
+
+    container: dict[str, Any] = field(default_factory=dict)
+    pod: dict[str, Any] = field(default_factory=dict)
+    old_pods: bool = False
+
+    def cause(self, client: Client, each: StackComponent) -> None:
+        restarted = {"metadata": {"annotations": {"e2e/fault": "true"}}}
+        containers = [{"name": each.name, **self.container}]
+        spec: Json = {"template": {**restarted, "spec": {**self.pod, "containers": containers}}}
+        if not self.old_pods:
+            spec["strategy"] = {"type": "Recreate", "rollingUpdate": None}
+        client.patch(components.path(each), {"spec": spec}, STRATEGIC)
