@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Self
@@ -11,7 +10,7 @@ from e2e.controlplane import ControlPlane, Json, Options, StartFailed, nodes, un
 from e2e.controlplane.processes import Process
 from e2e.node import configuration, images, namespaces
 from e2e.node.configuration import NAME, SOCKET
-from e2e.node.namespaces import MACHINE_ADDRESS, Namespaces
+from e2e.node.namespaces import MACHINE_ADDRESS, CommandFailed, Namespaces
 from tests.support.stubs.certificates import CURRENT_FORM, Form, an_authority, issued
 
 
@@ -121,7 +120,7 @@ class NodeCluster:
         return path
 
     def _containerd_answers(self) -> bool:
-        with contextlib.suppress(subprocess.CalledProcessError):
+        with contextlib.suppress(CommandFailed):
             return bool(self.ctr("version"))
         return False
 

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from e2e.controlplane import ControlPlane, leftovers, until
@@ -22,10 +21,16 @@ from e2e.node import first_process, requirements
 LINK = "pstack-node"
 """The machine's end of the link to the node."""
 
-MACHINE_ADDRESS, ADDRESS = "10.244.255.1", "10.244.255.2"
-PODS, SERVICES = "10.244.0.0/24", "10.96.0.0/16"
+MACHINE_ADDRESS, ADDRESS = "10.213.255.1", "10.213.255.2"
+PODS = "10.213.0.0/24"
+"""A network that clusters rarely have: another one may run on this machine."""
+
 REMOVED_WITHIN = 30
 """Seconds within which killed processes have left their cgroups."""
+
+
+class CommandFailed(Exception):
+    """A command on the machine or the node that failed, with its error."""
 
 
 class Namespaces:
@@ -63,7 +68,7 @@ class Namespaces:
         return first_process.PREPARED in self._unshare.log.read_text()
 
     def _connect(self) -> None:
-        with contextlib.suppress(subprocess.CalledProcessError):
+        with contextlib.suppress(CommandFailed):
             _run("ip", "link", "delete", LINK)  # of a node whose last processes are just ending
         peer = ("type", "veth", "peer", "name", "eth0", "netns", str(self._first))
         _run("ip", "link", "add", LINK, *peer)
@@ -72,13 +77,14 @@ class Namespaces:
         self.run("ip", "address", "add", f"{ADDRESS}/30", "dev", "eth0")
         self.run("ip", "link", "set", "eth0", "up")
         self.run("ip", "route", "add", "default", "via", MACHINE_ADDRESS)
-        for network in (PODS, SERVICES):
-            _run("ip", "route", "replace", network, "via", ADDRESS)
+        _run("ip", "route", "add", PODS, "via", ADDRESS)
 
 
 def _run(*command: str) -> str:
     path = requirements.program(command[0])
-    done = subprocess.run([path, *command[1:]], capture_output=True, text=True, check=True)
+    done = subprocess.run([path, *command[1:]], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CommandFailed(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -87,13 +93,13 @@ def _run(*command: str) -> str:
 
 def make_cgroup(name: str) -> None:
     """Make the cgroup of all pods, in each hierarchy."""
-    for hierarchy in _hierarchies():
+    for hierarchy in requirements.cgroup_hierarchies():
         (hierarchy / name).mkdir(exist_ok=True)
 
 
 def remove_cgroup(name: str) -> None:
     """Remove a cgroup and all below it. Its processes have been killed."""
-    for hierarchy in _hierarchies():
+    for hierarchy in requirements.cgroup_hierarchies():
         root = hierarchy / name
         until(
             lambda root=root: _is_removed(root), within=REMOVED_WITHIN, what=f"{root} is removed"
@@ -102,17 +108,10 @@ def remove_cgroup(name: str) -> None:
 
 def sweep_cgroups() -> None:
     """Remove the cgroups of nodes whose folder is gone: their tests were killed."""
-    for hierarchy in _hierarchies():
+    for hierarchy in requirements.cgroup_hierarchies():
         for cgroup in hierarchy.glob(f"{leftovers.PREFIX}*"):
             if not (Path(tempfile.gettempdir()) / cgroup.name).exists():
                 remove_cgroup(cgroup.name)
-
-
-def _hierarchies() -> Iterator[Path]:
-    for line in Path("/proc/mounts").read_text().splitlines():
-        _, folder, kind, *_ = line.split()
-        if kind in {"cgroup", "cgroup2"}:
-            yield Path(folder)
 
 
 def _is_removed(root: Path) -> bool:

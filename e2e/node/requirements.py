@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from tests.support.debian import Packages, ProgramMissing
@@ -17,6 +18,7 @@ PROGRAMS = (
     "ip",
     "nsenter",
     "openssl",
+    "unshare",
 )
 PACKAGES = Packages(
     (
@@ -35,13 +37,22 @@ def find_requirements() -> tuple[str, ...]:
     """Return the paths of the programs. Raises ProgramMissing with all that is missing."""
     if os.geteuid() != 0:
         raise ProgramMissing("A real node needs root: it makes namespaces, mounts and cgroups.")
-    if not Path("/sys/fs/cgroup").is_mount() or not Path("/proc/self/ns/pid").exists():
-        raise ProgramMissing("A real node needs Linux with cgroups and namespaces.")
+    if not any(os.access(each, os.W_OK) for each in cgroup_hierarchies()):
+        raise ProgramMissing("A real node needs Linux, and cgroups that root may write.")
     missing = [name for name in PROGRAMS if _path(name) is None]
     missing += [f"the CNI plugin {name}" for name in PLUGINS if plugin_folder(name) is None]
     if missing:
         raise ProgramMissing(f"Not installed: {', '.join(missing)}.\n{PACKAGES.how}")
+    _try_namespaces()
     return tuple(program(name) for name in PROGRAMS)
+
+
+def _try_namespaces() -> None:
+    command = [program("unshare"), "--mount", "--net", "--pid", "--fork", "--mount-proc", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = done.stderr.strip()
+        raise ProgramMissing(f"Root may not make namespaces here, as in some containers: {why}")
 
 
 def program(name: str) -> str:
@@ -54,6 +65,14 @@ def program(name: str) -> str:
 
 def plugin_folder(name: str = "bridge") -> Path | None:
     return next((each for each in PLUGIN_FOLDERS if (each / name).is_file()), None)
+
+
+def cgroup_hierarchies() -> list[Path]:
+    """Return where cgroups are mounted: one folder, or one for each controller of version 1."""
+    mounts = Path("/proc/mounts")
+    lines = mounts.read_text().splitlines() if mounts.exists() else []
+    parts = [line.split() for line in lines]
+    return [Path(folder) for _, folder, kind, *_ in parts if kind in {"cgroup", "cgroup2"}]
 
 
 def _path(name: str) -> str | None:
