@@ -85,13 +85,17 @@ ON_DEMAND = (
 Programs that many tests need, built when the first of them asks, or before by `make controlplane`.
 """
 
-NODE = (
-    _kubernetes("kubelet", "about 3 minutes the first time"),
-    _kubernetes("kube-proxy", "about half a minute the first time"),
+NODE = tuple(
+    Program(name, "kubelet", f"k8s.io/kubernetes/cmd/{name}", expect, _STAMPS)
+    for name, expect in (
+        ("kubelet", "about 3 minutes the first time"),
+        ("kube-proxy", "about half a minute the first time"),
+    )
 )
-"""Programs of a real node, built when the tests on one ask for them."""
+"""Programs of a real node."""
 
 TOOLS = (
+    *NODE,
     Program(*("workload", "workload", "."), "a few seconds the first time"),
     Program(
         *("amtool", "alertmanager", "github.com/prometheus/alertmanager/cmd/amtool"),
@@ -108,7 +112,7 @@ TOOLS = (
 )
 """Programs that single tests need, built when these ask for them."""
 
-_PROGRAMS = {each.name: each for each in (*CORE, *ON_DEMAND, *NODE, *TOOLS)}
+_PROGRAMS = {each.name: each for each in (*CORE, *ON_DEMAND, *TOOLS)}
 ENVTEST = frozenset({"etcd", "kube-apiserver", "kubectl"})
 HOW = (
     "Install Go 1.26 or newer and run `make controlplane` (about 15 minutes once), or set\n"
