@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from e2e.chart.helm import Helm
@@ -63,9 +63,10 @@ def _prepare(*, quiet: bool) -> int:
 
 
 def _hold() -> int:
-    with _running() as release:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), _running() as release:
         print(f"export KUBECONFIG={release.node.plane.kubeconfig()}", flush=True)
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        signal.pause()
     return 0
 
 

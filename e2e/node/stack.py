@@ -70,3 +70,8 @@ class Fault:
         if not self.old_pods:
             spec["strategy"] = {"type": "Recreate", "rollingUpdate": None}
         client.patch(components.path(each), {"spec": spec}, STRATEGIC)
+
+
+ABSENT_IMAGE = "registry.example/e2e/absent:1"
+NO_IMAGE = Fault({"image": ABSENT_IMAGE})
+"""A fault whose end is announced as soon as it has settled; that of a crash is after ten minutes."""

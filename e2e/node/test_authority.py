@@ -16,5 +16,5 @@ def test_reporter_runs_where_the_ca_has_neither_key_usage_nor_identifiers(tmp_pa
         assert release.cluster_state() == "Current"
         events = release.events_from_now()
         component = stack.component("body-based-router")
-        stack.Fault({"args": ["crash"]}).cause(node.client, component)
-        events.wait_for("clusterBBRNotReady", "CrashLoopBackOff (exit code 1")
+        stack.NO_IMAGE.cause(node.client, component)
+        events.wait_for("clusterBBRNotReady", stack.ABSENT_IMAGE)

@@ -1,18 +1,19 @@
 """Components whose real pods fail: each is announced with its cause, and its recovery too."""
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
-from e2e.controlplane import Json
+from e2e.controlplane import Json, until
 from e2e.node import stack
 from e2e.node.release import Release
-from e2e.node.stack import Fault
+from e2e.node.stack import ABSENT_IMAGE, NO_IMAGE, Fault
+from e2e.suite.expected_events import EventQuery
 
 
-ABSENT = "registry.example/e2e/absent:1"
 LIVENESS = {
     "httpGet": {"path": "/health", "port": 8000},
     "periodSeconds": 1,
@@ -37,23 +38,11 @@ class Scenario:
 
 
 SCENARIOS = {
-    "crash": Scenario(
-        "body-based-router",
-        "clusterBBRNotReady",
-        ("CrashLoopBackOff (exit code 1", "Read the end of kubectl logs --previous"),
-        Fault({"args": ["crash"]}),
-    ),
-    "memory": Scenario(
-        "apikey-authz",
-        "clusterGatewayAuthNotReady",
-        ("CrashLoopBackOff after OOMKilled (exit code 137", "Raise the memory limit"),
-        Fault({"args": ["fill-memory"], "resources": {"limits": {"memory": "32Mi"}}}),
-    ),
     "image": Scenario(
         "keda-kaito-scaler",
         "clusterKedaKaitoScalerNotReady",
-        ("ImagePull", ABSENT, "Correct the image's name"),
-        Fault({"image": ABSENT}),
+        ("ImagePull", ABSENT_IMAGE, "Correct the image's name"),
+        NO_IMAGE,
     ),
     "ConfigMap in the environment": Scenario(
         "kaito-workspace",
@@ -73,12 +62,6 @@ SCENARIOS = {
         ("0/1 replicas ready", "See which readiness probe fails"),
         Fault({"args": ["serve-unready"]}),
     ),
-    "liveness": Scenario(
-        "keda-operator",
-        "clusterKedaNotReady",
-        ("CrashLoopBackOff", "restarts"),
-        Fault({"args": ["serve-for-10s"], "livenessProbe": LIVENESS}),
-    ),
     "no node": Scenario(
         "body-based-router",
         "clusterBBRNotReady",
@@ -91,6 +74,28 @@ SCENARIOS = {
         ("exceeded quota", "Remove what refuses the pods, usually a ResourceQuota"),
         quota=NO_PODS,
     ),
+}
+
+
+CRASHES = {
+    "crash": Scenario(
+        "body-based-router",
+        "clusterBBRNotReady",
+        ("CrashLoopBackOff (exit code 1", "Read the end of kubectl logs --previous"),
+        Fault({"args": ["crash"]}),
+    ),
+    "memory": Scenario(
+        "apikey-authz",
+        "clusterGatewayAuthNotReady",
+        ("CrashLoopBackOff after OOMKilled (exit code 137", "Raise the memory limit"),
+        Fault({"args": ["fill-memory"], "resources": {"limits": {"memory": "32Mi"}}}),
+    ),
+    "liveness": Scenario(
+        "keda-operator",
+        "clusterKedaNotReady",
+        ("CrashLoopBackOff", "restarts"),
+        Fault({"args": ["serve-for-10s"], "livenessProbe": LIVENESS}),
+    ),
     "rollout": Scenario(
         "body-based-router",
         "clusterBBRNotReady",
@@ -98,21 +103,46 @@ SCENARIOS = {
         Fault({"args": ["crash"]}, old_pods=True),
     ),
 }
+"""Faults that kubelet answers with restarts, further and further apart; see CRASH_SETTLE in reporter/evaluation."""
+
+SETTLE = 35
+"""Seconds after which a fault that has ended is outranked by a new one."""
+
+CRASHES_SETTLE_WITHIN = 720
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 def test_pods_that_fail_are_announced_until_they_work(quiet: Release, scenario: Scenario) -> None:
     events = quiet.events_from_now()
     with _caused(quiet, scenario):
-        warning = events.wait_for(scenario.reason, scenario.contains[0])
-        print(warning.message)
-        missing = [each for each in scenario.contains if each not in warning.message]
-        assert (missing, warning.type) == ([], "Warning"), warning.message
-        assert warning.involved == ("Namespace", stack.component(scenario.component).namespace)
+        _check_announced(events, scenario)
     ready = events.wait_for("clusterReady")
-    print(ready.message)
     assert ready.type == "Normal"
     assert [each.reason for each in events.all()] == [scenario.reason, "clusterReady"]
+
+
+def test_pods_that_crash_are_announced_until_they_have_run_for_a_while(quiet: Release) -> None:
+    events, settled = quiet.events_from_now(), quiet.events_from_now()
+    for scenario in CRASHES.values():
+        with _caused(quiet, scenario):
+            _check_announced(events, scenario)
+        time.sleep(SETTLE)
+        events = quiet.events_from_now()
+    assert [each.reason for each in settled.all("clusterReady")] == []
+    until(
+        lambda: settled.all("clusterReady"),
+        within=CRASHES_SETTLE_WITHIN,
+        what="their end is announced",
+    )
+    assert {each.reason for each in events.all()} == {"clusterReady"}
+
+
+def _check_announced(events: EventQuery, scenario: Scenario) -> None:
+    warning = events.wait_for(scenario.reason, scenario.contains[0])
+    print(warning.message)
+    missing = [each for each in scenario.contains if each not in warning.message]
+    assert (missing, warning.type) == ([], "Warning"), warning.message
+    assert warning.involved == ("Namespace", stack.component(scenario.component).namespace)
 
 
 @contextlib.contextmanager

@@ -65,9 +65,9 @@ def test_another_process_leads_when_the_container_of_the_leader_is_killed(quiet:
 def test_evicted_leader_hands_over_and_the_outage_stays_one_event(quiet: Release) -> None:
     client, component = quiet.node.client, stack.component("body-based-router")
     events = quiet.events_from_now()
-    stack.Fault({"args": ["crash"]}).cause(client, component)
+    stack.NO_IMAGE.cause(client, component)
     try:
-        first = events.wait_for(BBR, "CrashLoopBackOff")
+        first = events.wait_for(BBR, stack.ABSENT_IMAGE)
         leader = quiet.reporters.leader()
         name = {"name": leader, "namespace": NAMESPACE}
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": name}

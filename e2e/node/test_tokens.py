@@ -35,9 +35,9 @@ def test_reporter_works_on_after_its_first_token_has_ended(quiet: Release) -> No
         assert [pod for pod in pods if _token(quiet, pod) == tokens[pod]] == []
         events = quiet.events_from_now()
         component = stack.component("body-based-router")
-        stack.Fault({"args": ["crash"]}).cause(quiet.node.client, component)
+        stack.NO_IMAGE.cause(quiet.node.client, component)
         try:
-            events.wait_for("clusterBBRNotReady", "CrashLoopBackOff")
+            events.wait_for("clusterBBRNotReady", stack.ABSENT_IMAGE)
         finally:
             stack.repair(quiet.node.client, component)
         events.wait_for("clusterReady")
