@@ -7,11 +7,14 @@ Run as a program by the interpreter alone, without the packages of the project.
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 
 PREPARED = "prepared"
 OWN_FOLDERS = ("/run", "/var/lib", "/var/log")
 """Folders in which kubelet, containerd and CNI keep files under fixed names."""
+
+RESOLVER = "/etc/resolv.conf"
 
 
 def main() -> None:
@@ -19,6 +22,9 @@ def main() -> None:
     _run("mount", "--make-rshared", "/")
     for folder in OWN_FOLDERS:
         _run("mount", "-t", "tmpfs", "tmpfs", folder)
+    if Path(RESOLVER).is_file():
+        # The machine's name servers cannot be reached from here; without any, a name fails at once.
+        _run("mount", "--bind", "/dev/null", RESOLVER)
     _run("ip", "link", "set", "lo", "up")
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     print(PREPARED, flush=True)

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from e2e.controlplane import ControlPlane, leftovers, until
@@ -101,9 +102,7 @@ def remove_cgroup(name: str) -> None:
     """Remove a cgroup and all below it. Its processes have been killed."""
     for hierarchy in requirements.cgroup_hierarchies():
         root = hierarchy / name
-        until(
-            lambda root=root: _is_removed(root), within=REMOVED_WITHIN, what=f"{root} is removed"
-        )
+        until(partial(_is_removed, root), within=REMOVED_WITHIN, what=f"{root} is removed")
 
 
 def sweep_cgroups() -> None:

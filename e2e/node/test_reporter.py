@@ -1,5 +1,6 @@
 """The reporter in real containers: its image, probes, permissions, and what users do with its pods."""
 
+import json
 import subprocess
 
 import pytest
@@ -23,6 +24,8 @@ def test_logs_and_status_are_read_through_kubelet(quiet: Release) -> None:
     assert "permissions that are needed are granted" in logs
     assert "Traceback" not in logs
     assert "Current" in quiet.execute("status")
+    # Asked at an address that only its pod reaches: no other source knows that it watches.
+    assert json.loads(quiet.execute("status", "--output=json"))["mode"] == "watching"
 
 
 def test_nothing_can_be_written_and_nobody_is_root(quiet: Release) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from e2e.controlplane import Json, until
 from e2e.node.release import Release
@@ -29,9 +30,7 @@ def test_reporter_stays_under_its_limit_with_a_thousand_sets(quiet: Release) -> 
     restarts, events = _restarts(quiet), quiet.events_from_now()
     with _sets(quiet):
         for pod in sorted(restarts):
-            until(
-                lambda pod=pod: _read(quiet, pod) >= SETS, within=READ_WITHIN, what="all are read"
-            )
+            until(partial(_has_read_all, quiet, pod), within=READ_WITHIN, what="all are read")
         leader = quiet.reporters.leader()
         until(lambda: len(events.all()) >= SETS, within=READ_WITHIN, what="all are announced")
         for pod in sorted(restarts):
@@ -49,11 +48,11 @@ def _restarts(release: Release) -> dict[str, int]:
     }
 
 
-def _read(release: Release, pod: str) -> int:
-    """Return how many InferenceSets a reporter has read, by its metrics."""
+def _has_read_all(release: Release, pod: str) -> bool:
+    """Return whether a reporter has read all InferenceSets, by its metrics."""
     page = release.kubectl("exec", pod, "--", "python3", "-c", PAGE)
     found = re.search(r'reporter_objects\{kind="inferencesets\.kaito\.sh"\} (\S+)', page)
-    return int(float(found[1])) if found else 0
+    return found is not None and float(found[1]) >= SETS
 
 
 @contextlib.contextmanager

@@ -55,8 +55,9 @@ def _short_lived_token(release: Release) -> Iterator[None]:
     try:
         yield
     finally:
-        mount, volume = ({**each, "$patch": "delete"} for each in (mount, {"name": VOLUME}))
-        _change(release, [mount], {"automountServiceAccountToken": None, "volumes": [volume]})
+        gone = {"$patch": "delete"}
+        pod = {"automountServiceAccountToken": None, "volumes": [{"name": VOLUME, **gone}]}
+        _change(release, [{"mountPath": FOLDER, **gone}], pod)
         assert VOLUME not in str(client.get(PATH)["spec"])
 
 
