@@ -134,7 +134,7 @@ e2e-hub: $(STAMP) ## a fleet of two clusters, real metrics engines and the hub, 
 
 e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
 	@$(BIN)/python -m e2e.node prepare --quiet
-	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m ""
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
 
 e2e-node-suite: $(STAMP) ## the same node, and what users rely on
 	@$(BIN)/python -m e2e.node prepare --quiet

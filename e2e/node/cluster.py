@@ -1,32 +1,32 @@
 """A cluster with one real node, for as long as tests need it."""
 
 import contextlib
-import fcntl
 import tempfile
 from pathlib import Path
 from typing import Self
 
 from e2e.controlplane import ControlPlane, Json, Options, StartFailed, nodes, until
 from e2e.controlplane.processes import Process
-from e2e.node import configuration, images, namespaces
+from e2e.node import configuration, images, namespaces, place
 from e2e.node.configuration import NAME, SOCKET
-from e2e.node.namespaces import MACHINE_ADDRESS, CommandFailed, Namespaces
+from e2e.node.namespaces import CommandFailed, Namespaces
+from e2e.node.place import Place
 from tests.support.stubs.certificates import CURRENT_FORM, Form, an_authority, issued
 
 
 NODE_USER, PROXY_USER = f"system:node:{NAME}", "system:kube-proxy"
 NAMES = (
-    *(f"IP:{MACHINE_ADDRESS}", "IP:127.0.0.1", "IP:10.96.0.1"),
+    *("IP:127.0.0.1", "IP:10.96.0.1"),
     *(f"DNS:{name}" for name in ("kubernetes", "kubernetes.default", "kubernetes.default.svc")),
 )
-"""Names by which tests, the node and pods connect to the API server."""
+"""Names by which tests and pods connect to the API server."""
 
 READY_WITHIN = 180
 
 
 class NodeCluster:
     """
-    *form*: that of the cluster's CA. There is one at a time on a machine; the next start waits for it.
+    *form*: that of the cluster's CA. Several have room on a machine.
     """
 
     def __init__(self, form: Form = CURRENT_FORM) -> None:
@@ -63,7 +63,7 @@ class NodeCluster:
         self._run(
             "kubelet",
             configuration.kubelet(
-                self.folder, kubeconfig, self._cgroup, reserved_memory=reserved_memory
+                self.folder, self.place, kubeconfig, reserved_memory=reserved_memory
             ),
         )
 
@@ -83,10 +83,9 @@ class NodeCluster:
         return "\n".join(each.tail() for each in self._processes.values())
 
     def _start(self) -> None:
-        turn = self._stack.enter_context((Path(tempfile.gettempdir()) / "pstack-node").open("w"))
-        fcntl.flock(turn, fcntl.LOCK_EX)
+        self.place = self._stack.enter_context(place.claimed())
         certificates = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        self.plane = ControlPlane(_options(certificates, self._form))
+        self.plane = ControlPlane(_options(certificates, self._form, self.place))
         # The folder is removed with the control plane, and its cgroup after it.
         self._stack.callback(namespaces.sweep_cgroups)
         self._stack.enter_context(self.plane)
@@ -98,16 +97,15 @@ class NodeCluster:
 
     def _start_node(self) -> None:
         namespaces.sweep_cgroups()
-        self._cgroup = self.folder.name
-        namespaces.make_cgroup(self._cgroup)
-        self._namespaces = Namespaces(self.plane)
-        self._run("containerd", configuration.containerd(self.folder))
+        namespaces.make_cgroup(self.folder.name)
+        self._namespaces = Namespaces(self.plane, self.place)
+        self._run("containerd", configuration.containerd(self.folder, self.place))
         until(self._containerd_answers, within=60, what="containerd answers")
         for archive in (images.workload(), images.reporter()):
             self.ctr("images", "import", str(archive))
         self.start_kubelet()
         kubeconfig = self._kubeconfig(PROXY_USER)
-        self._run("kube-proxy", configuration.kube_proxy(self.folder, kubeconfig))
+        self._run("kube-proxy", configuration.kube_proxy(self.folder, self.place, kubeconfig))
         self.until_ready()
 
     def _run(self, name: str, command: list[str]) -> None:
@@ -116,7 +114,9 @@ class NodeCluster:
     def _kubeconfig(self, user: str) -> Path:
         """Return a kubeconfig that works in the namespaces of the node."""
         path = self.plane.kubeconfig(user)
-        path.write_text(path.read_text().replace("//127.0.0.1:", f"//{MACHINE_ADDRESS}:"))
+        path.write_text(
+            path.read_text().replace("//127.0.0.1:", f"//{self.place.machine_address}:")
+        )
         return path
 
     def _containerd_answers(self) -> bool:
@@ -132,16 +132,16 @@ class NodeCluster:
         return self.client.exists(path) and nodes.ready(self.client, NAME)
 
 
-def _options(folder: Path, form: Form) -> Options:
+def _options(folder: Path, form: Form, own: Place) -> Options:
     authority = an_authority(folder, "authority", form)
-    certificate, key = issued(folder, authority, form, names=NAMES)
+    certificate, key = issued(folder, authority, form, names=(f"IP:{own.machine_address}", *NAMES))
     return Options(
         kwok=False,
         ca_file=authority[0],
         users={NODE_USER: "system:nodes", PROXY_USER: ""},
         apiserver_flags=(
             "--bind-address=0.0.0.0",
-            f"--advertise-address={MACHINE_ADDRESS}",
+            f"--advertise-address={own.machine_address}",
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             "--allow-privileged",

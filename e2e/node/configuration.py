@@ -5,7 +5,7 @@ from pathlib import Path
 
 from e2e.controlplane import Json, assets
 from e2e.node import images, requirements
-from e2e.node.namespaces import ADDRESS, PODS
+from e2e.node.place import Place
 
 
 NAME = "real-node"
@@ -30,21 +30,21 @@ SystemdCgroup = false
 SOCKET = "/run/containerd-of-node.sock"
 
 
-def containerd(folder: Path) -> list[str]:
+def containerd(folder: Path, place: Place) -> list[str]:
     """Write the configuration of containerd and CNI, and return the command."""
     path = folder / "containerd.toml"
     plugins = requirements.plugin_folder()
     given = {"folder": folder, "socket": SOCKET, "pause": images.WORKLOAD, "plugins": plugins}
     path.write_text(_CONTAINERD.format(**given))
     (folder / "cni").mkdir()
-    (folder / "cni" / "10-bridge.conflist").write_text(json.dumps(_network()))
+    (folder / "cni" / "10-bridge.conflist").write_text(json.dumps(_network(place)))
     return [requirements.program("containerd"), f"--config={path}"]
 
 
-def _network() -> Json:
+def _network(place: Place) -> Json:
     addresses = {
         "type": "host-local",
-        "ranges": [[{"subnet": PODS}]],
+        "ranges": [[{"subnet": place.pods}]],
         "routes": [{"dst": "0.0.0.0/0"}],
     }
     bridge = {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipam": addresses}
@@ -55,11 +55,12 @@ def _network() -> Json:
 
 
 def kubelet(
-    folder: Path, kubeconfig: Path, cgroup: str, *, reserved_memory: str = "100Mi"
+    folder: Path, place: Place, kubeconfig: Path, *, reserved_memory: str = "100Mi"
 ) -> list[str]:
     """
-    Write the configuration of kubelet, and return the command. Pods are evicted while the machine has less
-    than *reserved_memory* left.
+    Write the configuration of kubelet, and return the command. The cgroup of pods is named as the folder.
+
+    Pods are evicted while the machine has less than *reserved_memory* left.
     """
     path = folder / "kubelet.json"
     resolver = folder / "resolv.conf"
@@ -70,7 +71,7 @@ def kubelet(
         "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
         "authorization": {"mode": "AlwaysAllow"},
         "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"/{cgroup}",
+        "cgroupRoot": f"/{folder.name}",
         "containerRuntimeEndpoint": f"unix://{SOCKET}",
         "enforceNodeAllocatable": [],
         "evictionHard": {
@@ -91,20 +92,20 @@ def kubelet(
         f"--config={path}",
         f"--kubeconfig={kubeconfig}",
         f"--hostname-override={NAME}",
-        f"--node-ip={ADDRESS}",
+        f"--node-ip={place.address}",
         f"--root-dir={folder / 'kubelet'}",
         "--v=2",
     ]
 
 
-def kube_proxy(folder: Path, kubeconfig: Path) -> list[str]:
+def kube_proxy(folder: Path, place: Place, kubeconfig: Path) -> list[str]:
     """Write the configuration of kube-proxy, and return the command."""
     path = folder / "kube-proxy.json"
     content = {
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",
         "clientConnection": {"kubeconfig": str(kubeconfig)},
-        "clusterCIDR": PODS,
+        "clusterCIDR": place.pods,
         # Tables of a network namespace cannot be resized from within.
         "conntrack": {"maxPerCore": 0},
         "hostnameOverride": NAME,

@@ -24,7 +24,7 @@ REAL_NODE = NeededProgram(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let these tests run only where they are asked for: there is one node at a time on a machine."""
+    """Let these tests run only where they are asked for: they take long, and root."""
     concerned = [item for item in items if Path(__file__).parent in item.path.parents]
     for item in concerned:
         item.add_marker(pytest.mark.slow)

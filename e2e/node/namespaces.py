@@ -17,14 +17,8 @@ from pathlib import Path
 from e2e.controlplane import ControlPlane, leftovers, until
 from e2e.controlplane.processes import Process
 from e2e.node import first_process, requirements
+from e2e.node.place import Place
 
-
-LINK = "pstack-node"
-"""The machine's end of the link to the node."""
-
-MACHINE_ADDRESS, ADDRESS = "10.213.255.1", "10.213.255.2"
-PODS = "10.213.0.0/24"
-"""A network that clusters rarely have: another one may run on this machine."""
 
 REMOVED_WITHIN = 30
 """Seconds within which killed processes have left their cgroups."""
@@ -35,7 +29,7 @@ class CommandFailed(Exception):
 
 
 class Namespaces:
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, place: Place) -> None:
         """Make the namespaces and connect them. They end with the control plane."""
         self._plane = plane
         command = [
@@ -45,7 +39,7 @@ class Namespaces:
         self._unshare = plane.run("node", command)
         self._first = until(self._child, within=60, what="the first process of the node runs")
         until(self._is_prepared, within=60, what="the node's mounts are made")
-        self._connect()
+        self._connect(place)
 
     def start(self, name: str, command: list[str]) -> Process:
         """Start a process in the namespaces; its log is in the folder of the control plane."""
@@ -68,17 +62,19 @@ class Namespaces:
     def _is_prepared(self) -> bool:
         return first_process.PREPARED in self._unshare.log.read_text()
 
-    def _connect(self) -> None:
+    def _connect(self, place: Place) -> None:
         with contextlib.suppress(CommandFailed):
-            _run("ip", "link", "delete", LINK)  # of a node whose last processes are just ending
+            _run(
+                "ip", "link", "delete", place.link
+            )  # of a node whose last processes are just ending
         peer = ("type", "veth", "peer", "name", "eth0", "netns", str(self._first))
-        _run("ip", "link", "add", LINK, *peer)
-        _run("ip", "address", "add", f"{MACHINE_ADDRESS}/30", "dev", LINK)
-        _run("ip", "link", "set", LINK, "up")
-        self.run("ip", "address", "add", f"{ADDRESS}/30", "dev", "eth0")
+        _run("ip", "link", "add", place.link, *peer)
+        _run("ip", "address", "add", f"{place.machine_address}/30", "dev", place.link)
+        _run("ip", "link", "set", place.link, "up")
+        self.run("ip", "address", "add", f"{place.address}/30", "dev", "eth0")
         self.run("ip", "link", "set", "eth0", "up")
-        self.run("ip", "route", "add", "default", "via", MACHINE_ADDRESS)
-        _run("ip", "route", "add", PODS, "via", ADDRESS)
+        self.run("ip", "route", "add", "default", "via", place.machine_address)
+        _run("ip", "route", "add", place.pods, "via", place.address)
 
 
 def _run(*command: str) -> str:

@@ -12,23 +12,26 @@ from e2e.node import namespaces
 PROGRAM = """\
 from e2e.node import NodeCluster
 with NodeCluster() as node:
-    print(node.folder, flush=True)
+    print(node.folder, node.place.link, flush=True)
     signal.pause()
 """
 ENDED_WITHIN = 60
+INTERFACES = Path("/sys/class/net")
 
 
 def test_killed_owner_leaves_no_process_mount_interface_or_cgroup() -> None:
     owner = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
     with owner:
-        folder = Path(owner.stdout.readline().strip())
+        folder, link = map(Path, owner.stdout.readline().split())
         assert folder.is_dir()
         assert _processes(folder) != []
         owner.kill()
     until(lambda: not folder.exists(), within=ENDED_WITHIN, what="the folder is removed")
     until(lambda: not _processes(folder), within=ENDED_WITHIN, what="its processes have ended")
-    until(lambda: not _link().exists(), within=ENDED_WITHIN, what="its interface is gone")
+    until(
+        lambda: not (INTERFACES / link).exists(), within=ENDED_WITHIN, what="its interface is gone"
+    )
     assert str(folder) not in Path("/proc/mounts").read_text()
     namespaces.sweep_cgroups()
     assert [*Path("/sys/fs/cgroup").glob(f"**/{folder.name}")] == []
@@ -45,7 +48,3 @@ def _processes(folder: Path) -> list[str]:
         if str(folder) in command and int(process.name) != os.getpid():
             found.append(command)
     return found
-
-
-def _link() -> Path:
-    return Path("/sys/class/net") / namespaces.LINK
