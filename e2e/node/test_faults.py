@@ -54,7 +54,10 @@ SCENARIOS = {
         "kaito-workspace",
         "clusterKaitoControllerNotReady",
         ("0/1 replicas ready", "ContainerCreating", "See the pod's events"),
-        Fault(pod={"volumes": [{"name": "settings", "configMap": {"name": "absent"}}]}),
+        Fault(
+            {"volumeMounts": [{"name": "settings", "mountPath": "/settings"}]},
+            {"volumes": [{"name": "settings", "configMap": {"name": "absent"}}]},
+        ),
     ),
     "readiness": Scenario(
         "istiod",
