@@ -56,19 +56,22 @@ class Fault:
     """
     A change of a Deployment after which its pods fail.
 
-    *container* and *pod*: fields of theirs. *old_pods*: whether those of before stay until new ones are Ready.
+    *container* and *pod*: fields of theirs. *stuck_after*: seconds after which its rollout is stuck, in which
+    those of before stay; without, they end first.
     """
 
     container: dict[str, Any] = field(default_factory=dict)
     pod: dict[str, Any] = field(default_factory=dict)
-    old_pods: bool = False
+    stuck_after: int | None = None
 
     def cause(self, client: Client, each: StackComponent) -> None:
         restarted = {"metadata": {"annotations": {"e2e/fault": "true"}}}
         containers = [{"name": each.name, **self.container}]
         spec: Json = {"template": {**restarted, "spec": {**self.pod, "containers": containers}}}
-        if not self.old_pods:
+        if self.stuck_after is None:
             spec["strategy"] = {"type": "Recreate", "rollingUpdate": None}
+        else:
+            spec["progressDeadlineSeconds"] = self.stuck_after
         client.patch(components.path(each), {"spec": spec}, STRATEGIC)
 
 

@@ -102,8 +102,8 @@ CRASHES = {
     "rollout": Scenario(
         "body-based-router",
         "clusterBBRNotReady",
-        ("rollout", "CrashLoopBackOff", "kubectl rollout undo"),
-        Fault({"args": ["crash"]}, old_pods=True),
+        ("the old version still serves", "made no progress", "CrashLoopBackOff (exit code 1"),
+        Fault({"args": ["crash"]}, stuck_after=30),
     ),
 }
 """Faults that kubelet answers with restarts, further and further apart; see CRASH_SETTLE in reporter/evaluation."""
