@@ -1,6 +1,7 @@
 """The release of the chart on the node, and its pods as users see them."""
 
 import json
+import subprocess
 from dataclasses import dataclass
 
 from e2e.chart import CHART
@@ -10,7 +11,7 @@ from e2e.controlplane import Json, until
 from e2e.node.cluster import NodeCluster
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.expected_events import EventQuery, events_from_now
-from e2e.suite.reporters import NAME, ReporterPods, is_ready
+from e2e.suite.reporters import ENDED, NAME, ReporterPods, is_ready
 from e2e.support import events
 from e2e.support.events import SOURCE
 
@@ -91,14 +92,17 @@ class Release:
     def print_logs(self) -> None:
         """Print the logs of the pods, which pytest shows of a test that fails."""
         selector = f"--selector={NAME}={SOURCE}"
-        print(self.kubectl("logs", selector, "--tail=40", "--prefix"))
+        try:
+            print(self.kubectl("logs", selector, "--tail=40", "--prefix"))
+        except subprocess.CalledProcessError as err:
+            print(f"no logs: {err.stderr}")
 
     def _is_complete(self) -> bool:
         pods = self.node.client.list(
             f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=f"{NAME}={SOURCE}"
         )
-        ready = [pod for pod in pods if is_ready(pod)]
-        return len(pods) == len(ready) == REPLICAS and self.reporters.leader() != ""
+        ready = [is_ready(pod) for pod in pods if pod["status"]["phase"] not in ENDED]
+        return ready == [True] * REPLICAS and self.reporters.leader() != ""
 
     def _is_quiet(self) -> bool:
         found = events.reporter_events(self.node.client)

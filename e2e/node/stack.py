@@ -1,18 +1,20 @@
 """The control plane of a production stack, as Deployments of real containers that only answer their probes."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from e2e.controlplane import Client, Json
+from e2e.controlplane import Client, Json, until
 from e2e.controlplane.client import STRATEGIC
 from e2e.node.images import WORKLOAD
+from e2e.suite.reporters import ENDED
 from e2e.support.production_stack import components
 from e2e.support.production_stack.components import StackComponent
 
 
-READY_WITHIN = 180
+READY_WITHIN = 300
 _NAMESPACES = {"kaito-workspace": "kaito-workspace"}
 """Namespaces by component, where the example stack has another than the default values of the chart."""
 
@@ -33,7 +35,21 @@ def install(client: Client) -> None:
     for each in COMPONENTS:
         client.apply(manifest(each))
     for each in COMPONENTS:
-        components.until_ready(client, each, within=READY_WITHIN)
+        until_ready(client, each)
+
+
+def until_ready(client: Client, each: StackComponent) -> None:
+    """
+    Wait until all replicas are of the newest version and Ready. Evicted pods stay beside them, as for users.
+    """
+    what = f"Deployment {each.namespace}/{each.name} is Ready"
+    until(partial(_is_ready, client, each), within=READY_WITHIN, what=what)
+
+
+def _is_ready(client: Client, each: StackComponent) -> bool:
+    found = components.deployment(client, each)
+    pods = [pod for pod in components.pods(client, each) if pod["status"]["phase"] not in ENDED]
+    return components.is_ready(found) and len(pods) == found["spec"]["replicas"]
 
 
 def manifest(each: StackComponent) -> Json:
@@ -48,7 +64,7 @@ def manifest(each: StackComponent) -> Json:
 def repair(client: Client, each: StackComponent) -> None:
     """Give a Deployment back what it was installed with. Returns when it is Ready."""
     client.put(components.path(each), manifest(each))
-    components.until_ready(client, each, within=READY_WITHIN)
+    until_ready(client, each)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,15 @@ SCENARIOS = {
         ("Unschedulable", "room on a node that it may run on"),
         Fault(pod={"nodeSelector": {"gpu": "none-here"}}),
     ),
+    "eviction": Scenario(
+        "body-based-router",
+        "clusterBBRNotReady",
+        ("Evicted", 'Usage of EmptyDir volume "data" exceeds the limit "1Mi"'),
+        Fault(
+            {"args": ["fill-disk"], "volumeMounts": [{"name": "data", "mountPath": "/data"}]},
+            {"volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}]},
+        ),
+    ),
     "quota": Scenario(
         "keda-kaito-scaler",
         "clusterKedaKaitoScalerNotReady",

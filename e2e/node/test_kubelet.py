@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from e2e.controlplane import Json, until
 from e2e.node import stack
 from e2e.node.configuration import NAME
-from e2e.node.release import Release
-from e2e.support.production_stack import components
+from e2e.node.release import NAMESPACE, Release
 
 
 ISTIOD = "clusterIstioControlPlaneNotReady"
@@ -42,22 +41,25 @@ def test_drained_node_is_silent_once_all_pods_are_back(quiet: Release) -> None:
     assert [each.message for each in events.all() if each.type == "Warning"] == []
 
 
-def test_pods_that_a_node_without_memory_evicts_are_announced(quiet: Release) -> None:
-    events = quiet.events_from_now()
+def test_reporters_that_a_node_without_memory_evicts_come_back_with_the_stack(
+    quiet: Release,
+) -> None:
+    pods = {pod["metadata"]["name"] for pod in quiet.reporters.pods()}
     with _short_of_memory(quiet):
+        # Without room for anything kubelet evicts all pods, those that tolerate the taint last.
         until(
-            lambda: "memory-pressure" in _taints(quiet),
-            within=LOST_WITHIN,
-            what="the node is short of memory",
+            lambda: _evicted(quiet) >= pods, within=LOST_WITHIN, what="the reporters are evicted"
         )
-        warning = until(
-            lambda: next((each for each in events.all() if each.type == "Warning"), None),
-            within=LOST_WITHIN,
-            what="an evicted component is announced",
-        )
-        print(warning.message)
+        assert "memory-pressure" in _taints(quiet)
     _until_back(quiet)
-    events.wait_for("clusterReady")
+    until(lambda: quiet.cluster_state() == "Current", within=ALL_BACK_WITHIN, what="all is well")
+
+
+def _evicted(release: Release) -> set[str]:
+    found = release.node.client.list(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    return {
+        each["metadata"]["name"] for each in found if each["status"].get("reason") == "Evicted"
+    }
 
 
 @contextlib.contextmanager
@@ -81,5 +83,5 @@ def _until_back(release: Release) -> None:
     release.node.until_ready()
     until(lambda: not _taints(release), within=LOST_WITHIN, what="the node has no taint")
     for each in stack.COMPONENTS:
-        components.until_ready(release.node.client, each, within=ALL_BACK_WITHIN)
+        stack.until_ready(release.node.client, each)
     release.until_complete()
