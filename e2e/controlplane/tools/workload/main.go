@@ -74,7 +74,7 @@ func fillDisk() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	serve(func() int { return http.StatusOK })
+	wait()
 }
 
 func serve(health func() int) {
