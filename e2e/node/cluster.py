@@ -25,9 +25,7 @@ READY_WITHIN = 180
 
 
 class NodeCluster:
-    """
-    *form*: that of the cluster's CA. Several have room on a machine.
-    """
+    """*form*: that of the cluster's CA. Several have room on a machine."""
 
     def __init__(self, form: Form = CURRENT_FORM) -> None:
         self._form = form

@@ -74,7 +74,7 @@ SCENARIOS = {
     "eviction": Scenario(
         "body-based-router",
         "clusterBBRNotReady",
-        ("Evicted", 'Usage of EmptyDir volume "data" exceeds the limit "1Mi"'),
+        ("exceeds the limit", 'Usage of EmptyDir volume "data"', "Raise the storage limit"),
         Fault(
             {"args": ["fill-disk"], "volumeMounts": [{"name": "data", "mountPath": "/data"}]},
             {"volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}]},
