@@ -7,6 +7,7 @@ from e2e.controlplane import Json, until
 from e2e.node import stack
 from e2e.node.configuration import NAME
 from e2e.node.release import NAMESPACE, Release
+from e2e.suite.reporters import ENDED
 
 
 ISTIOD = "clusterIstioControlPlaneNotReady"
@@ -47,19 +48,16 @@ def test_reporters_that_a_node_without_memory_evicts_come_back_with_the_stack(
     pods = {pod["metadata"]["name"] for pod in quiet.reporters.pods()}
     with _short_of_memory(quiet):
         # Without room for anything kubelet evicts all pods, those that tolerate the taint last.
-        until(
-            lambda: _evicted(quiet) >= pods, within=LOST_WITHIN, what="the reporters are evicted"
-        )
+        until(lambda: _ended(quiet) >= pods, within=LOST_WITHIN, what="the reporters are evicted")
         assert "memory-pressure" in _taints(quiet)
     _until_back(quiet)
     until(lambda: quiet.cluster_state() == "Current", within=ALL_BACK_WITHIN, what="all is well")
 
 
-def _evicted(release: Release) -> set[str]:
+def _ended(release: Release) -> set[str]:
+    """Return the pods that kubelet has ended: as Failed, or as Succeeded where they exit with 0."""
     found = release.node.client.list(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return {
-        each["metadata"]["name"] for each in found if each["status"].get("reason") == "Evicted"
-    }
+    return {each["metadata"]["name"] for each in found if each["status"]["phase"] in ENDED}
 
 
 @contextlib.contextmanager
