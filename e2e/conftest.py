@@ -3,6 +3,7 @@
 import contextlib
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -78,9 +79,9 @@ def control_plane() -> Iterator[ControlPlane]:
 def small_plane() -> Iterator[SharedPlane]:
     """
     A control plane without controllers, which would repair or delete the objects of a test. It is
-    lent to one module or folder after another.
+    lent to one module or folder after another. Its audit log has the requests of one of them.
     """
-    plane = SharedPlane(workload.SMALL_OPTIONS)
+    plane = SharedPlane(replace(workload.MINIMAL_OPTIONS, audit=True))
     yield plane
     plane.end()
 

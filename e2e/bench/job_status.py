@@ -27,7 +27,7 @@ GOAL_OF_LOOK = 2.0
 GOAL_OF_MEMORY = 64.0
 """Maximum MiB, resident, at any moment."""
 
-OPTIONS = replace(Options(), scheduler=False, kwok=False, unread_crds=False, audit=True)
+OPTIONS = replace(Options(), scheduler=False, kwok=False, audit=True)
 NAMESPACE = "default"
 RESULT = json.dumps(
     {"status": "success", "reason": "R", "message": "m", "details": list(range(100))}

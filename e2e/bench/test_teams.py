@@ -17,7 +17,7 @@ PODS = "/api/v1/pods"
 @pytest.mark.controlplane
 @pytest.mark.slow
 def test_copied_teams_are_complete_healthy_and_deletable():
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         stack = BenchTeams(plane)
         stack.grow(25)
         assert stack.inference_sets == 30

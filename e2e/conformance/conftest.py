@@ -18,7 +18,7 @@ from tests.conformance.api import ConformanceApi, conformance_session
 @pytest.fixture(scope="session")
 def own_control_plane() -> Iterator[ControlPlane]:
     """Start a control plane that other tests do not use: these tests compact etcd's history."""
-    with ControlPlane(Options(scheduler=False, kwok=False, unread_crds=False)) as plane:
+    with ControlPlane(Options(scheduler=False, kwok=False)) as plane:
         yield plane
 
 

@@ -29,6 +29,7 @@ class ControlPlane:
         """Take *states*, the folder of kept states, from the cache if it is not given."""
         self.options = options or Options()
         self._states = states or pins.states_folder()
+        self._audited = 0
 
     def __enter__(self) -> Self:
         self.start()
@@ -175,8 +176,15 @@ class ControlPlane:
             self._servers.start_etcd()
 
     def audit(self) -> list[Json]:
-        """Return the requests so far. Needs Options(audit=True)."""
-        return parse_complete_lines((self.folder / "audit.log").read_text())
+        """Return the requests so far, without those forgotten. Needs Options(audit=True)."""
+        with (self.folder / "audit.log").open() as log:
+            log.seek(self._audited)
+            return parse_complete_lines(log.read())
+
+    def forget_requests(self) -> None:
+        """Leave the requests so far out of `audit`."""
+        log = self.folder / "audit.log"
+        self._audited = log.stat().st_size if log.exists() else 0
 
     # ------------------------------------------------------------ CRDs and other processes
 

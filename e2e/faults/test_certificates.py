@@ -39,7 +39,7 @@ def test_authority_may_change_before_and_after_the_certificate(
     First only the server changes, which is a mistake, and the file follows late. Then it changes
     back with both authorities in the file, which is the recommended order.
     """
-    plane = new_control_plane(Options())
+    plane = new_control_plane(Options(unread_crds=True))
     authority = plane.folder / "ca.crt"
     shutil.copy(plane.client.ca_file, authority)
     old, new = _pair(plane, plane.folder / "old"), _pair(stack, plane.folder / "new")

@@ -28,7 +28,7 @@ LOOK, REWRITE = 90, 120
 @pytest.fixture
 def plane() -> Iterator[ControlPlane]:
     """Two namespaces with a model each and no other writer."""
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write_all(plane, workload.manifests(2, of_a_team=1))
         yield plane
 

@@ -196,8 +196,8 @@ def _losses(both: list[ProxiedReplica]) -> int:
 
 
 def _stands_by(replica: ProxiedReplica) -> bool:
-    last = replica.reporter.lines("subject_state by")[-1:]
-    return any("subject_state by: another-holder leads" in line for line in last)
+    last = replica.reporter.lines("standing by")[-1:]
+    return any("standing by: another-holder leads" in line for line in last)
 
 
 def _renewed_lately(plane: ControlPlane) -> bool:

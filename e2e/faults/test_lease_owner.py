@@ -25,7 +25,7 @@ creation.
 def test_owner_that_admission_refuses_costs_no_lead_and_is_given_at_the_next_creation(
     new_control_plane: Callable[[Options], ControlPlane],
 ) -> None:
-    plane = new_control_plane(replace(workload.SMALL_OPTIONS, apiserver_flags=(ENFORCED,)))
+    plane = new_control_plane(replace(workload.MINIMAL_OPTIONS, apiserver_flags=(ENFORCED,)))
     client = plane.client
     with ReporterProcess(plane, *STEADY_LEASE, env={"DEPLOYMENT_NAME": NAME}) as reporter:
         uid = client.create(DEPLOYMENTS, _deployment())["metadata"]["uid"]

@@ -152,7 +152,7 @@ def test_stop_of_one_that_stands_by_leaves_the_lease_to_its_holder(
         pass  # so that there is a Lease
     with _held_by(stack, "another"), _ended(_reporter(proxy, stack).start(leading=False)) as one:
         until(
-            lambda: one.lines("subject_state by: another leads"),
+            lambda: one.lines("standing by: another leads"),
             within=PROMPT_TIMEOUT,
             what="it stands by",
         )

@@ -10,7 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -18,6 +18,7 @@ from e2e.controlplane import ControlPlane, Json, until
 from e2e.controlplane.reporter_rights import NAME
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import LEASE, NAMESPACE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 
 
 WINDOW = 15.0
@@ -36,8 +37,6 @@ ELECTION = (
 DISCOVERIES = 2
 """The most discovery requests in a minute, unless the window begins and ends with one."""
 
-pytestmark = pytest.mark.controlplane
-
 
 @dataclass(frozen=True)
 class IdleRequests:
@@ -55,9 +54,9 @@ class IdleReporter:
 
 
 @pytest.fixture(scope="module")
-def idle() -> Iterator[IdleReporter]:
+def idle(small_plane: SharedPlane) -> Iterator[IdleReporter]:
     """A reporter that has listed all kinds, checked its rights and read its Events back."""
-    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
+    with small_plane.lent() as plane:
         workload.write(plane, INFERENCE_SETS)
         # Metrics pages are read in intervals of their own, and here there are none.
         with ReporterProcess(plane, "--scrape=off", *ELECTION) as reporter:

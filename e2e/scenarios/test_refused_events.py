@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from e2e.support.permission_table import first_columns, missing_permissions
 from e2e.support.production_stack import components, workload
 from e2e.support.production_stack.components import BODY_BASED_ROUTER, ISTIOD
 from e2e.support.reporter_process import NAMESPACE, ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT
 
 
@@ -22,9 +22,9 @@ BACK_OFF = 60
 
 
 @pytest.fixture(scope="module")
-def audited() -> Iterator[ControlPlane]:
+def audited(small_plane: SharedPlane) -> Iterator[ControlPlane]:
     """A plane whose audit log counts the refused requests."""
-    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
+    with small_plane.lent() as plane:
         workload.write(plane, inference_sets=1)
         reporter_rights.install(plane.client, NAMESPACE)
         yield plane

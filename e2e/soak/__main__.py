@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
-from e2e.controlplane import ControlPlane, assets, until
+from e2e.controlplane import ControlPlane, Options, assets, until
 from e2e.soak import ground_truth
 from e2e.soak.churn import ComponentChurn
 from e2e.soak.disturbances import Disturbances
@@ -48,7 +48,7 @@ def main() -> int:
         return 1
     print(f"seed {arguments.seed}", flush=True)
     with ExitStack() as stack:
-        plane = stack.enter_context(ControlPlane())
+        plane = stack.enter_context(ControlPlane(Options(unread_crds=True)))
         components.install(plane.client)
         stack.enter_context(restore.healthy_stack(plane))
         rng = random.Random(arguments.seed)

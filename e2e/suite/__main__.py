@@ -7,13 +7,13 @@ Arguments of ``python -m e2e.suite`` are passed on to pytest.
 import subprocess
 import sys
 
-from e2e.controlplane import ControlPlane
+from e2e.controlplane import ControlPlane, Options
 from e2e.suite import local_cluster
 from e2e.support.production_stack import components
 
 
 def main() -> int:
-    with ControlPlane() as plane:
+    with ControlPlane(Options(unread_crds=True)) as plane:
         components.install(plane.client)
         with local_cluster.reporters(plane):
             arguments = (

@@ -32,6 +32,7 @@ class SharedPlane:
         plane = self._resumed() or self._started()
         try:
             before = contents.read(plane.client)
+            plane.forget_requests()
             yield plane
             _give_back(plane, before)
         except BaseException:

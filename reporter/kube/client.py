@@ -18,6 +18,7 @@ from reporter.kube.api_status import decode_status
 from reporter.kube.connections import Connections
 from reporter.kube.credentials import DEFAULT_REFRESH_POLICY, Credentials, RefreshPolicy
 from reporter.kube.decoding import Json
+from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
 from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.paths import Query
 from reporter.kube.response_body import BodyTooLargeError, read_body
@@ -27,7 +28,6 @@ from reporter.kube.transport import (
     RequestOptions,
     Transport,
 )
-from reporter.kube.watch_stream import WatchStream
 from reporter.process.clock import Clock
 
 
@@ -40,6 +40,11 @@ STREAM_START_TIMEOUT = timedelta(seconds=30)
 MAX_ERROR_BODY_BYTES = 2**16
 """Bytes that are read of the body of an error."""
 
+MAX_LINE_BYTES = 64 << 20
+"""
+Far above the size of any object in etcd, as the server escapes some characters with six bytes.
+"""
+
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -50,6 +55,44 @@ class ApiResponse:
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
+
+
+class WatchStream:
+    """
+    Iterates over the lines until the server ends the stream or the idle timeout passes.
+
+    *idle_timed_out*: the idle timeout ended it; the peer may be dead, or have nothing to send.
+    """
+
+    def __init__(self, request: RequestInfo, response: Any) -> None:
+        self._request = request
+        self._response = response
+        self.idle_timed_out = False
+
+    def __aiter__(self) -> "WatchStream":
+        return self
+
+    async def __anext__(self) -> bytes:
+        line = await self._read_line()
+        if not line:
+            raise StopAsyncIteration
+        if not line.endswith(b"\n"):
+            raise Unreachable(
+                self._request.operation, message="the stream was cut off in the middle of a line"
+            )
+        return line
+
+    async def _read_line(self) -> bytes:
+        try:
+            read: bytes = await self._response.content.readline(max_line_length=MAX_LINE_BYTES)
+        except aiohttp.SocketTimeoutError:
+            self.idle_timed_out = True
+            return b""
+        except TimeoutError:
+            return b""
+        except TRANSPORT_ERRORS as err:
+            raise transport_error(self._request, err) from err
+        return read
 
 
 class RestClient:

@@ -99,7 +99,7 @@ class NodeStory(StoreReplay):
         """
         Carry out the first writes; the others are lost, and so is the second half of a deletion.
         """
-        self.held = {
+        self.existing = {
             name: each.found for name, each in pair_objects(self.objects.values()).by_name.items()
         }
         plan = self.plan()
@@ -107,11 +107,11 @@ class NodeStory(StoreReplay):
         for create in plan.creates[:number]:
             self._create(create.name, make_fault(make_spec(create.episode, create.node, context)))
         for patch in plan.patches[:number]:
-            recovery = find_recovery(patch, self.held.values(), context, now=now)
+            recovery = find_recovery(patch, self.existing.values(), context, now=now)
             if recovery is None:
                 self._remove(patch.found.metadata.name, is_whole)
             else:
-                assert not is_replaced(patch.found, self.held.values(), context)
+                assert not is_replaced(patch.found, self.existing.values(), context)
                 self._create(recovery_name(patch.found.metadata.name), recovery)
         for each in plan.deletes[:number]:
             assert each.phase == "Resolved", "an Active one is never deleted"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.controlplane
 @pytest.mark.slow
 def test_nothing_is_left_after_stop() -> None:
-    with ControlPlane(Options(unread_crds=False)) as plane:
+    with ControlPlane(Options()) as plane:
         pids, folder = set(plane.pids.values()), plane.folder
         assert len(pids) == 5
         assert all(_runs(pid) for pid in pids)
@@ -90,7 +90,7 @@ def _runs(pid: int) -> bool:
 def _start_owner() -> subprocess.Popen[bytes]:
     program = (
         "import time; from e2e.controlplane import ControlPlane, Options;"
-        "plane = ControlPlane(Options(unread_crds=False));"
+        "plane = ControlPlane(Options());"
         "plane.start(); print(plane.folder, *plane.pids.values(), flush=True); time.sleep(600)"
     )
     return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE)

@@ -14,7 +14,7 @@ from reporter.kinds.default_kinds import DEFAULT_KINDS
 from tests.support.ports import refusing_port
 
 
-BARE = Options(scheduler=False, kwok=False, unread_crds=False)
+BARE = Options(scheduler=False, kwok=False)
 SYSTEM = "/api/v1/namespaces/kube-system"
 ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view"
 ROOT_CERTIFICATE = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt"
@@ -63,7 +63,7 @@ def test_state_depends_on_programs_crds_and_options(
     assert path(Options(controllers=False, scheduler=False, kwok=False), both) == before
     others = [
         path(Options(), changed),
-        path(Options(unread_crds=False), both),
+        path(Options(unread_crds=True), both),
         path(Options(without_crds=frozenset({_READ})), both),
     ]
     (tmp_path / "etcd").write_text("another version")

@@ -11,7 +11,7 @@ from e2e.support.production_stack.components import namespace_manifest
 
 @pytest.fixture(scope="package")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(Options(unread_crds=False)) as plane:
+    with ControlPlane(Options()) as plane:
         yield plane
 
 

@@ -72,7 +72,7 @@ class InstallOutcome:
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(Options(unread_crds=False, without_crds=frozenset({POOLS}))) as plane:
+    with ControlPlane(Options(without_crds=frozenset({POOLS}))) as plane:
         yield plane
 
 

@@ -13,6 +13,7 @@ from e2e.controlplane import ControlPlane, Json
 from e2e.support import events
 from e2e.support.production_stack import statuses, workload
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import SETTLE
 
 
@@ -31,12 +32,11 @@ MADE_FOR = "inferenceset.kaito.sh/created-by"
 Path = str
 
 
-@pytest.mark.controlplane
 @pytest.mark.parametrize("of_a_team", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_lost_nodes_and_capacity_are_two_events_and_one_ready_for_each_namespace(
-    of_a_team: int,
+    small_plane: SharedPlane, of_a_team: int
 ) -> None:
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with small_plane.lent() as plane:
         workload.write_all(plane, workload.manifests(of_a_team * len(TEAMS), of_a_team=of_a_team))
         _lose_nodes_and_capacity(plane, of_a_team)
 

@@ -27,7 +27,7 @@ MADE_FOR = "inferenceset.kaito.sh/created-by"
 
 @pytest.fixture(scope="module")
 def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(workload.SMALL_OPTIONS) as plane:
+    with ControlPlane(workload.MINIMAL_OPTIONS) as plane:
         workload.write_all(plane, workload.manifests(SETS, of_a_team=SETS))
         yield plane
 

@@ -5,7 +5,6 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from e2e.support import events
 from e2e.support.address import routable_address
 from e2e.support.production_stack import workload
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import PROMPT_TIMEOUT
 from tests.support.ports import free_port
 
@@ -32,8 +32,8 @@ def address() -> str:
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
-    with ControlPlane(replace(workload.SMALL_OPTIONS, audit=True)) as plane:
+def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
+    with small_plane.lent() as plane:
         workload.write(plane, 1)
         yield plane
 
@@ -80,7 +80,7 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
     """The reporter runs outside of the cluster, where auto means through the API server."""
     port = free_port()
     stub = (sys.executable, "-m", "tests.support.stubs.exporter", "slow", f"--port={port}")
-    plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
+    exporter = plane.run("stub-exporter", list(stub), {**os.environ, "PYTHONPATH": str(ROOT)})
     until(lambda: _listens(address, port), within=60, what="the stub listens")
     events.clear(plane.client)
     flags = (*SHORT_SCRAPES, f"--weight-download-metric-port={port}", f"--scrape-mode={mode}")
@@ -103,6 +103,7 @@ def test_a_slow_download_is_announced_once_with_all_that_is_known_of_it(
             until(lambda: _was_asked(plane, proxied), within=60, what="it is in the audit log")
         else:
             assert not _was_asked(plane, proxied)
+    exporter.kill()
 
 
 def _was_asked(plane: ControlPlane, path: str) -> bool:

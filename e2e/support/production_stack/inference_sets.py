@@ -32,7 +32,7 @@ def bare_plane(many: int, **options: Any) -> Iterator[ControlPlane]:
     A control plane with no other writer and so many healthy InferenceSets, all older than the grace:
     else what is made last would be announced later than the rest.
     """
-    with ControlPlane(replace(workload.SMALL_OPTIONS, **options)) as plane:
+    with ControlPlane(replace(workload.MINIMAL_OPTIONS, **options)) as plane:
         write_aged(plane, many)
         yield plane
 

@@ -12,7 +12,6 @@ import re
 import ssl
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -34,9 +33,6 @@ MAX_CONCURRENT_WRITES = 16
 
 MINIMAL_OPTIONS = Options(controllers=False, scheduler=False, kwok=False)
 """Options of a control plane where nothing else writes to these objects."""
-
-SMALL_OPTIONS = replace(MINIMAL_OPTIONS, unread_crds=False)
-"""The same with fewer CRDs, for tests that start a control plane of their own."""
 
 _ELSEWHERE = {"CustomResourceDefinition", "Node", "ReplicaSet"}
 """Kinds of the example that the control plane has already or that the reporter never reads."""
