@@ -34,7 +34,8 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
-  test-faults e2e e2e-controllers record e2e-hub e2e-kind test-image check unit controlplane browser lua shells screenshot \
+  test-faults e2e e2e-controllers record e2e-hub e2e-node e2e-node-suite e2e-kind test-image check unit \
+  controlplane browser lua shells screenshot \
   bench bench-quick \
   image image-push chart registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
@@ -98,13 +99,13 @@ quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 
 
 QUICK := tests/cases tests/unit tests/property tests/fuzz
 
-nightly: nightly-tests soak quick-image-python mutation ## everything there is, for hours
+nightly: nightly-tests e2e-node soak quick-image-python mutation ## everything there is, for hours
 
 nightly-tests: check
 	@$(BIN)/python -m e2e.controlplane --quiet
 	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
 	-@$(BIN)/python -m e2e.controllers --quiet
-	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest -m "" $(SIDE_BY_SIDE) --numprocesses=3
+	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest -m "" --ignore=e2e/node $(SIDE_BY_SIDE) --numprocesses=3
 
 quick-image-python: ## the quick tests on the Python of the image; IMAGE_PYTHON=… names the program
 	@$(IMAGE_PYTHON) -c '' || { echo "$(IMAGE_PYTHON) is needed; name one with IMAGE_PYTHON=…"; exit 1; }
@@ -140,6 +141,14 @@ e2e-controllers: $(STAMP) ## KAITO, Karpenter and KEDA as they are released, hea
 
 record: ## the same, writing the recorded stories of tests/cases anew; prints how they differ
 	@$(MAKE) --no-print-directory e2e-controllers RECORD="--record --capture=no"
+
+e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
+	@$(BIN)/python -m e2e.node prepare --quiet
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
+
+e2e-node-suite: $(STAMP) ## the same node, and what users rely on
+	@$(BIN)/python -m e2e.node prepare --quiet
+	$(BIN)/python -m e2e.node suite
 
 e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the chart
 	e2e/kind/run.sh

@@ -85,7 +85,18 @@ ON_DEMAND = (
 Programs that many tests need, built when the first of them asks, or before by `make controlplane`.
 """
 
+NODE = tuple(
+    Program(name, "kubelet", f"k8s.io/kubernetes/cmd/{name}", expect, _STAMPS)
+    for name, expect in (
+        ("kubelet", "about 3 minutes the first time"),
+        ("kube-proxy", "about half a minute the first time"),
+    )
+)
+"""Programs of a real node."""
+
 TOOLS = (
+    *NODE,
+    Program(*("workload", "workload", "."), "a few seconds the first time"),
     Program(
         *("amtool", "alertmanager", "github.com/prometheus/alertmanager/cmd/amtool"),
         "about 2 minutes the first time",

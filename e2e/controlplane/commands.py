@@ -61,7 +61,9 @@ def kube_apiserver(
     ]
 
 
-def kube_controller_manager(assets: Assets, credentials: Credentials, config: Path) -> list[str]:
+def kube_controller_manager(
+    assets: Assets, credentials: Credentials, options: Options, config: Path
+) -> list[str]:
     return [
         assets.program("kube-controller-manager"),
         *_client_flags(config),
@@ -76,6 +78,7 @@ def kube_controller_manager(assets: Assets, credentials: Credentials, config: Pa
         # stay Ready, or every pod on them is trouble that no test has made. The longest outage of a
         # test lasts 10 minutes.
         "--node-monitor-grace-period=1h",
+        *options.controller_manager_flags,
     ]
 
 

@@ -3,8 +3,12 @@
 import base64
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+
+from e2e.controlplane.options import Options
 
 
 ADMIN = "admin"
@@ -22,9 +26,16 @@ _EC_KEY_TAIL = bytes.fromhex("a00a06082a8648ce3d030107")
 @dataclass(frozen=True)
 class Credentials:
     folder: Path
-    tokens: dict[str, str] = field(
-        default_factory=lambda: {user: secrets.token_hex(16) for user in _GROUPS}
-    )
+    options: Options = field(default_factory=Options)
+
+    @cached_property
+    def groups(self) -> Mapping[str, str]:
+        """The group of each user that authenticates by a token."""
+        return {**_GROUPS, **self.options.users}
+
+    @cached_property
+    def tokens(self) -> dict[str, str]:
+        return {user: secrets.token_hex(16) for user in self.groups}
 
     @property
     def token_file(self) -> Path:
@@ -40,11 +51,13 @@ class Credentials:
 
     @property
     def ca_file(self) -> Path:
-        """The certificate that the API server writes at its first start and reuses later."""
-        return self.certificates / "apiserver.crt"
+        """Without a given CA the certificate that the API server writes at its first start and reuses later."""
+        return self.options.ca_file or self.certificates / "apiserver.crt"
 
     def write(self) -> None:
-        lines = [f'{token},{user},{user},"{_GROUPS[user]}"' for user, token in self.tokens.items()]
+        lines = [
+            f'{token},{user},{user},"{self.groups[user]}"' for user, token in self.tokens.items()
+        ]
         self.token_file.write_text("\n".join([*lines, ""]))
         scalar = bytes([secrets.randbelow(0x7F) + 1]) + secrets.token_bytes(31)
         body = base64.encodebytes(_EC_KEY_HEAD + scalar + _EC_KEY_TAIL).decode()

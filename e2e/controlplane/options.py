@@ -1,4 +1,6 @@
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -12,6 +14,10 @@ class Options:
     without_crds: names (`httproutes.gateway.networking.k8s.io`) or groups (`cilium.io`).
     apiserver_flags: given to kube-apiserver unchanged, after our own, so that they win.
     etcd_flags: given to etcd likewise.
+    controller_manager_flags: given to kube-controller-manager likewise.
+    users: more users that authenticate by a token, with the group of each.
+    ca_file: the CA of the certificate that *apiserver_flags* give the API server; without, it makes one
+    itself.
     audit: write every request to the log that `ControlPlane.audit()` reads.
     """
 
@@ -22,4 +28,7 @@ class Options:
     without_crds: frozenset[str] = frozenset()
     apiserver_flags: tuple[str, ...] = ()
     etcd_flags: tuple[str, ...] = ()
+    controller_manager_flags: tuple[str, ...] = ()
+    users: Mapping[str, str] = field(default_factory=dict)
+    ca_file: Path | None = None
     audit: bool = False

@@ -31,7 +31,7 @@ def version(module: str, path: str) -> str:
 
 def required(module: str) -> dict[str, str]:
     """Return the version by module path of the direct requirements in go.mod."""
-    text = (MODULES / module / "go.mod").read_text()
+    text = (module_folder(module) / "go.mod").read_text()
     before_replacements = text.split("\nreplace", maxsplit=1)[0]
     return {m["path"]: m["version"] for m in _REQUIREMENT.finditer(before_replacements)}
 

@@ -29,7 +29,7 @@ class Servers:
         self.assets = assets.find()
         self.options = options
         self.workplace = Folder()
-        self.credentials = Credentials(self.workplace.path)
+        self.credentials = Credentials(self.workplace.path, options)
         self.credentials.write()
         self.port = free_port()
         self.processes: dict[str, Process] = {}
@@ -96,8 +96,9 @@ class Servers:
         """
         started: dict[str, list[str]] = {}
         if self.options.controllers:
+            config = self.kubeconfig("system:kube-controller-manager")
             started["kube-controller-manager"] = commands.kube_controller_manager(
-                self.assets, self.credentials, self.kubeconfig("system:kube-controller-manager")
+                self.assets, self.credentials, self.options, config
             )
         if self.options.scheduler:
             config = self.kubeconfig("system:kube-scheduler")

@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from e2e.image import BASE, IMAGE, base
+from e2e.image import BASE, IMAGE, building
 from e2e.image.storage import Storage
 from tests.support.debian import Packages, ProgramMissing
 from tests.support.needed_programs import NeededProgram
@@ -52,21 +51,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def storage(tmp_path_factory: pytest.TempPathFactory) -> Storage:
     """Return an image store with the image, as `make image` builds it, and its base."""
     storage = Storage(tmp_path_factory.mktemp("storage"))
-    flags = "--isolation=chroot"
-    if base.is_pulled():
-        storage.pull(base.pinned(), BASE)
-    else:
-        storage.import_archive(base.archive(), BASE)
-        flags += f" --build-arg=BASE={BASE}"
-    process = subprocess.run(
-        ["make", "image", f"IMAGE={IMAGE}", "CONTAINER_TOOL=buildah", f"IMAGE_FLAGS={flags}"],
-        cwd=base.DOCKERFILE.parent,
-        env=storage.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-2000:]
+    building.build(storage)
     size, of_base = storage.size(IMAGE), storage.size(BASE)
     print(f"image {size / MEGABYTE:.0f} MB, of which the base {of_base / MEGABYTE:.0f}")
     return storage

@@ -41,6 +41,15 @@ class Storage:
         self._run("pull", reference)
         self.tag(reference, name)
 
+    def build(self, folder: Path, name: str) -> None:
+        """Build the Dockerfile of a folder."""
+        self._run("build", "--isolation=chroot", "--tag", name, str(folder))
+
+    def export(self, image: str, archive: Path, name: str) -> None:
+        """Write an image as an archive that containerd imports, under another name."""
+        archive.unlink(missing_ok=True)  # an existing one cannot be changed
+        self._run("push", image, f"docker-archive:{archive}:{name}")
+
     def tag(self, image: str, name: str) -> None:
         self._run("tag", image, name)
 

@@ -10,6 +10,9 @@ from e2e.support.events import SOURCE
 
 
 NAME = "app.kubernetes.io/name"
+ENDED = frozenset({"Failed", "Succeeded"})
+"""The phases of a pod whose containers have ended for good."""
+
 STATUS = "status-bind-address"
 INSTALL = (
     "Install one with: helm install status-reporter helm/productionstack-status-reporter"
@@ -24,9 +27,14 @@ class ReporterPods:
     client: Client
 
     def pods(self) -> list[Json]:
-        """Return the pods that are not being deleted."""
+        """Return the pods that are neither being deleted nor have ended, as evicted ones have."""
         pods = self.client.list("/api/v1/pods", labelSelector=f"{NAME}={SOURCE}")
-        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+        return [
+            pod
+            for pod in pods
+            if "deletionTimestamp" not in pod["metadata"]
+            and pod["status"].get("phase") not in ENDED
+        ]
 
     def check(self) -> None:
         """Raise pytest.UsageError unless there are reporters and all are Ready."""

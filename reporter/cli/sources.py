@@ -258,16 +258,25 @@ class SourceOpener:
     ) -> tuple[StatusSource | None, str]:
         """Return a reporter that answers; without one, why."""
         pods = [pod for pod in found.pods if pod.is_ready or kind is SourceKind.REPORTER]
+        pods.sort(key=lambda pod: not pod.own_url(self._environ))
         why = NONE_READY if found.pods else found.why
         for pod in pods:
-            source = ReporterSource(
-                pods_source.PodFetcher(api, pod), answer_timeout=self._access.request_timeout
+            own = pod.own_url(self._environ)
+            fetcher = (
+                UrlFetcher(own, self._access.authorization)
+                if own
+                else pods_source.PodFetcher(api, pod)
             )
+            source = ReporterSource(fetcher, answer_timeout=self._access.request_timeout)
             try:
                 await source.ask(self._target)
             except CannotAsk as err:
                 why = str(err)
+                if own:
+                    await source.close()  # the others share the connection to the API server
             else:
+                if own:
+                    await api.close()
                 return source, ""
         return None, why
 

@@ -1,5 +1,6 @@
 """The pods of a workload that count: neither going, nor done, nor left behind."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -18,7 +19,7 @@ from reporter.resources.conditions import is_condition_true, is_deleting
 # Cause codes of failed pods, from the reason that the kubelet gives.
 
 
-FAILED, OUT_OF_RESOURCE = "Failed", "OutOfResource"
+FAILED, OUT_OF_RESOURCE, STORAGE_LIMIT = "Failed", "OutOfResource", "StorageLimit"
 KUBELET_REASONS = frozenset(
     {
         "Evicted",
@@ -32,11 +33,21 @@ KUBELET_REASONS = frozenset(
 )
 """Reasons for which a kubelet ends or refuses a pod, beside OutOf<resource>."""
 
-FAILURE_CODES = KUBELET_REASONS | {FAILED, OUT_OF_RESOURCE}
+_OWN_LIMIT = re.compile(
+    r"exceeds the (total )?limit|exceeded its local ephemeral storage limit", re.IGNORECASE
+)
+"""
+The message about a pod that is evicted for a limit of its own, on a node that is short of nothing (kubernetes,
+pkg/kubelet/eviction/eviction_manager.go, emptyDirMessageFmt and the two formats below it).
+"""
+
+FAILURE_CODES = KUBELET_REASONS | {FAILED, OUT_OF_RESOURCE, STORAGE_LIMIT}
 
 
-def failure_code(reason: str) -> str:
+def failure_code(reason: str, message: str) -> str:
     """Return the cause code of a failed pod; a reason that is not known is simply a failure."""
+    if reason == "Evicted" and _OWN_LIMIT.search(message):
+        return STORAGE_LIMIT
     if reason.startswith("OutOf"):
         return OUT_OF_RESOURCE
     return reason if reason in KUBELET_REASONS else FAILED
@@ -274,7 +285,7 @@ def _pod_level_problem(pod: Pod) -> PodProblem:
         return _new_problem(
             pod,
             TroubleKind.FAILED,
-            failure_code(reason),
+            failure_code(reason, pod.status.message or ""),
             reason,
             foreign=pod.status.message or "",
         )

@@ -99,7 +99,7 @@ def find_repeated_failure(
     return PodProblem(
         name,
         TroubleKind.FAILED,
-        failure_code(failures.reason),
+        failure_code(failures.reason, failures.message),
         f"{reason} {failures.count} times{where}",
         foreign_text=failures.message,
     )

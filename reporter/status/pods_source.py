@@ -20,6 +20,7 @@ HUB_SELECTOR = "app.kubernetes.io/component=status-hub"
 """The labels that the chart gives to the pods of reporters and of hubs."""
 
 ADDRESS_FLAG = "status-bind-address"
+ANY_INTERFACE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared, not bound
 INSIDE = (
     "its status address is inside of the pod alone: run kubectl port-forward -n {namespace} {name}"
     " 8082 and use --from={url}http://127.0.0.1:8082, or open it with the chart's value"
@@ -101,13 +102,29 @@ class ReporterPod(msgspec.Struct, frozen=True):
         return {name: text for name, _, text in pairs}
 
     @property
-    def status_address(self) -> BindAddress | None:
-        """The address of its status page; None if the proxy cannot reach it."""
+    def bind_address(self) -> BindAddress | None:
+        """The address of its status page inside of the pod; None without one."""
         try:
-            address = parse_address(self.flags.get(ADDRESS_FLAG, "0"))
+            return parse_address(self.flags.get(ADDRESS_FLAG, "0"))
         except ValueError:
             return None
+
+    @property
+    def status_address(self) -> BindAddress | None:
+        """The address of its status page; None if the proxy cannot reach it."""
+        address = self.bind_address
         return address if address is not None and not address.is_loopback else None
+
+    def own_url(self, environ: Mapping[str, str]) -> str:
+        """
+        Return the URL of its status page for a program in this pod, as with kubectl exec, else an empty text.
+        """
+        here = (environ.get("POD_NAMESPACE"), environ.get("POD_NAME"))
+        address = self.bind_address
+        if address is None or here != (self.namespace, self.name):
+            return ""
+        anywhere = address.host in ANY_INTERFACE
+        return f"http://{address._replace(host='127.0.0.1') if anywhere else address}"
 
 
 async def find_reporter_pods(

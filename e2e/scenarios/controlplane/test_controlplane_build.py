@@ -116,3 +116,8 @@ def test_an_installed_kubectl_is_taken_if_it_is_of_the_version_of_the_server(
     _write(stubs / "kubectl", KUBECTL.format(version=version))
     found = _start(stubs, "-c", ASK, "kubectl").communicate()[0].strip()
     assert found == str((stubs if taken else cache) / "kubectl")
+
+
+def test_kubelet_is_of_the_version_of_the_api_server() -> None:
+    path = "k8s.io/kubernetes"
+    assert pins.version("kubelet", path) == pins.version("kubernetes", path)

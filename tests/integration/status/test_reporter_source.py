@@ -68,6 +68,19 @@ async def test_a_status_address_inside_of_the_pod_is_no_way_and_the_cluster_is_r
     assert "flags are those of pod kaito-system/reporter-0" in ended.err
 
 
+async def test_in_its_own_pod_it_is_asked_at_an_address_inside_of_the_pod(
+    server: DevCluster, tmp_path: Path
+):
+    async with serving_reporter(server, tmp_path) as reporter:
+        add_reporter_pod(server, "127.0.0.1:8082")
+        add_reporter_pod(server, reporter.health_at, name="reporter-1")
+        here = {"POD_NAMESPACE": "kaito-system", "POD_NAME": "reporter-1"}
+        ended = await ask_about(server, tmp_path, "status", "-o", "json", **here)
+    assert ended.code == 0
+    assert f"the status is that of the reporter at http://{reporter.health_at}" in ended.err
+    assert msgspec.json.decode(ended.out, type=StatusDocument).mode == "watching"
+
+
 async def test_without_the_right_to_the_proxy_the_cluster_is_read(
     server: DevCluster, tmp_path: Path
 ):

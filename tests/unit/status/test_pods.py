@@ -31,3 +31,21 @@ def test_only_an_address_outside_of_the_pod_is_a_way(argument, address):
 def test_flags_are_read_as_the_chart_writes_them():
     pod = a_pod("run", "--kaito-namespace=kube-system", "-keda-namespace=", "--leader-elect")
     assert pod.flags == {"kaito-namespace": "kube-system", "keda-namespace": ""}
+
+
+HERE = {"POD_NAMESPACE": "kaito-system", "POD_NAME": "reporter-0"}
+
+
+@pytest.mark.parametrize(
+    ("address", "environ", "url"),
+    [
+        ("127.0.0.1:8082", HERE, "http://127.0.0.1:8082"),
+        ("[::1]:8082", HERE, "http://[::1]:8082"),
+        (":9000", HERE, "http://127.0.0.1:9000"),
+        ("0", HERE, ""),
+        ("127.0.0.1:8082", {**HERE, "POD_NAME": "reporter-1"}, ""),
+        ("127.0.0.1:8082", {}, ""),
+    ],
+)
+def test_a_program_in_the_pod_asks_it_at_its_own_address(address, environ, url):
+    assert a_pod(f"--status-bind-address={address}").own_url(environ) == url

@@ -1,0 +1,61 @@
+"""A cluster with a real node, the stack on it, and the chart installed with its default values."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.chart.helm import Helm
+from e2e.node import NodeCluster, requirements, stack
+from e2e.node.release import Release
+from tests.support.debian import ProgramMissing
+from tests.support.needed_programs import NeededProgram
+
+
+REAL_NODE = NeededProgram(
+    title="REAL NODE",
+    tests="on a real node",
+    why_skipped="no real node can run here, see the end",
+    find=requirements.find_requirements,
+    missing=ProgramMissing,
+    required_variable="NODE_REQUIRED",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let these tests run only where they are asked for: they take long, and root."""
+    concerned = [item for item in items if Path(__file__).parent in item.path.parents]
+    for item in concerned:
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.controlplane)
+    REAL_NODE.skip_without(concerned)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    REAL_NODE.report_skipped(terminalreporter)
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[NodeCluster]:
+    with NodeCluster() as cluster:
+        stack.install(cluster.client)
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def release(node: NodeCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
+    """The chart with its default values; what it installed is gone after its removal."""
+    helm = Helm(tmp_path_factory.mktemp("helm"), node.plane.kubeconfig())
+    release = Release(node, helm)
+    release.install()
+    yield release
+    release.uninstall()
+
+
+@pytest.fixture
+def quiet(release: Release) -> Iterator[Release]:
+    """The release while nothing is announced: each test ends its own troubles."""
+    release.until_quiet()
+    yield release
+    release.print_logs()

@@ -1,0 +1,109 @@
+"""The release of the chart on the node, and its pods as users see them."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from e2e.chart import CHART
+from e2e.chart.helm import IMAGE, Helm
+from e2e.chart.leftovers import until_nothing_is_left
+from e2e.controlplane import Json, until
+from e2e.node.cluster import NodeCluster
+from e2e.suite.cluster import ClusterUnderTest
+from e2e.suite.expected_events import EventQuery, events_from_now
+from e2e.suite.reporters import ENDED, NAME, ReporterPods, is_ready
+from e2e.support import events
+from e2e.support.events import SOURCE
+
+
+NAMESPACE = "kaito-system"
+RELEASE = "stack"
+DEPLOYMENT = f"{RELEASE}-status-reporter"
+REPLICAS = 2
+ANNOUNCED_WITHIN = 240
+"""Seconds until an Event with the default holds, after pods have started on a busy machine."""
+
+QUIET_PERIOD = 331
+"""Seconds; a heartbeat comes within them."""
+
+WHERE = f"--namespace={NAMESPACE}"
+WAIT = ("--wait", "--timeout=180s")
+
+
+@dataclass(frozen=True)
+class Release:
+    node: NodeCluster
+    helm: Helm
+
+    @property
+    def reporters(self) -> ReporterPods:
+        return ReporterPods(self.node.client)
+
+    def install(self, *values: str) -> None:
+        """Install the chart, with its default values if none are given. Returns when all replicas are Ready."""
+        self.helm("install", RELEASE, str(CHART), WHERE, IMAGE, *values, *WAIT)
+        self.until_complete()
+
+    def upgrade(self, *values: str) -> None:
+        self.helm("upgrade", RELEASE, str(CHART), WHERE, IMAGE, *values, *WAIT)
+        self.until_complete()
+
+    def roll_back(self) -> None:
+        self.helm("rollback", RELEASE, WHERE, *WAIT)
+        self.until_complete()
+
+    def uninstall(self) -> None:
+        self.helm("uninstall", RELEASE, WHERE, *WAIT)
+        until_nothing_is_left(self.node.plane, NAMESPACE)
+
+    def until_complete(self) -> None:
+        """Wait until there are all replicas and no other, all Ready, and one of them leads."""
+        until(self._is_complete, within=180, what="all replicas are Ready, and one leads")
+
+    def until_rolled_out(self) -> None:
+        """Wait until all pods are of the newest version of the Deployment."""
+        self.kubectl("rollout", "status", f"deployment/{DEPLOYMENT}", "--timeout=180s")
+        self.until_complete()
+
+    def cluster_state(self) -> str:
+        """Return the state of the control plane, by `kubectl exec … status`."""
+        found: Json = json.loads(self.execute("status", "cluster", "--output=json"))
+        return str(found["cluster"]["state"])
+
+    def execute(self, *words: str) -> str:
+        """Run a command of the program in a pod, as users do."""
+        program = ("python3", "-m", "reporter.cli")
+        return self.kubectl("exec", f"deployment/{DEPLOYMENT}", "--", *program, *words)
+
+    def kubectl(self, *words: str) -> str:
+        return self.node.plane.kubectl(WHERE, *words)
+
+    def events_from_now(self, involved: str = "") -> EventQuery:
+        """Return a query of the Events that are written from now on."""
+        cluster = ClusterUnderTest(
+            self.node.plane.kubeconfig(), QUIET_PERIOD, announce_timeout=ANNOUNCED_WITHIN
+        )
+        return events_from_now(cluster, involved)
+
+    def until_quiet(self) -> None:
+        """Wait until the last Event says that all is well, or there is none."""
+        until(self._is_quiet, within=ANNOUNCED_WITHIN, what="all is well")
+
+    def print_logs(self) -> None:
+        """Print the logs of the pods, which pytest shows of a test that fails."""
+        selector = f"--selector={NAME}={SOURCE}"
+        try:
+            print(self.kubectl("logs", selector, "--tail=40", "--prefix"))
+        except subprocess.CalledProcessError as err:
+            print(f"no logs: {err.stderr}")
+
+    def _is_complete(self) -> bool:
+        pods = self.node.client.list(
+            f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=f"{NAME}={SOURCE}"
+        )
+        ready = [is_ready(pod) for pod in pods if pod["status"]["phase"] not in ENDED]
+        return ready == [True] * REPLICAS and self.reporters.leader() != ""
+
+    def _is_quiet(self) -> bool:
+        found = events.reporter_events(self.node.client)
+        return not found or found[-1].type == "Normal"
