@@ -13,15 +13,14 @@ from msgspec import UNSET, inspect
 from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import (
     Hold,
-    KindEntry,
     OnPathOf,
     OverlayFile,
     Override,
     ReasonEntry,
-    SubjectEntry,
     Suppresses,
     format_duration,
 )
+from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_reasons import read_entries, render_table
 from reporter.catalogue.yaml_reader import (

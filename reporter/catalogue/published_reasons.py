@@ -16,7 +16,8 @@ from msgspec import UNSET
 from reporter import PROGRAM_NAME
 from reporter.catalogue.checks import DEFAULT_REMEDY
 from reporter.catalogue.drafts import build_holds
-from reporter.catalogue.format import ReasonEntry, SubjectEntry, format_duration
+from reporter.catalogue.format import ReasonEntry, format_duration
+from reporter.catalogue.format_of_kinds import SubjectEntry
 from reporter.catalogue.loader import default_folder, read_folder
 from reporter.catalogue.overlay import DEFAULT_PACKS, apply_overlay, shipped_packs
 from reporter.catalogue.problems import CatalogueError, Problem

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from reporter.catalogue.format import CatalogueStruct
+from reporter.catalogue.format_of_kinds import CatalogueStruct
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.yaml_nodes import (
     Fields,

@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from msgspec import Meta, field
 
-from reporter.catalogue.format import CatalogueStruct, Text, format_duration
+from reporter.catalogue.format import format_duration
+from reporter.catalogue.format_of_kinds import CatalogueStruct, Text
 from reporter.model.times import parse_units
 from reporter.scrape.samples import ScrapeResult
 
