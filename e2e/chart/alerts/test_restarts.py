@@ -126,7 +126,7 @@ def test_a_value_makes_it_fire_on_after_a_recovery(
 def test_one_severity_for_all_makes_one_alert_of_a_finding(
     helm: Helm, states: States, tmp_path: Path
 ) -> None:
-    """A finding that is out has two series that differ in nothing else: Prometheus refuses two alerts."""
+    """Two series that differ in nothing else would be one alert twice, which Prometheus refuses."""
     words = f"--set=prometheusRule.enabled=true,prometheusRule.rules.{NAME}.severity=page"
     rendered = helm.render(CHART, words, golden.OPERATOR)
     (rules,) = (dict(e["spec"]) for e in rendered if e["kind"] == "PrometheusRule")
