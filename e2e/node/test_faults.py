@@ -43,15 +43,6 @@ SCENARIOS = {
         ("Unschedulable", "room on a node that it may run on"),
         Fault(pod={"nodeSelector": {"gpu": "none-here"}}),
     ),
-    "eviction": Scenario(
-        "body-based-router",
-        "clusterBBRNotReady",
-        ("exceeds the limit", 'Usage of EmptyDir volume "data"', "Raise the storage limit"),
-        Fault(
-            {"args": ["fill-disk"], "volumeMounts": [{"name": "data", "mountPath": "/data"}]},
-            {"volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}]},
-        ),
-    ),
     "quota": Scenario(
         "keda-kaito-scaler",
         "clusterKedaKaitoScalerNotReady",
