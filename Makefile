@@ -99,7 +99,7 @@ quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 
 
 QUICK := tests/cases tests/unit tests/property tests/fuzz
 
-nightly: nightly-tests e2e-node soak quick-image-python mutation ## everything there is, for hours
+nightly: nightly-tests soak quick-image-python mutation e2e-node ## everything there is, for hours
 
 nightly-tests: check
 	@$(BIN)/python -m e2e.controlplane --quiet

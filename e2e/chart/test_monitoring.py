@@ -15,6 +15,7 @@ from e2e.chart.installed import NAMESPACE, answer, install_crds, until_no_differ
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
+from e2e.support.production_stack.components import namespace_manifest
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.declarations import METRICS
@@ -36,6 +37,8 @@ MONITORS = {
     "PrometheusRule": "prometheusrules",
 }
 OURS = "productionstack_status_reporter_"
+SMOKE_CHECKED = "team-a"
+"""The namespace in which the values have models asked."""
 
 
 @pytest.fixture
@@ -45,7 +48,9 @@ def monitored(plane: ControlPlane) -> Iterator[ControlPlane]:
     """
     wanted = assets.find().monitoring_crds()
     install_crds(plane, wanted)
+    plane.client.create("/api/v1/namespaces", namespace_manifest(SMOKE_CHECKED))
     yield plane
+    plane.client.delete(f"/api/v1/namespaces/{SMOKE_CHECKED}")
     for crd in wanted:
         crds.remove(plane.client, crds.name(crd))
 

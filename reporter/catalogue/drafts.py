@@ -386,12 +386,15 @@ def _build_entry(draft: Draft, rules: SubjectDefinitions) -> CatalogueEntry:
 
 
 def _build_path(draft: Draft, rules: SubjectDefinitions) -> Iterator[PathRow]:
-    """Yield the rows of an entry, of which the checks have found the subjects."""
+    """Yield the rows of an entry for subjects that there are: not if all reasons about them are off."""
     kinds = {
         rule.kind.kind: rule.subject_kind for layer in Layer for rule in rules.of_layer(layer)
     }
     for row in draft.entry.on_path_of:
-        yield PathRow(kinds[row.subject], frozenset(row.except_), row.where_called, row.why)
+        names = frozenset(row.except_), frozenset(row.only)
+        if row.subject in kinds:
+            kind = kinds[row.subject]
+            yield PathRow(kind, *names, where_called=row.where_called, why=row.why)
 
 
 def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:

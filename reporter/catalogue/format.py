@@ -162,6 +162,12 @@ class OnPathOf(CatalogueStruct, frozen=True, kw_only=True):
             description="Codes, or names of objects, of causes for which requests are answered all the same."
         ),
     ] = field(default=[], name="except")
+    only: Annotated[
+        list[Text],
+        Meta(
+            description="The codes, or names of objects, of the only causes that count; absent: all."
+        ),
+    ] = []
     where_called: Annotated[
         bool,
         Meta(

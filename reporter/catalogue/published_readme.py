@@ -104,6 +104,8 @@ def _path_table(entries: Iterable[ReasonEntry]) -> str:
 
 def _limits(row: OnPathOf) -> str:
     limits = [f"`{each}`" for each in row.except_]
+    if row.only:
+        limits.append(f"what is not {' or '.join(f'`{each}`' for each in row.only)}")
     if row.where_called:
         limits.append("where no EnvoyFilter calls it")
     return ", ".join(limits)

@@ -300,6 +300,7 @@ def _hinders(entry: ReasonEntry) -> Iterator[str]:
         limits = (
             [f"not for {', '.join(f'`{each}`' for each in row.except_)}"] if row.except_ else []
         )
+        limits += [f"only for {', '.join(f'`{each}`' for each in row.only)}"] if row.only else []
         limits += ["only where an EnvoyFilter calls it"] if row.where_called else []
         text = f" ({'; '.join(limits)})" if limits else ""
         yield f"- While it is out, no {row.subject} is available{text}. {row.why}"

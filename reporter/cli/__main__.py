@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 from reporter.cli.asking_commands import ASKING_COMMANDS, AUTHORING_COMMANDS
 
@@ -58,25 +57,28 @@ def run_process(load: Callable[[], Command], *, asks: bool) -> None:
     """
     Run a command, and end the process with its exit code, also after a signal or a closed pipe.
 
-    *load* imports the command: a signal during its imports ends the process as one after them.
+    *load* imports the command. A signal meanwhile ends the process after the imports: some libraries swallow
+    KeyboardInterrupt while they are imported, and one that passes through an ``exec`` of text, as dataclasses
+    have it, ends CPython by SIGINT even if it is caught (``run_eval_code_obj`` in Python/pythonrun.c).
     """
     stop_codes = STOP_EXIT_CODES | ({signal.SIGTERM: TERMINATED_EXIT_CODE} if asks else {})
     received: list[signal.Signals] = []
+    command: Command | None = None
     code = 0
 
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
+    def stop(number: int, frame: FrameType | None) -> None:
         """
         End a process that has not started its event loop, whose own handlers replace this one.
         """
         received.append(signal.Signals(number))
-        raise KeyboardInterrupt
+        if command is not None:
+            raise KeyboardInterrupt
 
     for each in stop_codes:
         signal.signal(each, stop)
     _reopen_closed_streams()
     try:
         command = load()
-        # Some libraries swallow exceptions while they are imported, KeyboardInterrupt too.
         code = stop_codes[received[0]] if received else command(sys.argv[1:], os.environ)
         sys.stdout.flush()
     except KeyboardInterrupt:

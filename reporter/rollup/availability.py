@@ -7,21 +7,23 @@ The rows ``on-path-of`` of the catalogue tell which findings lie on the path of 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import CatalogueEntry, PathRow
 from reporter.evaluation.clocks import CauseClock
 from reporter.evaluation.evaluation import Evaluation
-from reporter.kinds.apps import DEPLOYMENTS
+from reporter.kinds.apps import DEPLOYMENTS, Deployment
+from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES
 from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
-from reporter.kinds.objects import namespace_key
+from reporter.kinds.objects import GATEWAY_NAME_LABEL, NamespacedName, namespace_key
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.resources.authorization import called_services
+from reporter.resources.authorization import called_services, find_provider_policies
+from reporter.resources.routes import find_routes, gateway_parents
 from reporter.rollup.blockers import LAST_SEEN, UNKNOWN, BlockerFinder
 from reporter.rollup.findings import is_last_seen
 from reporter.rollup.records import Unavailability
@@ -29,8 +31,12 @@ from reporter.rollup.rules import RollUpInput, RollUpRules
 
 
 FILTERS_UNREAD = (
-    "It is not well, and whether an EnvoyFilter of the namespace calls it cannot be read."
+    "It is not well, and whether a filter or policy of the namespace calls it is not known."
 )
+
+
+Gateways: TypeAlias = frozenset[NamespacedName] | None
+"""The Gateways through which a subject is reached; None while that is not known."""
 
 
 class PathFinding(NamedTuple):
@@ -50,7 +56,7 @@ class PathFinder:
         )
         for each in path_findings(given.evaluation, rules):
             self._by_place[each.row.subject_kind, _place_of(each, rules)].append(each)
-        self._found: dict[tuple[PathFinding, str], Unavailability | None] = {}
+        self._found: dict[tuple[PathFinding, str, Gateways], Unavailability | None] = {}
 
     def find(self, subject: Subject) -> Unavailability | None:
         """
@@ -59,13 +65,14 @@ class PathFinder:
         None if nothing is known to hinder its requests.
         """
         places: tuple[Subject | str, ...] = ("", subject.namespace, subject)
-        findings = chain.from_iterable(
-            self._by_place.get((subject.kind, place), ()) for place in places
-        )
+        findings = [
+            each for place in places for each in self._by_place.get((subject.kind, place), ())
+        ]
+        gateways = self._gateways_of(subject) if findings else None
         found = [
             (self._order(each, cause), cause)
             for each in findings
-            if (cause := self._cause(each, subject.namespace)) is not None
+            if (cause := self._cause(each, subject.namespace, gateways)) is not None
         ]
         return min(found, key=lambda each: each[0])[1] if found else None
 
@@ -77,14 +84,30 @@ class PathFinder:
         place = (key.subject.layer.order, rank or 0, key)
         return (not cause.is_known, rank is None, is_silenced, *place)
 
-    def _cause(self, finding: PathFinding, namespace: str) -> Unavailability | None:
+    def _gateways_of(self, subject: Subject) -> Gateways:
+        """Return the Gateways that its routes name; None while there are no routes, or none is read."""
+        snapshot = self._given.snapshot
+        if subject.kind or HTTP_ROUTES.table not in snapshot.tables:
+            return None
+        parents = (
+            (parent.namespace or subject.namespace, parent.name)
+            for route in find_routes(snapshot, subject)
+            for parent in gateway_parents(route)
+        )
+        return frozenset(parents) or None
+
+    def _cause(
+        self, finding: PathFinding, namespace: str, gateways: Gateways
+    ) -> Unavailability | None:
         # A row that depends on the namespace has another answer in each.
-        place = (finding, namespace if finding.row.where_called else "")
+        place = (finding, namespace if finding.row.where_called else "", gateways)
         if place not in self._found:
-            self._found[place] = self._make_cause(finding, namespace)
+            self._found[place] = self._make_cause(finding, namespace, gateways)
         return self._found[place]
 
-    def _make_cause(self, finding: PathFinding, namespace: str) -> Unavailability | None:
+    def _make_cause(
+        self, finding: PathFinding, namespace: str, gateways: Gateways
+    ) -> Unavailability | None:
         key, row = finding
         gate = self._given.evaluation.gate
         state, unknown = gate.finding_states.get(key), gate.unknown_states.get(key)
@@ -99,7 +122,13 @@ class PathFinder:
             return None if is_silent else self._unknown(key, unknown.why if unknown else "")
         if state.why_unknown or is_last_seen(state):
             return self._unknown(key, state.why_unknown or LAST_SEEN) if is_part else None
-        clocks = [each for each in state.clocks if each.active and not _is_excepted(each, row)]
+        clocks = [
+            each
+            for each in state.clocks
+            if each.active
+            and not _is_excepted(each, row)
+            and not self._is_of_another_gateway(each.object, gateways)
+        ]
         if clocks and row.where_called:
             if called is None:
                 return self._unknown(key, FILTERS_UNREAD)
@@ -110,16 +139,29 @@ class PathFinder:
         doubtful = [each for each in clocks if is_part and _is_doubtful(each)]
         return self._of_troubles(key, doubtful, is_known=False) if doubtful else None
 
+    def _is_of_another_gateway(self, ref: ObjectRef, gateways: Gateways) -> bool:
+        """Return whether an object is, or belongs to, a Gateway that none of a subject's routes names."""
+        if gateways is None:
+            return False
+        name = ref.name if ref.resource == GATEWAYS.group_resource else ""
+        if ref.resource == DEPLOYMENTS.group_resource:
+            found = self._given.snapshot.get(DEPLOYMENTS, Deployment, ref.namespace, ref.name)
+            name = found.metadata.label(GATEWAY_NAME_LABEL) if found is not None else ""
+        return bool(name) and (ref.namespace, name) not in gateways
+
     def _called_by_filters(self, namespace: str) -> frozenset[ObjectRef] | None:
         """
         Return the Deployments behind the Services that filters call; None while that is not known.
 
-        Services of the stack have the names of their Deployments.
+        Services of the stack have the names of their Deployments. A policy with a provider calls one whose
+        name is in MeshConfig.
         """
         snapshot = self._given.snapshot
         if ENVOY_FILTERS.table not in snapshot.tables:
             return None
         if snapshot.why_unknown(ENVOY_FILTERS, now=self._given.now):
+            return None
+        if find_provider_policies(snapshot, namespace):
             return None
         filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
         services = chain.from_iterable(map(called_services, filters))
@@ -204,8 +246,9 @@ def _is_of_itself(entry: CatalogueEntry, row: PathRow) -> bool:
 
 def _is_excepted(clock: CauseClock, row: PathRow) -> bool:
     cause = clock.trouble.cause
-    codes = {cause.code, cause.code.partition(".")[2], cause.object.name}
-    return not row.exceptions.isdisjoint(codes)
+    words = {cause.code, cause.code.partition(".")[2], cause.object.name}
+    is_other = bool(row.only) and row.only.isdisjoint(words)
+    return is_other or not row.exceptions.isdisjoint(words)
 
 
 def _is_doubtful(clock: CauseClock) -> bool:

@@ -181,13 +181,16 @@ class SetRollUp:
         """Return why a subject is not available, or why that is not known; None if it is."""
         path, state = facts.path, subject_state.state
         is_out = path is not None and path.is_known
+        intended = None if state is State.UNKNOWN else _why_intended(facts)
+        if intended is not None:
+            return intended
         if path is not None and is_out and not self._is_check(path):
             return path
         blocked = self._blocked(subject_state)
         if not facts.progress.has_replicas:
             return path if state is State.CURRENT else replace(blocked, is_known=False)
         if state is State.UNKNOWN or facts.replicas is None:
-            return replace(blocked, is_known=False)
+            return path if is_out else replace(blocked, is_known=False)
         own = self._why_not_served(facts, facts.replicas, blocked)
         if own is not None or is_out:
             return own or path
@@ -199,8 +202,6 @@ class SetRollUp:
         self, facts: SetFacts, replicas: Replicas, blocked: Unavailability
     ) -> Unavailability | None:
         """Return why no replica is reached, as far as the InferenceSet itself tells; None if one is."""
-        if not replicas.desired:
-            return _without_finding(PAUSED_CODE, PAUSED, Actionability.USER)
         if replicas.ready == 0:
             return blocked
         if facts.unreachable:
@@ -224,6 +225,23 @@ class SetRollUp:
             return _without_finding(DELETED_CODE, DELETED, Actionability.TRANSIENT)
         why = self._given.evaluation.unread_events or self._why_unlisted or NOT_COUNTED
         return _without_finding(NOT_COUNTED_CODE, why, Actionability.TRANSIENT)
+
+
+def _why_intended(facts: SetFacts) -> Unavailability | None:
+    """
+    Return why no request is meant to come: it is scaled to zero, or no route was ever made for it.
+
+    What is out on the path of others hinders none. A route of its own that is gone is trouble of its own.
+    """
+    replicas, path = facts.replicas, facts.path
+    if not facts.progress.has_replicas or replicas is None:
+        return None
+    if not replicas.desired:
+        return _without_finding(PAUSED_CODE, PAUSED, Actionability.USER)
+    is_own = path is not None and path.layer is Layer.MODELDEPLOYMENT
+    if facts.unreachable and replicas.ready and not is_own:
+        return _without_finding(UNROUTED_CODE, facts.unreachable, Actionability.USER)
+    return None
 
 
 def _without_finding(code: str, why: str, acts: Actionability) -> Unavailability:

@@ -68,9 +68,9 @@ def _leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}"
 
 
-def _alerts(objects: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+def _alerts(objects: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     return sorted(
-        (alert["alert"], alert["labels"]["severity"], alert["expr"])
+        (alert["alert"], alert["labels"].get("severity", ""), alert["expr"])
         for each in objects
         if each["kind"] == "PrometheusRule"
         for alert in alerts_of(each["spec"])

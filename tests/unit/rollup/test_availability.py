@@ -23,6 +23,12 @@ ASKED = {
 }
 """The filter of a namespace whose Gateway asks for API keys."""
 
+SCALED_TO_ZERO = {
+    "InferenceSet team-m/qwen": {"spec": {"replicas": 0}},
+    "Workspace team-m/qwen-7rk2p": None,
+    "Pod team-m/qwen-7rk2p-0": None,
+}
+
 CHECK = {
     "metadata": {
         "labels": {
@@ -129,15 +135,31 @@ def test_the_filters_of_a_namespace_that_cannot_be_read_leave_open_whether_they_
 
 
 def test_scaled_to_zero_on_purpose_is_not_available_and_no_trouble():
-    found = qwen(
-        {
-            "InferenceSet team-m/qwen": {"spec": {"replicas": 0}},
-            "Workspace team-m/qwen-7rk2p": None,
-            "Pod team-m/qwen-7rk2p-0": None,
-        }
-    )
+    found = qwen(SCALED_TO_ZERO)
     assert found.available is False
     assert found.not_available.is_intended
+
+
+def test_what_is_out_hinders_no_model_that_is_scaled_to_zero_on_purpose():
+    assert qwen({**SCALED_TO_ZERO, BBR: AT_ZERO}).not_available.is_intended
+
+
+def test_a_model_that_was_never_routed_is_not_blamed_on_its_gateway():
+    found = qwen({"Gateway team-m/team-m-gw": None}, given={"HTTPRoute team-m/qwen-route": None})
+    assert found.not_available.is_intended
+
+
+def test_a_gateway_that_no_route_of_a_model_names_hinders_it_not():
+    labels = {"labels": {"kaito.sh/owned-by": "modelharness"}}
+    other = {"metadata": labels, "spec": {"gatewayClassName": "nosuch"}}
+    found = qwen({"Gateway team-m/another-gw": other})
+    assert (found.available, found.not_available) == (True, None)
+
+
+def test_only_the_filter_that_reads_the_name_of_the_model_is_on_its_path():
+    rejected = {"status": {"conditions": [{"type": "Reconciled", "status": "False"}]}}
+    assert qwen({"EnvoyFilter team-m/model-not-found-direct": rejected}).available is True
+    assert qwen({"EnvoyFilter team-m/bbr-ext-proc": None}).available is False
 
 
 def test_namespace_and_cluster_count_models_that_are_not_available():
