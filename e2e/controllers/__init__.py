@@ -1,7 +1,7 @@
 """
-The controllers of a production stack as they are released, on the real control plane.
+The controllers of a production stack, on the real control plane.
 
-KAITO's workspace controller, Karpenter and KEDA run as processes of this machine. kwok stands in for
-nodes and pods, the cloud of Karpenter for machines, and the tests for Istio and the scaler of KAITO,
-whose modules the Go proxy does not serve.
+KAITO's workspace controller and KEDA as they are released, and Karpenter's core with kwok's provider and a
+cloud that refuses, run as processes of this machine. kwok stands in for nodes and pods, and the tests for
+istiod and keda-kaito-scaler, which are not run.
 """

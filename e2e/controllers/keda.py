@@ -1,8 +1,8 @@
 """
 KEDA's operator and metrics server, and a scaler in the place of KAITO's own.
 
-The module of keda-kaito-scaler is not to be had. It makes ScaledObjects and answers KEDA; here a test makes
-them, and a page of this process answers.
+keda-kaito-scaler is not run. It makes ScaledObjects and answers KEDA; here a test makes them, and a page of
+this process answers.
 """
 
 import base64

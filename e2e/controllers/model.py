@@ -165,8 +165,8 @@ def _scaling(metrics: str) -> dict[str, str]:
 def a_model(plane: ControlPlane, name: str, scaler: Scaler | None = None) -> Iterator[Model]:
     """A harness whose model is not yet installed."""
     model = Model(plane, f"{name}-{secrets.token_hex(2)}", scaler)
-    model.install_harness()
     try:
+        model.install_harness()
         yield model
     finally:
         model.remove()

@@ -21,15 +21,13 @@ LAST_WRITES = 3
 
 
 def play(scenario: Scenario, model: Model, reporter: ReporterProcess, *, record: bool) -> None:
-    """Play all acts; nothing else may be announced. *record*: write the story anew."""
+    """Play all acts; nothing else may be announced. *record*: write the story anew after them."""
     with recording(model.plane, model.namespace) as made:
-        try:
-            for act in scenario.acts:
-                _do(act, model, made)
-            time.sleep(LAST_WRITES)
-        finally:
-            if record:
-                print(_record(scenario, made))
+        for act in scenario.acts:
+            _do(act, model, made)
+        time.sleep(LAST_WRITES)
+    if record:
+        print(_record(scenario, made))
     observer = Observer(reporter)
     observer.wait_all_clear(model.namespace)
     found = observer.events(model.namespace)

@@ -17,7 +17,7 @@ PROGRAMS = {
     KEDA_METRICS: ("keda", KEDA_MODULE),
 }
 HOW = """\
-What they write was not compared with the recorded stories of tests/cases.
+No model was run under them.
 Install Go 1.26 or newer and run `.venv/bin/python -m e2e.controllers`, which needs the Go module proxy
 and twenty minutes on two processors."""
 

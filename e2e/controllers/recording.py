@@ -124,7 +124,7 @@ def _without_unset(value: Any) -> Any:
 
 @contextmanager
 def recording(plane: ControlPlane, namespace: str) -> Iterator[Recording]:
-    """Record until the end of the block."""
+    """Record until the end of the block. Raises what ended a watch before."""
     made = Recording(namespace)
     watches = [_Watch(plane, kind, made) for kind in KINDS]
     for each in watches:
@@ -134,6 +134,11 @@ def recording(plane: ControlPlane, namespace: str) -> Iterator[Recording]:
     finally:
         for each in watches:
             each.end()
+    for each in watches:
+        each.check()
+
+
+_ENDS = (OSError, ValueError, http.client.HTTPException)
 
 
 class _Watch(threading.Thread):
@@ -145,21 +150,40 @@ class _Watch(threading.Thread):
         tls = ssl.create_default_context(cafile=str(plane.client.ca_file))
         port = plane.client.port
         self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls)
+        self._connection.connect()
+        self._socket = self._connection.sock
+        self._ending = False
+        self._failure: Exception | None = None
 
     def run(self) -> None:
+        try:
+            with closing(self._connection):
+                self._read()
+        except (AssertionError, KeyError, msgspec.MsgspecError, *_ENDS) as err:
+            # The end shuts the socket down, which ends the list of lines in one of several ways.
+            if not (self._ending and isinstance(err, _ENDS)):
+                self._failure = err
+
+    def _read(self) -> None:
         headers = {"Authorization": f"Bearer {self._token}"}
-        # Its end shuts the socket down, which ends the list of lines in one of several ways.
-        with closing(self._connection), suppress(OSError, ValueError, http.client.HTTPException):
-            self._connection.request("GET", f"{self._path}?watch=1", headers=headers)
-            with self._connection.getresponse() as answer:
-                for line in answer:
-                    event = json.loads(line)
-                    self._made.add(self._kind, event["type"], event["object"])
+        self._connection.request("GET", f"{self._path}?watch=1", headers=headers)
+        with self._connection.getresponse() as answer:
+            assert answer.status == http.client.OK, f"{self._path}: {answer.status}"
+            for line in answer:
+                event = json.loads(line)
+                assert event["type"] != "ERROR", f"{self._path}: {event['object']}"
+                self._made.add(self._kind, event["type"], event["object"])
+        assert self._ending, f"{self._path}: the watch has ended"
 
     def end(self) -> None:
-        if (socket := self._connection.sock) is not None:
-            socket.shutdown(SHUT_RDWR)
+        self._ending = True
+        with suppress(OSError):  # it is closed already
+            self._socket.shutdown(SHUT_RDWR)
         self.join()
+
+    def check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
 
 
 # --------------------------------------------------------------------

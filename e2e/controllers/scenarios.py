@@ -1,8 +1,8 @@
 """
 The scenarios of a model under real controllers, and what an operator must read about each.
 
-The text was written before the controllers were run. Each becomes a recorded story: its times are those
-of the story, where a hold of twenty minutes passes at once.
+Reason and text were named for each, and corrected after the first runs. Each becomes a recorded story: its
+times are those of the story, where a hold of twenty minutes passes at once.
 """
 
 import time

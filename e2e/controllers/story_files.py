@@ -1,6 +1,6 @@
 """
-The recorded stories among the cases: their steps are made anew with each recording, and all else, such
-as what must be announced, is written by hand.
+The recorded stories among the cases: a recording makes their steps anew, and keeps what must be announced,
+which was filled from a replay, read and corrected.
 """
 
 import re
@@ -16,7 +16,7 @@ from e2e.controlplane import Json
 
 FOLDER = Path(__file__).parents[2] / "tests" / "cases"
 _YET_TO_COME = ("AwaitingReconciliation", "ReconcilingDependents")
-WRITTEN_BY_HAND = ("announced", "status", "notes", "until")
+KEPT = ("announced", "status", "notes", "until")
 _HEALTHY = (
     "InferenceSet team-m/qwen",
     "Workspace team-m/qwen-7rk2p",
@@ -33,7 +33,7 @@ def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) ->
     """
     Write the story with these steps, if the controllers write other words than before or are others.
 
-    *head*: its other keys, but for those that are written by hand. Returns how it differs.
+    *head*: its other keys, but for those that are KEPT. Returns how it differs.
     """
     file = path(name)
     before = file.read_text("utf-8") if file.exists() else ""
@@ -44,12 +44,12 @@ def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) ->
         "story": list(steps),
     }
     differing = _differences(kept, made)
-    versions = _versions(names)
+    versions = versions_of(names)
     if not differing and versions in before:
         return f"{file.name}: as recorded"
-    by_hand = {"announced": {}} | {key: kept[key] for key in WRITTEN_BY_HAND if key in kept}
+    all_else = {"announced": {}} | {key: kept[key] for key in KEPT if key in kept}
     file.write_text(
-        _heading(versions) + _yaml(made, flow=None) + _yaml(by_hand, flow=False), "utf-8"
+        _heading(versions) + _yaml(made, flow=None) + _yaml(all_else, flow=False), "utf-8"
     )
     return "\n".join([f"{file.name}: written anew with {versions}", *differing])
 
@@ -106,15 +106,16 @@ def _yaml(content: Json, *, flow: bool | None) -> str:
     )
 
 
-def _versions(names: Sequence[str]) -> str:
+def versions_of(names: Sequence[str]) -> str:
+    """Return the programs with their versions, as the heading of a story has them."""
     return ", ".join(f"{each} {programs.version(each)}" for each in names)
 
 
 def _heading(versions: str) -> str:
     today = datetime.now(UTC).date().isoformat()
     return (
-        f"# Recorded on {today} with {versions}. `make record` renews given and story;\n"
-        "# the rest is written by hand.\n"
+        f"# Recorded on {today} with {versions}. `make record` renews all but announced,\n"
+        "# status, notes and until, whose lines and times come from a replay, and were corrected.\n"
     )
 
 

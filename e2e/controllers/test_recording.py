@@ -3,9 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
 
-from e2e.controllers import programs
+from e2e.controllers import programs, story_files
 from e2e.controllers.recording import Act, Recording, Sighting, difference, story_steps
+from e2e.controllers.scaling_scenarios import SCENARIOS as SCALING
+from e2e.controllers.scenarios import SCENARIOS
 from e2e.controllers.story_files import words
 from e2e.controlplane import pins
 from reporter.kinds.kaito import WORKSPACES
@@ -95,3 +98,31 @@ def test_a_recording_is_compared_by_the_words_of_its_conditions():
 @pytest.mark.parametrize("name", programs.PROGRAMS)
 def test_a_program_is_of_the_version_of_its_crds(name):
     assert programs.version(name) == pins.version("crds", programs.PROGRAMS[name][1])
+
+
+def test_each_recorded_story_is_of_the_pinned_versions():
+    recorded = {story_files.path(each.name): each for each in (*SCENARIOS, *SCALING)}
+    assert {*story_files.FOLDER.glob("recorded-*.yaml")} == {*recorded}
+    for file, scenario in recorded.items():
+        heading = file.read_text("utf-8").splitlines()[0]
+        assert f" with {story_files.versions_of(scenario.controllers)}. " in heading, file.name
+
+
+def test_a_story_is_written_only_if_it_differs_and_keeps_what_must_be_announced(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(story_files, "FOLDER", tmp_path)
+    steps = [{"at": "1m", "what": "it is installed", "change": {"Node node-1": None}}]
+    names = [programs.KAITO]
+    assert "written anew" in story_files.write("a", {"why": "A test."}, steps, names)
+    file = story_files.path("a")
+    assert yaml.safe_load(file.read_text())["announced"] == {}
+    corrected = file.read_text().replace("announced: {}", "announced:\n  2m: a line")
+    file.write_text(corrected)
+    assert story_files.write("a", {"why": "A test."}, steps, names) == f"{file.name}: as recorded"
+    assert file.read_text() == corrected
+    told = story_files.write("a", {"why": "Another."}, [{**steps[0], "what": "it is gone"}], names)
+    assert told.splitlines()[1:] == ["  - it is installed", "  + it is gone", "  why differs"]
+    written = yaml.safe_load(file.read_text())
+    assert (written["why"], written["story"][0]["what"]) == ("Another.", "it is gone")
+    assert written["announced"] == {"2m": "a line"}

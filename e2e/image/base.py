@@ -41,14 +41,23 @@ def is_pulled() -> bool:
     return os.environ.get(VARIABLE) == "dockerfile"
 
 
+def is_there() -> bool:
+    """Return whether no base has to be built here."""
+    return is_pulled() or _archive_path().is_file()
+
+
+def _archive_path() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "productionstack-status-reporter" / f"base-slim-{SUITE}.tar"
+
+
 def archive() -> Path:
     """
     Return the archive of the base image. The first call builds it, which takes a minute or two.
 
     Raise CalledProcessError if the build fails.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    archive_path = Path(home) / "productionstack-status-reporter" / f"base-slim-{SUITE}.tar"
+    archive_path = _archive_path()
     if not archive_path.is_file():
         archive_path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:

@@ -63,9 +63,22 @@ def kubelet(
     Pods are evicted while the machine has less than *reserved_memory* left.
     """
     path = folder / "kubelet.json"
+    path.write_text(json.dumps(_kubelet_configuration(folder, reserved_memory)))
+    return [
+        assets.program("kubelet"),
+        f"--config={path}",
+        f"--kubeconfig={kubeconfig}",
+        f"--hostname-override={NAME}",
+        f"--node-ip={place.address}",
+        f"--root-dir={folder / 'kubelet'}",
+        "--v=2",
+    ]
+
+
+def _kubelet_configuration(folder: Path, reserved_memory: str) -> Json:
     resolver = folder / "resolv.conf"
     resolver.write_text("")
-    content = {
+    return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
@@ -86,16 +99,6 @@ def kubelet(
         "imageMinimumGCAge": "24h",
         "resolvConf": str(resolver),
     }
-    path.write_text(json.dumps(content))
-    return [
-        assets.program("kubelet"),
-        f"--config={path}",
-        f"--kubeconfig={kubeconfig}",
-        f"--hostname-override={NAME}",
-        f"--node-ip={place.address}",
-        f"--root-dir={folder / 'kubelet'}",
-        "--v=2",
-    ]
 
 
 def kube_proxy(folder: Path, place: Place, kubeconfig: Path) -> list[str]:

@@ -6,17 +6,28 @@ from pathlib import Path
 import pytest
 
 from e2e.chart.helm import Helm
+from e2e.controlplane import assets, golang
 from e2e.node import NodeCluster, requirements, stack
 from e2e.node.release import Release
 from tests.support.debian import ProgramMissing
 from tests.support.needed_programs import NeededProgram
 
 
+def _find() -> None:
+    """Raise ProgramMissing with what is not installed, or not built and cannot be."""
+    requirements.find_requirements()
+    lacking = assets.lacking([*(each.name for each in assets.NODE), "workload"])
+    if lacking and golang.go() is None:
+        raise ProgramMissing(
+            f"Not built: {', '.join(lacking)}.\nInstall Go and run `make e2e-node`, which builds them."
+        )
+
+
 REAL_NODE = NeededProgram(
     title="REAL NODE",
     tests="on a real node",
     why_skipped="no real node can run here, see the end",
-    find=requirements.find_requirements,
+    find=_find,
     missing=ProgramMissing,
     required_variable="NODE_REQUIRED",
 )

@@ -2,12 +2,10 @@
 
 import contextlib
 import fcntl
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from e2e.controlplane import until
+from e2e.controlplane import pins, until
 
 
 MOST = 9
@@ -52,8 +50,10 @@ def claimed() -> Iterator[Place]:
 
 
 def _free(stack: contextlib.ExitStack) -> Place | None:
+    folder = pins.cache_folder().parents[1] / "node-places"
+    folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, MOST + 1):
-        file = (Path(tempfile.gettempdir()) / f"pstack-node-{number}").open("w")
+        file = (folder / f"{number}.lock").open("w")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from e2e.image import base
 from tests.support.debian import Packages, ProgramMissing
 
 
@@ -20,9 +21,12 @@ PROGRAMS = (
     "openssl",
     "unshare",
 )
+BOOTSTRAP = "debootstrap"
+"""The program that builds the base of the image, once."""
+
 PACKAGES = Packages(
     (
-        *("buildah", "conntrack", "containerd", "containernetworking-plugins", "debootstrap"),
+        *("buildah", "conntrack", "containerd", "containernetworking-plugins", BOOTSTRAP),
         *("iptables", "iproute2", "openssl", "runc", "util-linux"),
     ),
     "Elsewhere put these programs on the PATH, and the CNI plugins into /opt/cni/bin.",
@@ -40,6 +44,7 @@ def find_requirements() -> tuple[str, ...]:
     if not any(os.access(each, os.W_OK) for each in cgroup_hierarchies()):
         raise ProgramMissing("A real node needs Linux, and cgroups that root may write.")
     missing = [name for name in PROGRAMS if _path(name) is None]
+    missing += [] if base.is_there() or _path(BOOTSTRAP) else [BOOTSTRAP]
     missing += [f"the CNI plugin {name}" for name in PLUGINS if plugin_folder(name) is None]
     if missing:
         raise ProgramMissing(f"Not installed: {', '.join(missing)}.\n{PACKAGES.how}")

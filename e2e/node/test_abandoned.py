@@ -10,6 +10,7 @@ from e2e.node import namespaces
 
 
 PROGRAM = """\
+import signal
 from e2e.node import NodeCluster
 with NodeCluster() as node:
     print(node.folder, node.place.link, flush=True)
@@ -23,10 +24,13 @@ def test_killed_owner_leaves_no_process_mount_interface_or_cgroup() -> None:
     owner = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
     with owner:
-        folder, link = map(Path, owner.stdout.readline().split())
-        assert folder.is_dir()
-        assert _processes(folder) != []
-        owner.kill()
+        try:
+            folder, link = map(Path, owner.stdout.readline().split())
+            assert folder.is_dir()
+            assert _processes(folder) != []
+            assert owner.poll() is None
+        finally:
+            owner.kill()
     until(lambda: not folder.exists(), within=ENDED_WITHIN, what="the folder is removed")
     until(lambda: not _processes(folder), within=ENDED_WITHIN, what="its processes have ended")
     until(

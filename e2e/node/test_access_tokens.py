@@ -51,8 +51,8 @@ def _short_lived_token(release: Release) -> Iterator[None]:
     client = release.node.client
     mount = {"name": VOLUME, "mountPath": FOLDER, "readOnly": True}
     volume = {"name": VOLUME, "projected": {"sources": SOURCES}}
-    _change(release, [mount], {"automountServiceAccountToken": False, "volumes": [volume]})
     try:
+        _change(release, [mount], {"automountServiceAccountToken": False, "volumes": [volume]})
         yield
     finally:
         gone = {"$patch": "delete"}

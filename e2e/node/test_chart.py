@@ -4,7 +4,6 @@ from e2e.controlplane import until_quiet
 from e2e.node import stack
 from e2e.node.release import REPLICAS, Release
 from e2e.suite.reporters import is_ready
-from e2e.support import events
 
 
 BBR = "clusterBBRNotReady"
@@ -12,18 +11,21 @@ SILENT_SECONDS = 120
 """Longer than the startup grace and every hold of a component."""
 
 
-def test_two_replicas_are_ready_and_silent_after_the_installation(release: Release) -> None:
+def test_two_replicas_are_ready_and_silent_after_the_installation(quiet: Release) -> None:
+    quiet.uninstall()
+    events = quiet.events_from_now()
+    quiet.install()
     written = until_quiet(
-        lambda: events.reasons(release.node.client),
+        events.all,
         quiet=SILENT_SECONDS,
         within=SILENT_SECONDS,
         what="the Events",
     )
     assert written == []
-    pods = release.reporters.pods()
+    pods = quiet.reporters.pods()
     assert [is_ready(pod) for pod in pods] == [True] * REPLICAS
     assert [pod["status"]["containerStatuses"][0]["restartCount"] for pod in pods] == [0, 0]
-    assert release.cluster_state() == "Current"
+    assert quiet.cluster_state() == "Current"
 
 
 def test_outage_stays_one_event_during_upgrade_and_rollback(quiet: Release) -> None:

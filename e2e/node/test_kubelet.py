@@ -4,8 +4,9 @@ import contextlib
 from collections.abc import Iterator
 
 from e2e.controlplane import Json, until
-from e2e.node import stack
+from e2e.node import NodeCluster, stack
 from e2e.node.configuration import NAME
+from e2e.node.first_process import SETTINGS
 from e2e.node.release import NAMESPACE, Release
 from e2e.suite.reporters import ENDED
 
@@ -14,6 +15,13 @@ ISTIOD = "clusterIstioControlPlaneNotReady"
 LOST_WITHIN = 180
 ALL_BACK_WITHIN = 300
 MORE_THAN_IS_FREE = "99%"
+
+
+def test_kubelet_changes_no_setting_of_the_machine(node: NodeCluster) -> None:
+    mounts = node.namespaces.run("cat", "/proc/mounts")
+    assert [each for each in SETTINGS if f" /proc/sys/{each} " not in mounts] == []
+    # It has found its own values everywhere, so it writes no setting besides these.
+    assert "Updating kernel flag" not in (node.folder / "kubelet.log").read_text()
 
 
 def test_lost_node_is_named_until_kubelet_is_back(quiet: Release) -> None:
@@ -37,8 +45,10 @@ def test_lost_node_is_named_until_kubelet_is_back(quiet: Release) -> None:
 
 def test_drained_node_is_silent_once_all_pods_are_back(quiet: Release) -> None:
     events = quiet.events_from_now()
-    quiet.kubectl("drain", NAME, "--force", "--delete-emptydir-data", "--timeout=120s")
-    quiet.kubectl("uncordon", NAME)
+    try:
+        quiet.kubectl("drain", NAME, "--force", "--delete-emptydir-data", "--timeout=120s")
+    finally:
+        quiet.kubectl("uncordon", NAME)
     _until_back(quiet)
     until(lambda: quiet.cluster_state() == "Current", within=ALL_BACK_WITHIN, what="all is well")
     assert [each.message for each in events.all() if each.type == "Warning"] == []

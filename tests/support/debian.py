@@ -27,7 +27,7 @@ class Packages:
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (APT, "install", "-y", "--no-install-recommends", *self.names)
+        return (APT, "install", "-y", "--no-install-recommends", "--no-remove", *self.names)
 
     @property
     def how(self) -> str:

@@ -116,6 +116,17 @@ def test_prometheus_reads_both_formats(plane: ControlPlane, reporter: ReporterPr
         engine.stop()
 
 
+def _evaluated(engine: Prometheus) -> list[Json]:
+    groups = _get(engine, "rules")["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def _pending(engine: Prometheus) -> list[Json]:
+    found: list[Json] = _get(engine, "alerts")["alerts"]
+    wanted = {"alertname": "ProductionStackFinding", "reason": INVALID_REASON}.items()
+    return [each for each in found if wanted <= each["labels"].items()]
+
+
 def test_prometheus_evaluates_every_rule(
     plane: ControlPlane, reporter: ReporterProcess, rules: Json
 ) -> None:
@@ -123,16 +134,6 @@ def test_prometheus_evaluates_every_rule(
     inference_sets.misconfigure(plane.client, 0)
     inference_sets.wait_state(reporter, 0, "announced", within=SLOW)
     engine = _engine(plane, reporter, rules)
-
-    def evaluated() -> list[Json]:
-        groups = _get(engine, "rules")["groups"]
-        return [rule for group in groups for rule in group["rules"]]
-
-    def pending() -> list[Json]:
-        found: list[Json] = _get(engine, "alerts")["alerts"]
-        wanted = {"alertname": "ProductionStackFinding", "reason": INVALID_REASON}.items()
-        return [each for each in found if wanted <= each["labels"].items()]
-
     try:
         until(
             lambda: [n > 0 for n in _scraped(engine).values()] == [True, True],
@@ -140,16 +141,18 @@ def test_prometheus_evaluates_every_rule(
             what="both targets are scraped",
         )
         until(
-            lambda: all(each["health"] != "unknown" for each in evaluated()),
+            lambda: all(each["health"] != "unknown" for each in _evaluated(engine)),
             within=SLOW,
             what="every rule is evaluated",
         )
-        found = evaluated()
+        found = _evaluated(engine)
         assert len(found) == len([*each_rule(rules)]) > 15
         assert [
             (each["name"], each.get("lastError")) for each in found if each["health"] != "ok"
         ] == []
-        (alert,) = until(pending, within=SLOW, what=f"an alert on {INVALID_REASON}")
+        (alert,) = until(
+            lambda: _pending(engine), within=SLOW, what=f"an alert on {INVALID_REASON}"
+        )
         labels = {"namespace": "team-0", "workload_namespace": "team-0", "inferenceset": "model-0"}
         of_reason = {"owner": "user", "layer": "modeldeployment", "reason": INVALID_REASON}
         name = {"alertname": "ProductionStackFinding", "severity": "warning"}

@@ -63,6 +63,7 @@ def test_each_model_has_a_cronjob_and_each_namespace_one_account(
 
 def test_the_role_has_what_the_result_needs_and_no_more(helm: Helm, tmp_path: Path) -> None:
     roles = [each for each in _rendered(helm, tmp_path) if each["kind"] == "Role"]
+    assert roles
     for role in roles:
         granted = {(*rule["resources"], *rule["verbs"]) for rule in role["rules"]}
         assert granted == {("jobs", "get"), ("jobs/status", "patch"), ("pods", "get")}

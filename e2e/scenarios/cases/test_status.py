@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -80,44 +81,46 @@ def test_the_reporter_is_asked_in_its_pod_through_the_api_server(
     plane: ControlPlane, stack: CaseClusterObjects
 ) -> None:
     address, port = routable_address(), free_port()
+    with (
+        _reporter_pod(plane, address, port),
+        ReporterProcess(plane, *FLAGS, f"--status-bind-address={address}:{port}"),
+    ):
+        ended = ask(plane, "status", "--from=reporter", "-o", "json")
+        assert ended.returncode == 0, ended.stderr
+        assert "the reporter in pod kaito-system/reporter-0" in ended.stderr
+        found = msgspec.json.decode(ended.stdout, type=StatusDocument)
+        assert found.mode == "watching"
+        missing = ask(plane, "status", "team-z", "--from=reporter", "--exit-code")
+        assert missing.returncode == 6
+        assert "not found: no workload namespace team-z" in missing.stderr
+        ready = ask(plane, "wait", "team-m", "--from=reporter", "--timeout=60s")
+        assert (ready.returncode, ready.stdout) == (0, "team-m is available\n")
+
+
+@contextmanager
+def _reporter_pod(plane: ControlPlane, address: str, port: int) -> Iterator[None]:
+    """A Ready pod of the reporter with this address."""
     pods = "/api/v1/namespaces/kaito-system/pods"
+    container = {
+        "name": "reporter",
+        "image": "example/reporter:1",
+        "args": [f"--status-bind-address=:{port}"],
+    }
+    labels = {"app.kubernetes.io/component": "status-reporter"}
     pod = {
-        "metadata": {
-            "name": "reporter-0",
-            "labels": {"app.kubernetes.io/component": "status-reporter"},
-        },
-        "spec": {
-            "containers": [
-                {
-                    "name": "reporter",
-                    "image": "example/reporter:1",
-                    "args": [f"--status-bind-address=:{port}"],
-                }
-            ]
-        },
+        "metadata": {"name": "reporter-0", "labels": labels},
+        "spec": {"containers": [container]},
     }
     status = {
-        "status": {
-            "phase": "Running",
-            "podIP": address,
-            "podIPs": [{"ip": address}],
-            "conditions": [{"type": "Ready", "status": "True"}],
-        }
+        "phase": "Running",
+        "podIP": address,
+        "podIPs": [{"ip": address}],
+        "conditions": [{"type": "Ready", "status": "True"}],
     }
     plane.client.create(pods, pod)
     try:
-        plane.client.patch(f"{pods}/reporter-0/status", status)
-        with ReporterProcess(plane, *FLAGS, f"--status-bind-address={address}:{port}"):
-            ended = ask(plane, "status", "--from=reporter", "-o", "json")
-            assert ended.returncode == 0, ended.stderr
-            assert "the reporter in pod kaito-system/reporter-0" in ended.stderr
-            found = msgspec.json.decode(ended.stdout, type=StatusDocument)
-            assert found.mode == "watching"
-            missing = ask(plane, "status", "team-z", "--from=reporter", "--exit-code")
-            assert missing.returncode == 6
-            assert "not found: no workload namespace team-z" in missing.stderr
-            ready = ask(plane, "wait", "team-m", "--from=reporter", "--timeout=60s")
-            assert (ready.returncode, ready.stdout) == (0, "team-m is available\n")
+        plane.client.patch(f"{pods}/reporter-0/status", {"status": status})
+        yield
     finally:
         plane.client.delete(f"{pods}/reporter-0")
 

@@ -19,7 +19,7 @@ def test_tests_without_shells_are_skipped_and_the_end_names_the_command(tmp_path
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
     assert "1 test(s) of the completion of zsh and fish did NOT run." in ended.stdout
-    assert "apt-get install -y --no-install-recommends zsh fish" in ended.stdout
+    assert "apt-get install -y --no-install-recommends --no-remove zsh fish" in ended.stdout
 
 
 def test_a_run_that_requires_shells_fails_without(tmp_path: Path):

@@ -17,7 +17,10 @@ def test_tests_without_a_browser_are_skipped_and_the_end_names_the_command(tmp_p
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
     assert "1 test(s) of the status page did NOT run." in ended.stdout
-    assert "apt-get install -y --no-install-recommends chromium chromium-driver" in ended.stdout
+    assert (
+        "apt-get install -y --no-install-recommends --no-remove chromium chromium-driver"
+        in ended.stdout
+    )
 
 
 def test_a_run_that_requires_a_browser_fails_without(tmp_path: Path):

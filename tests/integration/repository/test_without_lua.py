@@ -20,7 +20,7 @@ def test_tests_without_lua_are_skipped_and_the_end_names_the_command(tmp_path: P
     assert ended.returncode == 0, ended.stdout
     assert "1 skipped" in ended.stdout
     assert "1 test(s) of the health check for Argo CD did NOT run." in ended.stdout
-    assert "apt-get install -y --no-install-recommends lua5.4" in ended.stdout
+    assert "apt-get install -y --no-install-recommends --no-remove lua5.4" in ended.stdout
 
 
 def test_a_run_that_requires_lua_fails_without(tmp_path: Path):

@@ -1,5 +1,5 @@
 // Command workload stands in for the programs of a stack in real containers: it waits, serves, crashes or
-// takes memory or disk, as its argument says.
+// takes memory, as its argument says.
 package main
 
 import (
@@ -22,8 +22,6 @@ func main() {
 		os.Exit(1)
 	case "fill-memory":
 		fillMemory()
-	case "fill-disk":
-		fillDisk()
 	case "serve":
 		serve(func() int { return http.StatusOK })
 	case "serve-unready":
@@ -67,14 +65,6 @@ func fillMemory() {
 		taken = append(taken, block)
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-func fillDisk() {
-	if err := os.WriteFile("/data/file", make([]byte, 8<<20), 0o600); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	wait()
 }
 
 func serve(health func() int) {
