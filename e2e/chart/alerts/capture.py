@@ -17,7 +17,7 @@ _OF_STATE = (
     *("finding", "findings_complete", "reason_state"),
     *("missing_rights", "unknown_rights", "undecodable_objects", "watch_up"),
     *("leader", "overlay_refused", "status_objects_failing", "store_up"),
-    *("rollup_blocking_info", "rollup_stalled", "rollup_state"),
+    *("rollup_blocking_info", "rollup_stalled", "rollup_stalled_complete", "rollup_state"),
 )
 SHOWN = frozenset(f"{PREFIX}{name}" for name in _OF_STATE)
 """The metrics that show a state; the others may go on counting."""
