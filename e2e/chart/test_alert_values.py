@@ -29,7 +29,6 @@ ALL = (
     ",store.backend=healthevents,mirrorEvents=true"
     ",hub.enabled=true,hub.queryURL=https://engine.example.com"
 )
-OF_THE_SERIES = ("namespace", "workload_namespace", "inferenceset", "layer", "reason", "owner")
 SCHEMA = json.loads((CHART / "values.schema.json").read_text("utf-8"))
 NAMES = SCHEMA["properties"]["prometheusRule"]["properties"]["rules"]["propertyNames"]["enum"]
 OWNED_BY_SERIES = {
@@ -184,7 +183,7 @@ def test_an_alert_may_fire_on_after_its_end(helm: Helm) -> None:
 
 
 def test_labels_and_annotations_are_added_and_replace_none(helm: Helm) -> None:
-    labels = dict.fromkeys((*OF_THE_SERIES, "severity"), "none-of-this")
+    labels = dict.fromkeys(("namespace", "severity"), "none-of-this")
     added = {"dashboard_url": "https://grafana.example.com"}
     texts = dict.fromkeys(("summary", "description", "runbook_url"), "none-of-this")
     words = (
@@ -201,6 +200,23 @@ def test_alerts_on_the_reporter_are_the_platforms(helm: Helm) -> None:
     for each in _alerts(helm):
         if each["alert"] not in OWNED_BY_SERIES:
             assert each["labels"]["owner"] == Owner.PLATFORM, each["alert"]
+
+
+def test_a_label_by_which_rules_tell_series_apart_is_refused(helm: Helm) -> None:
+    region = "--set-json=prometheusRule.clusterLabels=" + json.dumps(["cluster", "region"])
+    found = {
+        label
+        for each in _alerts(helm, region)
+        for labels in re.findall(r"\b(?:by|on) \(([^)]*)\)", each["expr"])
+        for label in labels.split(", ")
+        if label
+    }
+    assert {"cluster", "region", "kind", "code", "inferenceset"} <= found
+    # These decide where an alert goes, and of an alert the chart's own one counts.
+    for label in sorted(found - {"namespace", "severity"}):
+        words = f"--set=prometheusRule.enabled=true,prometheusRule.alertLabels.{label}=a"
+        with pytest.raises(HelmFailed, match=rf"alertLabels: .* label {label}; choose another"):
+            helm.render(CHART, words, region)
 
 
 # ---------------------------------------------------------------- API group, scraping
@@ -243,6 +259,18 @@ def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, monit
         "relabelings": zone,
         "metricRelabelings": drop,
     }
+
+
+@pytest.mark.parametrize("monitor", ["serviceMonitor", "podMonitor"])
+def test_the_series_of_a_hub_keep_the_cluster_they_are_about(helm: Helm, monitor: str) -> None:
+    words = f"--set={ALL},replicas=0,{monitor}.enabled=true,{monitor}.honorLabels=false"
+    (found,) = (
+        each["spec"]
+        for each in helm.render(CHART, words, golden.OPERATOR)
+        if each["kind"].lower() == monitor.lower() and each["metadata"]["name"].endswith("-hub")
+    )
+    (endpoint,) = found.get("endpoints") or found["podMetricsEndpoints"]
+    assert endpoint["honorLabels"] is True
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,12 @@ ROLLUP_STALLED = MetricDeclaration(
     "without what is silenced and what the cluster has already.",
     ("layer", "reason", "code", "owner", "workload_namespace"),
 )
+ROLLUP_STALLED_COMPLETE = MetricDeclaration(
+    "rollup_stalled_complete",
+    MetricType.GAUGE,
+    "1 while findings are complete, and this status has been made for the longest window: what is stalled "
+    "without a series is over then; 0 otherwise.",
+)
 ROLLUP_SILENCED_UNTIL = MetricDeclaration(
     "rollup_blocking_silenced_until_timestamp_seconds",
     MetricType.GAUGE,
@@ -421,6 +427,7 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_PACKAGE_INFO,
     ROLLUP_BLOCKING_INFO,
     ROLLUP_STALLED,
+    ROLLUP_STALLED_COMPLETE,
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,

@@ -94,6 +94,7 @@ class Metrics(ProcessMetrics):
                     holds_lease=holds_lease,
                     version=version,
                     owner_of=self._states.owner_of,
+                    knows_findings=self._are_findings_complete,
                 )
             )
 

@@ -46,9 +46,10 @@ class RollUpCollector(Collector):
         holds_lease: Callable[[], bool],
         version: str,
         owner_of: Callable[[str], str],
+        knows_findings: Callable[[], bool],
     ) -> None:
         self._rollup, self._holds_lease, self._version = rollup, holds_lease, version
-        self._owner_of = owner_of
+        self._owner_of, self._knows_findings = owner_of, knows_findings
         self._with_namespaces = scope is RollUpScope.NAMESPACE
 
     def collect(self) -> Iterator[Metric]:
@@ -69,6 +70,10 @@ class RollUpCollector(Collector):
             yield make_family(declarations.ROLLUP_PACKAGE_INFO, _packages(namespaces))
         yield make_family(declarations.ROLLUP_BLOCKING_INFO, _blockers(shown))
         yield make_family(declarations.ROLLUP_STALLED, self._stalled(shown))
+        complete = float(rollup.knows_stalls and self._knows_findings())
+        yield make_family(
+            declarations.ROLLUP_STALLED_COMPLETE, [((), complete)] if cluster else []
+        )
         yield make_family(declarations.ROLLUP_SILENCED_UNTIL, _silenced(shown))
         yield make_family(
             declarations.ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else []

@@ -193,7 +193,7 @@ def find_answer_time(snapshot: Snapshot, subject: Subject, *, now: datetime) -> 
     if table is None or subject.kind or not isinstance(table.watch_state, Watching):
         return None
     key = objects.inference_set_key(subject.namespace, subject.name)
-    jobs = (job for job in snapshot.by_index(JOBS, Job, key) if asks_model(job))
+    jobs = filter(asks_model, exclude_deleting(snapshot.by_index(JOBS, Job, key)))
     times = (_answered_at(job, now=now) for job in jobs)
     return max(filter(None, times), default=None)
 

@@ -168,22 +168,36 @@ def nodes_ready_at(workspace: Workspace) -> datetime | None:
     return max((each for each in times if each is not None), default=None)
 
 
-WORDS_OF_CODES = {
-    "NotRegistered": re.compile(f"^{REGISTRATION_FAILED}$"),
-    "Quota": re.compile("quota", re.IGNORECASE),
-    "Capacity": re.compile(
-        r"allocation ?fail|unable to allocate resources|sku ?(is )?(not ?|un)available"
-        r"|capacity|unavailable during launch",
-        re.IGNORECASE,
+WORDS_OF_CODES = (
+    ("NotRegistered", re.compile(f"^{REGISTRATION_FAILED}$")),
+    # Such an error quotes names, which may hold any of the words below.
+    (
+        "Forbidden",
+        re.compile(
+            r"authorization ?failed|not have authorization|unauthorized ?operation"
+            r"|not authorized to perform",
+            re.IGNORECASE,
+        ),
     ),
-    "InstanceType": re.compile("instancetype", re.IGNORECASE),
-    "Forbidden": re.compile(
-        r"authorization|unauthorized|not authorized|access ?denied|forbidden|permission",
-        re.IGNORECASE,
+    ("Quota", re.compile("quota", re.IGNORECASE)),
+    (
+        "Capacity",
+        re.compile(
+            r"allocation ?fail|unable to allocate resources|sku ?(is )?(not ?|un)available"
+            r"|capacity|unavailable during launch",
+            re.IGNORECASE,
+        ),
     ),
-}
+    ("InstanceType", re.compile("instancetype", re.IGNORECASE)),
+    (
+        "Forbidden",
+        re.compile(
+            r"authorization|unauthorized|access ?denied|forbidden|permission", re.IGNORECASE
+        ),
+    ),
+)
 """
-The words by which errors of nodes are told apart: of the reason, else of the message.
+The words by which errors of nodes are told apart, in this order: of the reason, else of the message.
 
 Karpenter's reason is mostly the general LaunchFailed or CreateInstanceFailed. SubscriptionQuotaReached,
 SKUNotAvailable and ZonalAllocationFailure are what its provider for Azure notes in a cache, and no
@@ -194,7 +208,7 @@ reasons of conditions (karpenter-provider-azure, pkg/providers/instance/offering
 def classify_error(error: Condition) -> str:
     """Return the cause code of an error of nodes by words in its reason, else in its message."""
     for text in (error.reason or "", error.message or ""):
-        for code, words in WORDS_OF_CODES.items():
+        for code, words in WORDS_OF_CODES:
             if words.search(text):
                 return code
     return "NodeClaimFailed"

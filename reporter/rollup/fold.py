@@ -63,6 +63,7 @@ def fold_steps(
         episodes=given.episodes,
         packages=given.packages,
         revision=revision if is_changed or cluster != before.cluster else before.revision,
+        stalls_known_at=before.stalls_known_at or given.now + rules.longest_window,
     )
 
 

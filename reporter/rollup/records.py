@@ -331,7 +331,8 @@ class RollUp(Struct, frozen=True):
     *cluster*: None before the first pass. *terminating*: subjects that are being deleted.
     *episodes*: since when each key is announced. *packages*: those that status objects name, by
     namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be
-    old where pages are read less often than the interval says.
+    old where pages are read less often than the interval says. *stalls_known_at*: by when what was
+    stalled at the first pass is so again, also where no Event tells since when; None before that pass.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -342,6 +343,13 @@ class RollUp(Struct, frozen=True):
     packages: Mapping[str, Package] = field(default_factory=dict)
     revision: int = 0
     page_age: int | None = None
+    stalls_known_at: datetime | None = None
+
+    @property
+    def knows_stalls(self) -> bool:
+        """True once nothing that is stalled may seem to have begun with the first pass."""
+        known_at, now = self.stalls_known_at, self.evaluated_at
+        return known_at is not None and now is not None and now >= known_at
 
     @property
     def evaluated_at(self) -> datetime | None:

@@ -80,9 +80,19 @@ class RollUpRules(Struct, frozen=True):
         entries = self.catalogue.entries.values()
         return any(each.enabled for each in entries if each.probe == ROUTE_PROBE)
 
+    @property
+    def longest_window(self) -> timedelta:
+        """The time after which whatever lasts is stalled, but for a cause with a longer hold of its own."""
+        entries = [each for each in self.catalogue.entries.values() if each.enabled]
+        windows = [each.window for each in entries if each.window is not None]
+        return max(*LAYER_WINDOWS.values(), *windows, *map(self._starting_hold, entries))
+
     def finding_window(self, key: FindingKey) -> timedelta:
         """Return how long a normal start or change may take before the finding is a failure."""
-        return self.entry(key).holds.for_kind(TroubleKind.STARTING, grace=self.grace)
+        return self._starting_hold(self.entry(key))
+
+    def _starting_hold(self, entry: CatalogueEntry) -> timedelta:
+        return entry.holds.for_kind(TroubleKind.STARTING, grace=self.grace)
 
     def quiet_window(self, layer: Layer, key: FindingKey | None = None) -> timedelta:
         """

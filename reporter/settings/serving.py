@@ -38,5 +38,5 @@ class ServingSettings:
     rollup_metrics: RollUpScope = _serving(
         "cluster",
         parsers.choice_parser(RollUpScope),
-        "Metrics of the status: off, cluster (16 series), namespace (15 for each).",
+        "Metrics of the status: off, cluster (17 series), namespace (15 for each).",
     )

@@ -74,7 +74,7 @@ def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
     With *fail_fast* also FAILED and ENDING, but neither while waiting for GONE, nor FAILED for a cause
     that is transient.
     """
-    if _is_met(summary, wait.condition):
+    if _is_met(summary, wait):
         return Outcome.MET
     if not wait.fail_fast or wait.condition is WaitCondition.GONE:
         return None
@@ -85,18 +85,24 @@ def judge(summary: Summary, wait: StatusWait) -> Outcome | None:
     return Outcome.FAILED if summary.state is State.FAILED and not transient else None
 
 
-def _is_met(summary: Summary, condition: WaitCondition) -> bool:
-    match condition:
+def _is_met(summary: Summary, wait: StatusWait) -> bool:
+    match wait.condition:
         case WaitCondition.READY:
             return summary.state is State.CURRENT
         case WaitCondition.AVAILABLE:
             if summary.state is State.TERMINATING:
                 return False
-            counts = summary.counts
-            has_all = counts is None or counts.available == counts.total
-            return summary.available is True and has_all
+            return summary.available is True and (bool(wait.target.name) or _has_all(summary))
         case WaitCondition.GONE:
             return summary.state is State.NOT_FOUND
+
+
+def _has_all(summary: Summary) -> bool:
+    counts = summary.counts
+    if counts is None:
+        # A reporter of an earlier release counts none, and calls a namespace available with one that is.
+        return summary.state is State.CURRENT
+    return counts.available == counts.total
 
 
 class Waiter:

@@ -21,6 +21,7 @@ includes this, so that a value is named whichever object is rendered first.
 {{- end -}}
 {{- include "reporter.checkImage" . -}}
 {{- include "reporter.checkPacks" . -}}
+{{- include "reporter.checkAlertLabels" . -}}
 {{- if and (default dict .Values.smokeChecks).models (not (has "jobs" (default list .Values.sources))) -}}
 {{- include "reporter.refuse" (dict "root" $ "why" "smokeChecks.models: nobody reads their results; add jobs to sources") -}}
 {{- end -}}
@@ -51,6 +52,17 @@ includes this, so that a value is named whichever object is rendered first.
 {{- end -}}
 {{- if not (or $own (hasKey $shipped .)) -}}
 {{- include "reporter.refuse" (dict "root" $ "why" (printf "packs: there is no pack %s; shipped are %s, and ownPacks adds others" . (keys $shipped | sortAlpha | join ", "))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A label by which the rules tell series apart would make all alerts one, or an alert that fires on one that never ends. */}}
+{{- define "reporter.checkAlertLabels" -}}
+{{- $values := default dict .Values.prometheusRule -}}
+{{- $own := list "cluster" "kind" "verb" "resource" "code" "layer" "reason" "owner" "workload_namespace" "inferenceset" "state" "query" "result" "why" "pod" "pod_name" "kubernetes_pod_name" -}}
+{{- range $label := keys (default dict $values.alertLabels) | sortAlpha -}}
+{{- if has $label (concat $own (default list $values.clusterLabels)) -}}
+{{- include "reporter.refuse" (dict "root" $ "why" (printf "prometheusRule.alertLabels: the rules tell series apart by the label %s; choose another name" $label)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -5,7 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from reporter.controller.scrape_config import scraping_reasons
+from reporter.evaluation.registry import SPECS
 from reporter.metrics.page import Metrics
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
@@ -31,13 +35,13 @@ def labelled(found: dict, name: str, **labels: str) -> float:
     return found[name, *sorted(labels.items())]
 
 
-def test_the_cluster_has_sixteen_series():
+def test_the_cluster_has_seventeen_series():
     change = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
     replay = stack_after(
         change, given={"InferenceSet team-m/qwen": {"status": {"autoUpgrade": {}}}}
     )
     found = series(replay, RollUpScope.CLUSTER)
-    assert len(found) == 16
+    assert len(found) == 17
     assert labelled(found, "state", scope="cluster", workload_namespace="", state="failed") == 1
     assert labelled(found, "state", scope="cluster", workload_namespace="", state="current") == 0
     assert (
@@ -91,6 +95,48 @@ def stalled(replay) -> set[tuple[str, ...]]:
     found = (dict(each[1:]) for each in series(replay) if each[0] == "stalled")
     names = ("layer", "reason", "code", "owner", "workload_namespace")
     return {tuple(each[name] for name in names) for each in found}
+
+
+STALLED_COMPLETE = f"{PREFIX}stalled_complete "
+
+
+def stalled_complete(replay, *, knows_episodes: bool = True, leading: bool = True) -> dict:
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    show_rollup(metrics, replay.rollup, leading=leading)
+    metrics.set_findings_functions(
+        holds_lease=lambda: leading,
+        knows_episodes=lambda: knows_episodes,
+        reading=scraping_reasons(DEFAULT_CATALOGUE, SPECS),
+    )
+    metrics.follow(finished_pass(replay.evaluation))
+    page = metrics.render().decode()
+    return dict(
+        line.removeprefix(PREFIX).split()
+        for line in page.splitlines()
+        if line.startswith(STALLED_COMPLETE)
+    )
+
+
+@pytest.mark.parametrize(
+    ("until", "how", "shown"),
+    [
+        ("44m", {}, "0.0"),
+        ("46m", {}, "1.0"),
+        ("46m", {"knows_episodes": False}, "0.0"),
+        ("46m", {"leading": False}, None),
+    ],
+)
+def test_what_is_stalled_is_known_after_the_longest_window(until, how, shown):
+    found = stalled_complete(stack_after({}, until=until), **how)
+    assert found.get("stalled_complete") == shown
+
+
+def test_after_a_fault_of_the_status_what_is_stalled_has_to_be_found_again():
+    replay = stack_after({}, until="2h")
+    replay.rollup = RollUp(revision=9)
+    assert stalled_complete(replay) == {}
+    replay.rollup = fold(replay.rollup, replay.rollup_input(), replay.rollup_rules)
+    assert stalled_complete(replay) == {"stalled_complete": "0.0"}
 
 
 def test_what_takes_longer_than_it_may_is_shown_with_its_owner():

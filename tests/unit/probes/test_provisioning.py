@@ -25,6 +25,7 @@ from tests.support.provisioning import REASON, REFUSED, claims, starting
 
 
 POD = type(a_model_pod())
+GROUP = "/subscriptions/1/resourceGroups/gpu-capacity-quota"
 UNAVAILABLE = "all requested instance types were unavailable during launch"
 
 
@@ -115,6 +116,9 @@ def test_what_a_cloud_refuses_is_a_hard_error(reason, code):
         ("the client does not have authorization to perform the action", "Forbidden"),
         ("UnauthorizedOperation: You are not authorized to perform this operation", "Forbidden"),
         ("Required 'compute.instances.create' permission for the project", "Forbidden"),
+        (f"AuthorizationFailed: no action over scope '{GROUP}'", "Forbidden"),
+        (f"the client does not have authorization to perform action over '{GROUP}'", "Forbidden"),
+        ("403 Forbidden: Quota 'GPUS_ALL_REGIONS' exceeded", "Quota"),
         ("the service is unavailable", "NodeClaimFailed"),
     ],
 )

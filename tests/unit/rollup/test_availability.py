@@ -182,7 +182,7 @@ def test_a_filter_that_begins_to_ask_is_seen_in_a_fold_of_what_changed_alone():
 # ---------------------------------------------------------------- checks that ask the model
 
 
-def checked(status: str, *, until: str = "2m", asks: str = "true", change=None):
+def checked(status: str, *, until: str = "2m", asks: str = "true", change=None, **meta):
     condition = {
         "type": "Available",
         "status": status,
@@ -193,6 +193,7 @@ def checked(status: str, *, until: str = "2m", asks: str = "true", change=None):
     job = {
         "metadata": {
             **CHECK["metadata"],
+            **meta,
             "annotations": {
                 **CHECK["metadata"]["annotations"],
                 "reporter.productionstack.kaito.sh/asks-model": asks,
@@ -229,3 +230,7 @@ def test_an_answer_is_named_with_its_age_until_it_is_too_old():
     found = checked("True")
     assert (found.available, found.answered_seconds) == (True, 119)
     assert checked("True", until="40m").answered_seconds is None
+
+
+def test_an_answer_of_a_check_that_is_being_deleted_is_none():
+    assert checked("True", deletionTimestamp="now").answered_seconds is None

@@ -28,8 +28,11 @@ def a_summary(state: State, acts: Actionability | None = None, *, available=None
     return Summary(state, state, available, blocking=blocking)
 
 
-def judged(summary: Summary, condition=WaitCondition.READY, *, fail_fast=True) -> Outcome | None:
-    wait = StatusWait(Target("team-a"), condition, timedelta(minutes=1), fail_fast=fail_fast)
+def judged(
+    summary: Summary, condition=WaitCondition.READY, *, fail_fast=True, name=""
+) -> Outcome | None:
+    target = Target("team-a", name)
+    wait = StatusWait(target, condition, timedelta(minutes=1), fail_fast=fail_fast)
     return judge(summary, wait)
 
 
@@ -50,7 +53,7 @@ def test_gone_is_not_found_and_nothing_else_ends_it(state):
 )
 def test_available_is_certain_or_it_goes_on(available, outcome):
     summary = a_summary(State.IN_PROGRESS, available=available)
-    assert judged(summary, WaitCondition.AVAILABLE) is outcome
+    assert judged(summary, WaitCondition.AVAILABLE, name="qwen") is outcome
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,11 @@ def test_available_is_certain_or_it_goes_on(available, outcome):
 def test_a_namespace_is_available_once_all_its_models_are(counts, outcome):
     summary = replace(a_summary(State.CURRENT, available=True), counts=counts)
     assert judged(summary, WaitCondition.AVAILABLE) is outcome
+
+
+def test_one_model_is_not_enough_where_they_are_not_counted():
+    summary = a_summary(State.IN_PROGRESS, available=True)
+    assert judged(summary, WaitCondition.AVAILABLE) is None
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ the platform's, unless it says otherwise. */}}
     {{- $_ := set $labels $name . }}
     {{- end }}
     {{- end }}
-    {{- /* Those that the series have would be replaced, and with them where the alert goes. */}}
-    {{- $added := omit (default dict $values.alertLabels) "namespace" "workload_namespace" "inferenceset" "layer" "reason" "owner" "severity" }}
+    {{- /* They decide where the alert goes. Labels by which rules tell series apart are refused. */}}
+    {{- $added := omit (default dict $values.alertLabels) "namespace" "severity" }}
     {{- toYaml (merge $labels (default dict .labels) $added) | nindent 4 }}
   annotations:
     summary: {{ .summary | quote }}

@@ -1,0 +1,63 @@
+"""The alert on what is stalled, over a restart and a fault of the status."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.chart.alerts.promtool import firing_errors, metrics_of
+from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
+from reporter.controller.scrape_config import scraping_reasons
+from reporter.evaluation.registry import SPECS
+from reporter.metrics.page import Metrics
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.finished_passes import finished_pass
+from tests.support.rollups import show_rollup, stack_after
+
+
+pytestmark = pytest.mark.controlplane
+
+ALERT, BBR = "ProductionStackStalled", "clusterBBRNotReady"
+OUT = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
+FOUND = {
+    "alertname": ALERT,
+    "severity": "warning",
+    "namespace": NAMESPACE,
+    "layer": "cluster",
+    "owner": "platform",
+    "reason": BBR,
+}
+LASTS, GAP, ANEW = 15, 2, 10
+
+
+def _page(change: dict[str, Any], *, anew: bool = False, failed: bool = False) -> str:
+    """
+    Return the page of a leader after two hours. *anew*: it has just begun. *failed*: its status has.
+    """
+    replay = stack_after(change, until="2h")
+    rollup = RollUp() if anew or failed else replay.rollup
+    if anew:
+        rollup = fold(rollup, replay.rollup_input(), replay.rollup_rules)
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics.set_findings_functions(
+        holds_lease=lambda: True,
+        knows_episodes=lambda: True,
+        reading=scraping_reasons(DEFAULT_CATALOGUE, SPECS),
+    )
+    metrics.follow(finished_pass(replay.evaluation))
+    show_rollup(metrics, rollup)
+    return metrics.render().decode()
+
+
+@pytest.mark.parametrize(("gap", "how"), [(GAP, "anew"), (0, "failed")])
+def test_it_resolves_once_a_leader_would_know_of_the_stall(
+    rules: Any, gap: int, how: str, tmp_path: Path
+) -> None:
+    unknown = Phase(GAP + ANEW - gap, (_page({}, **{how: True}),))
+    phases = (Phase(LASTS, (_page(OUT),)), Phase(gap), unknown, Phase(LASTS, (_page({}),)))
+    series = [*series_of(phases, metrics_of(rules))]
+    known = LASTS + GAP + ANEW
+    firing = {LASTS - 1: [FOUND], known - 1: [FOUND], known: [], known + LASTS - 1: []}
+    assert firing_errors(rules, series, firing, tmp_path, alert=ALERT) == ""
