@@ -23,6 +23,7 @@ PAGES = sorted(
 )
 
 WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
+NAME_OF = re.compile(r"`(\w+)` of \[[^\]]+\]\(([^)]+\.py)\)")
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 
 
@@ -70,12 +71,17 @@ def test_a_broken_link_and_a_broken_anchor_are_noticed():
 
 def test_the_functions_of_the_architecture_are_in_their_files():
     page = Path("docs/architecture.md")
-    rows = WALK_ROW.findall((ROOT / page).read_text("utf-8"))
+    text = (ROOT / page).read_text("utf-8")
+    rows = WALK_ROW.findall(text)
+    named = [(link, name) for name, link in NAME_OF.findall(text)]
     assert len(rows) > 12
-    for link, name in rows:
+    assert len(named) > 5
+    for link, name in (*rows, *named):
         source = ((ROOT / page).parent / link).read_text("utf-8")
         assert re.search(
-            rf"^ *(?:(?:async )?def {name}\(|class {name}\b|{name} = )", source, re.MULTILINE
+            rf"^ *(?:(?:async )?def {name}\(|class {name}\b|(?:self\.)?{name}(?:: .*)? = )",
+            source,
+            re.MULTILINE,
         ), f"{page}: there is no {name} in {link}"
 
 
