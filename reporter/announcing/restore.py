@@ -328,9 +328,7 @@ def with_stored(
 
 
 class PossibleKeys:
-    """
-    Finds keys among the *subjects* that exist: an Event of a deleted one need not be continued.
-    """
+    """Finds keys among the *subjects* that exist: an Event of a deleted one is not continued."""
 
     def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
         self._catalogue = catalogue
@@ -340,6 +338,7 @@ class PossibleKeys:
                 self._named[subject.layer, subject.namespace].append(subject)
 
     def __call__(self, event: StrippedEvent) -> Iterator[FindingKey]:
+        """Yield each key that has the reason of the event, and a subject that it may be about."""
         entry = self._catalogue.entries.get(event.reason)
         if entry is None:
             return

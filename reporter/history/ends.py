@@ -21,16 +21,13 @@ EndFunc: TypeAlias = Callable[[health_events.HealthEvent], health_events.Resolut
 
 
 class Ends:
-    """
-    Finds how the episode of a stored object has ended, by the Evaluation of one moment.
-
-    A call returns None while the episode goes on, or nobody knows its end.
-    """
+    """Finds how the episode of a stored object has ended, by the Evaluation of one moment."""
 
     def __init__(self, context: PublishContext) -> None:
         self._context = context
 
     def __call__(self, found: health_events.HealthEvent) -> health_events.Resolution | None:
+        """Return how it has ended; None while it goes on, or nobody knows its end."""
         spec = found.spec
         key = FindingKey(health_events.subject_of(spec), Reason(spec.check_name), spec.item)
         running = self._context.announcement_state.episodes.get(key)

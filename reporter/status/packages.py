@@ -22,7 +22,7 @@ def packages_of(objects: Iterable[ProductionStackStatus]) -> Mapping[str, Packag
 
 
 class PackageIndex:
-    """Returns the package of each namespace with one: the same mapping until one changes."""
+    """The packages that status objects name, by namespace."""
 
     def __init__(self, objects: WrittenObjectStore[ProductionStackStatus]) -> None:
         self._objects = objects
@@ -30,6 +30,11 @@ class PackageIndex:
         self._packages: Mapping[str, Package] = {}
 
     def __call__(self) -> Mapping[str, Package]:
+        """
+        Return the package of each namespace with one.
+
+        It is the same object until one changes, so callers may compare by identity.
+        """
         if self._revision != self._objects.revision:
             self._revision = self._objects.revision
             found = packages_of(self._objects.objects.values())
