@@ -17,7 +17,7 @@ from reporter.status.detail_table import render_blocking, render_set, render_sup
 from reporter.status.source import CannotAsk, StatusAnswer, Target
 from reporter.status.summary import describe_missing, suppressed_of
 from reporter.status.table import (
-    AGE_COLUMN,
+    AGE_COLUMNS,
     CLUSTER_NAME,
     ChangingTable,
     Row,
@@ -112,7 +112,7 @@ class Printer:
         self._lists_sets, self._wide = lists_sets, form is Format.WIDE
         table = ChangingTable(
             self._choose_head(),
-            ages={AGE_COLUMN},
+            ages=AGE_COLUMNS,
             colour=terminal.colour,
             with_head=with_head,
             width=terminal.width,

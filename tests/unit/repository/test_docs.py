@@ -10,6 +10,7 @@ from reporter.cli.reference import COMMAND, RENDERERS, renew
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.metrics.declarations import METRICS
 from reporter.settings import FLAGS
+from reporter.status.table import head
 from tests.support.documents import CODE_BLOCK, anchors
 
 
@@ -48,6 +49,13 @@ def test_every_metric_and_every_flag_has_a_row_with_all_its_facts():
         assert f"`{flag.variable}`" in row
         assert flag.default in row
         assert flag.help in row
+
+
+def test_the_columns_of_the_status_are_explained():
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    (sample,) = (line for line in page.splitlines() if re.match(r" +NAME +STATE ", line))
+    assert re.split(r" {3,}", sample.strip()) == [*head("NAME", wide=False)]
+    assert [each for each in head(wide=True) if f"`{each}`" not in page] == []
 
 
 def test_a_page_without_marks_is_refused():
