@@ -27,7 +27,7 @@ from reporter.kinds.resource_kind import (
     silence_labels,
 )
 from reporter.model.enums import Layer, Reason
-from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.model.sanitize import MAX_QUOTED_BYTES, sanitize, truncate_bytes
 from reporter.model.silences import (
     ALL_REASONS,
     NO_SILENCES,
@@ -55,9 +55,6 @@ UNTIL = re.compile(
 The forms of `until`: a time (RFC 3339); a day, which begins at midnight UTC; and, for labels, whose values
 may not contain a colon, a time in the basic format of ISO 8601.
 """
-
-MAX_QUOTED = 200
-"""The most bytes that are shown of a text that somebody wrote into a silence."""
 
 MAX_SHOWN_UNTIL = 40
 UNTIL_HELP = "such as 2026-12-01T00:00:00Z, 2026-12-01, or 20261201T000000Z in a label"
@@ -197,7 +194,7 @@ def _why_unmatched(
 
 def quoted(text: str) -> str:
     """Return a text that somebody wrote into a silence, sanitized and shortened."""
-    return truncate_bytes(sanitize(text), MAX_QUOTED)
+    return truncate_bytes(sanitize(text), MAX_QUOTED_BYTES)
 
 
 # --------------------------------------------------------------------
