@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.asking import Terminal
-from reporter.cli.command import EVALUATION_GROUPS
+from reporter.cli.command import EVALUATION_FLAGS
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import (
     KUBECONFIG,
@@ -84,9 +84,9 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
 
     Files that they name are in the pod and not here.
     """
-    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS} - {SILENCE_FILE}
-    if not _has_own_packs(pod):
-        names.add("packs")
+    names = EVALUATION_FLAGS - {flag.name for flag in FLAGS if flag.is_file}
+    if _has_own_packs(pod):
+        names -= {"packs"}
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
