@@ -51,9 +51,9 @@ class EarlierEvents:
 
     async def remember(self) -> None:
         """
-        Read earlier Events once, for what this process evaluates, whoever leads.
+        Read earlier Events once at the start, whether this process leads or not.
 
-        Until then an episode may run that is not known, so that nothing is Current.
+        Until then an episode may run that is not known, so no subject is shown as Current.
         """
         found = await self.read()
         while found is None:

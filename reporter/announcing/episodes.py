@@ -1,8 +1,9 @@
 """
 Continue and end episodes after each pass.
 
-An episode begins with its first write (outcome.py) or when its Event is read back (restore.py).
-The state holds keys, not texts: a message is rendered, and its truth checked, when it is sent.
+An episode begins with its first write (announcement_state.py) or when its Event is read back
+(restore.py). The state holds keys, not texts: a message is rendered, and its truth checked, when
+it is sent.
 """
 
 from collections.abc import Mapping

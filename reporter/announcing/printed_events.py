@@ -27,7 +27,9 @@ class PrintedEvents:
         return self._printed.get(record.key)
 
     async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
-        """Return none: what another reporter wrote is printed too."""
+        """
+        Return no earlier Events, so that trouble already announced by another process is printed too.
+        """
         return ()
 
     def _print(self, record: EventRecord) -> None:

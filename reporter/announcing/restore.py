@@ -279,8 +279,8 @@ def stored_episodes(objects: Iterable[HealthEvent], *, now: datetime) -> Iterato
     """
     Yield the Event of each episode that an Active object keeps.
 
-    When it was last written is not known: as long ago as an Event may be that is read back. So a Ready
-    that is there ends it, and otherwise its heartbeat is due.
+    When the Event was last written is not known, so it counts as the oldest that may be read back:
+    a Ready that is there ends it, and otherwise its heartbeat is due.
     """
     for found in objects:
         announced = decode_announced(found.metadata.annotations, ANNOUNCED_ANNOTATION)

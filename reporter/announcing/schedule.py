@@ -73,9 +73,7 @@ class CachedWrite(NamedTuple):
     def is_current(
         self, episode: Episode, finding_state: FindingState | None, ranking: Ranking | None
     ) -> bool:
-        """
-        Report that the values are the very objects from which the write was decided, so that it stands.
-        """
+        """Return whether the write stands: it was decided from these very objects."""
         # By identity, which is quick: unchanged values remain the same objects from pass to pass.
         return (
             self.episode is episode

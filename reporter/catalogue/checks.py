@@ -174,7 +174,11 @@ def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
 
 
 def check_paths(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
-    """Yield rows whose subjects nothing makes, or that a reason about another subject cannot hinder."""
+    """
+    Yield the problems of rows of ``on-path-of``.
+
+    No pack makes the subjects, or the reason is about another one than they are.
+    """
     kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
     for draft in drafts.all:
         listed = draft.node.values.get("on-path-of")

@@ -179,7 +179,10 @@ def read_drafts(
 INDEPENDENT_KEYS = frozenset(
     {"rank", "hold", "settle", "window", "grace", "meaning", "example", "runbook"}
 )
-"""The keys without which the checks of the others say nothing wrong."""
+"""
+The keys that no check of another key needs: if one of them cannot be read, all others are still
+checked.
+"""
 
 
 def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:

@@ -82,7 +82,8 @@ VALUES_KEY = "parameters"
 ROWS_OFF = "does-not-suppress"
 CRD_ROW = "crd-of"
 """
-The key of an overlay with the rows to switch off, and the name of the one that has no reason.
+ROWS_OFF: the key of an overlay that lists rows of suppression to switch off. CRD_ROW: the word
+there for the row that names no reason, but a missing CRD.
 """
 
 

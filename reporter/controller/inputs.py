@@ -186,7 +186,7 @@ class Inputs:
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
         """
-        Count the episodes that the store of HealthEvents has no place for, by the limit, for a finding.
+        Store how many episodes have no place among the HealthEvents, as a reason is about that.
 
         *rejected*: the limit that each exceeds, by the name of its object.
         """

@@ -29,8 +29,8 @@ class Delays(Struct, frozen=True):
     """
     The two settings that every hold and settle falls back to.
 
-    *reads_once*: nobody will see how long trouble lasts, so that an object which has not changed for the
-    hold tells it.
+    *reads_once*: the cluster is read once, so the time for which an object has not changed stands
+    for the time that its trouble has lasted.
     """
 
     grace: timedelta = timedelta(seconds=60)

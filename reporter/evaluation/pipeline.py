@@ -335,7 +335,9 @@ class Evaluator(Struct, frozen=True):
 
 
 def run_to_end(steps: Generator[None, None, T]) -> T:
-    """Return what *steps* return, without letting other tasks run."""
+    """
+    Run a generator to its end at once, without letting other tasks run, and return its result.
+    """
     while True:
         try:
             next(steps)

@@ -80,7 +80,9 @@ FaultFunc: TypeAlias = Callable[[ProbeRequest, Exception], None]
 
 
 def raise_fault(_: ProbeRequest, err: Exception) -> None:
-    """End the pass. For stories and tests, where a fault must not pass for Unknown."""
+    """
+    Raise the exception of a probe, which ends the pass; in stories and tests it is not Unknown.
+    """
     raise err
 
 
@@ -157,9 +159,9 @@ class ProbeRun(Struct, frozen=True):
         self, subjects: Collection[Subject], evaluated: Collection[Reason]
     ) -> frozenset[Reason]:
         """
-        Return the reasons that can be evaluated, have not been, and are about none of the *subjects*.
+        Return the reasons that could be evaluated, and were not as they have none of the *subjects*.
 
-        All is clear that they are about, so a subject that comes later is not the first that was seen.
+        They count as evaluated: a subject that comes later was seen to begin.
         """
         found: set[Reason] = set()
         for layer, kind in self.prepared_probes:

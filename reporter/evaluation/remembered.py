@@ -225,7 +225,7 @@ def _lasted(
 
 def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
     """
-    Return the gate in which what an Event names as suppressed was found after its source went out.
+    Return the gate in which what an Event names as suppressed dates from after its source's outage.
 
     A writer may state an earlier time: that of a condition whose reason has changed since.
     """
@@ -254,11 +254,11 @@ def _found_after(state: FindingState, moment: datetime) -> FindingState:
 
 def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressions) -> Gate:
     """
-    Return the gate in which trouble outlived its hold that Events announce without saying which.
+    Return the gate in which trouble counts as past its hold that Events announce without naming it.
 
-    These are the members of a group, what a suffix names as suppressed, and findings whose Event does
-    not hold all their troubles. What is only starting in a group's namespace may be no member; what is
-    suppressed serves its hold anew once it no longer is.
+    These are the members of a group, what a suffix names as suppressed, and findings whose Event
+    does not hold all their troubles. What is only starting in a group's namespace may be no
+    member; what is suppressed serves its hold anew once it no longer is.
     """
     if not remembered:
         return gate

@@ -42,8 +42,8 @@ def is_alerted(evaluation: Evaluation, key: FindingKey) -> bool:
     """
     Return whether an alert is to fire for a key: its trouble has outlived its hold and not settled.
 
-    Also while the primary finding names it, so that another finding beside it is no recovery, and while
-    it cannot be evaluated; not while it is suppressed or silenced.
+    Being outranked or Unknown changes nothing: another finding beside it is no recovery. A
+    suppressed or silenced one has no alert.
     """
     state = evaluation.gate.finding_states.get(key)
     return (

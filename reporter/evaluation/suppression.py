@@ -392,9 +392,9 @@ def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
 
 def lost_nodes(troubles: Iterable[Trouble]) -> frozenset[str] | None:
     """
-    Return the Nodes that a finding is about, empty if it does not tell which; None if it is about others.
+    Return the lost Nodes that a finding is about; empty if it does not tell which.
 
-    A workload that runs on lost Nodes is about itself.
+    None if it is about something else. A workload that runs on lost Nodes is about itself.
     """
     about = [each for each in troubles if each.cause.object.resource == NODES.group_resource]
     return frozenset[str]().union(*(each.nodes for each in about)) if about else None

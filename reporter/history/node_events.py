@@ -115,9 +115,9 @@ def find_recovery(
 
 def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> NodeHealthEventSpec:
     """
-    Return the second object of an episode.
+    Return the second object of an episode, which says that it is over.
 
-    What NVSentinel compares is as in the first: node, check, entities and codes.
+    The fields that NVSentinel compares are as in the first: node, check, entities and codes.
     """
     spec = found.spec
     fault = make_fault(spec)

@@ -31,7 +31,7 @@ def fold(
     """
     Return the fleet after a round.
 
-    *members*: what objects name; of no account where all that are seen are answered for.
+    *members*: the clusters that objects name; ignored where the hub answers for all that are seen.
     """
     if rules.engage is Engage.SEEN:
         members = _all_seen(fleet, answers.clusters, now=now, rules=rules)

@@ -165,7 +165,9 @@ def with_stop(
 
 
 def with_patience(state: SidecarState, *, until: float) -> SidecarState:
-    """Note until when to look again after a stop signal, if that is known only since."""
+    """
+    Note until when to look again after a stop signal, where that was found out after the signal.
+    """
     if state.stop_until is None:
         return state
     return replace(state, stop_until=max(state.stop_until, until))

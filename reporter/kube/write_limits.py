@@ -19,7 +19,9 @@ Key = TypeVar("Key")
 
 
 class WriteRate(NamedTuple):
-    """The limits of writes: a second on average, at once after a rest, and in flight at a time."""
+    """
+    The limits of writes: how many a second on average, at once after a rest, and in flight at a time.
+    """
 
     per_second: float
     burst: float

@@ -257,7 +257,9 @@ class EngineCheck(Struct, frozen=True):
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
     def fingerprint(self, history: ScrapeHistory) -> object:
-        """Return what of a history changes a verdict, so that other pages cause no evaluation."""
+        """
+        Return the part of a history that a verdict depends on, so that other pages cause no evaluation.
+        """
         failure, outcomes = history.last_failure, self.outcomes(history)
         if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
             return WELL

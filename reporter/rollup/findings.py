@@ -16,10 +16,10 @@ class SubjectFindings(NamedTuple):
     The ranked keys of one subject that are not clear, the most important first.
 
     *failed*: outlived their hold and can be judged now. *held*: trouble within its hold.
-    *settling*: trouble that is absent, but has not settled.
-    *unread*: nothing is known of it, as it needs metrics pages. As for a Ready Event, that alone
-    makes no subject Unknown whose objects are all known.
-    *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or announced.
+    *settling*: trouble that is absent, but has not settled. *unread*: Unknown for want of a
+    metrics page, which alone makes no subject Unknown whose objects are all known, as for a Ready
+    Event. *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or
+    announced.
     """
 
     failed: tuple[FindingKey, ...] = ()

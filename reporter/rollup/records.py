@@ -261,13 +261,13 @@ NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
-    One workload namespace. *subject_state*: the worst of its harness and sets.
+    One workload namespace.
 
-    *counted*: the objects of each InferenceSet; nothing of them is shown but what the sets say.
-    *next_deadline*: when time alone changes the record of a subject in it.
-    *unlisted*: why it may have further sets, in any state; empty if all are known.
-    *has_all_sets*: its InferenceSets can be listed.
-    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
+    *subject_state*: the worst of its harness and sets. *counted*: the objects of each
+    InferenceSet, from which only its record is made. *next_deadline*: when time alone changes the
+    record of a subject in it. *unlisted*: why it may have further sets, in any state; empty if all
+    are known. *has_all_sets*: its InferenceSets can be listed. *is_bare*: the namespace itself is
+    no subject; *harness* is a stand-in that is Current.
     """
 
     subject_state: SubjectState

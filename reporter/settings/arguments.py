@@ -69,8 +69,8 @@ def parse_arguments(
     """
     Return the arguments. Raise SettingsError for a flag that the command lacks, with the nearest.
 
-    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to
-    do instead of giving another one of these.
+    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: text
+    appended to the error for a flag of `run` or `hub` that this command does not take.
     """
     return _Parser(flags, settings, takes_names=takes_names, hint=hint).parse(argv)
 

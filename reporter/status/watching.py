@@ -44,7 +44,8 @@ class WatchingSource:
     """
     Watches the cluster from the first question on; a question with *after* waits for a change.
 
-    *settings* have ``--scrape=off``: reasons that need pages would be Unknown, and hide all others.
+    *settings* have ``--scrape=off``: with pages wanted that nobody reads, those reasons would be
+    Unknown and hide all others.
     """
 
     may_lag = False
