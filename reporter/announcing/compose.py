@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from reporter.announcing.announcement_state import AnnouncementState
 from reporter.announcing.eligibility import ready_groups
+from reporter.announcing.event_evidence import find_errors, find_existed
 from reporter.announcing.grouping import EventGroup, member_key
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.announcing.unstated import find_errors, find_existed
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.clocks import ZERO, CauseClock
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings

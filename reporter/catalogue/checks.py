@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
-from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.entries import Scope
 from reporter.catalogue.format import Suppresses
+from reporter.catalogue.parsed_entries import Draft, Drafts, KnownNames
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
 from reporter.model.enums import EventType, Layer

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from reporter.catalogue.drafts import Drafts, EntrySource
 from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
+from reporter.catalogue.parsed_entries import Drafts, EntrySource
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.subject_definitions import (
     EndSigns,

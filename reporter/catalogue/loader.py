@@ -5,7 +5,10 @@ from pathlib import Path
 
 from reporter.catalogue import declared_subjects
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.drafts import (
+from reporter.catalogue.entries import Catalogue, ProbeSpec
+from reporter.catalogue.format import CatalogueFile, UnreadEntry
+from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
+from reporter.catalogue.parsed_entries import (
     EntrySource,
     GivenCatalogue,
     KnownNames,
@@ -14,9 +17,6 @@ from reporter.catalogue.drafts import (
     prepare_drafts,
     read_drafts,
 )
-from reporter.catalogue.entries import Catalogue, ProbeSpec
-from reporter.catalogue.format import CatalogueFile, UnreadEntry
-from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
 from reporter.catalogue.problems import CatalogueError, Place, Problem
 from reporter.catalogue.yaml_nodes import Fields, Node, compose
 from reporter.catalogue.yaml_reader import read

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.drafts import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
+from reporter.catalogue.parsed_entries import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar, compose
 from reporter.catalogue.yaml_reader import read, readable_keys

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.evaluation.gate import forget_keys
 from reporter.evaluation.rank import rank
 from reporter.evaluation.suppression import Suppressions
+from reporter.evaluation.tracking import forget_keys
 from reporter.model.subjects import FindingKey
 
 

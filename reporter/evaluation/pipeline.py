@@ -18,13 +18,6 @@ from reporter.catalogue.entries import Catalogue
 from reporter.evaluation import suppression
 from reporter.evaluation.clocks import Gate
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.evaluation.gate import (
-    advance_clocks,
-    apply_verdicts,
-    extend_holds,
-    forget_keys,
-    next_gate_deadline,
-)
 from reporter.evaluation.probe_run import (
     FaultFunc,
     ProbeRun,
@@ -42,6 +35,13 @@ from reporter.evaluation.remembered import (
     found_after_outages,
 )
 from reporter.evaluation.silencing import silence_findings
+from reporter.evaluation.tracking import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    forget_keys,
+    next_gate_deadline,
+)
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict

@@ -16,16 +16,16 @@ from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.event_record import WriteResult
 from reporter.metrics import declarations
-from reporter.metrics.collector import StateCollector
-from reporter.metrics.collectors import (
+from reporter.metrics.completeness import FirstLook
+from reporter.metrics.input_collectors import (
     ScrapeCollector,
     WatchReport,
 )
-from reporter.metrics.completeness import FirstLook
 from reporter.metrics.process import ProcessMetrics, ReloadMetrics
 from reporter.metrics.rollups import RollUpCollector
 from reporter.metrics.silences import SilenceCollector
 from reporter.metrics.since import Episodes
+from reporter.metrics.state_collector import StateCollector
 from reporter.metrics.store import StoreMetrics
 from reporter.model.enums import Reason
 from reporter.model.object_status import WriteObjectResult

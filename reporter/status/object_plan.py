@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from reporter.controller.look_schedule import look_interval
+from reporter.controller.reread_schedule import look_interval
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import StatusObject
 from reporter.kinds.resource_kind import ResourceKind

@@ -17,9 +17,9 @@ from reporter.announcing.schedule import PublishContext
 from reporter.evaluation.clocks import ZERO, FindingState, Gate
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass
-from reporter.evaluation.gate import next_gate_deadline
 from reporter.evaluation.silence_texts import silence_file_json, silence_json
 from reporter.evaluation.states import ReasonState, shown_state
+from reporter.evaluation.tracking import next_gate_deadline
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
+from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import Place, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose, to_plain
 from reporter.catalogue.yaml_reader import read

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.controller.look_contents import Cache, Reading, WatchProgress
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_contents import Cache, Reading, WatchProgress
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
     LOOKS_PER_MINUTE,
     MINUTE,

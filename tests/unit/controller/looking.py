@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from reporter.controller.look_contents import Cache, Reading, WatchProgress
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_contents import Cache, Reading, WatchProgress
+from reporter.controller.reread_schedule import (
     LookState,
     begin_look,
     finish_look,

@@ -3,8 +3,8 @@
 from datetime import datetime
 from itertools import pairwise
 
-from reporter.controller.look_contents import Undecodable, WatchProgress
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_contents import Undecodable, WatchProgress
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
     RELIST_INTERVAL,
     SPACING,

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from reporter.controller.look_contents import Cache
-from reporter.controller.look_schedule import LookState, begin_look, track
+from reporter.controller.reread_contents import Cache
+from reporter.controller.reread_schedule import LookState, begin_look, track
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.verdicts import ObjectRef
 from tests.support.builders import HOUR, MINUTE, NOON, a_deployment, a_store

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
     LOOKS_PER_MINUTE,
     SPACING,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from reporter.catalogue.entries import HoldDurations
 from reporter.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.evaluation.gate import advance_clocks, apply_verdicts
+from reporter.evaluation.tracking import advance_clocks, apply_verdicts
 from reporter.model.verdicts import Clear
 from tests.support.builders import MINUTE, NOON, SECOND, a_key, an_entry
 

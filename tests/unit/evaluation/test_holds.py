@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import HoldDurations
 from reporter.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.evaluation.gate import (
+from reporter.evaluation.tracking import (
     advance_clocks,
     apply_verdicts,
     extend_holds,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.controller.look_schedule import look_interval
+from reporter.controller.reread_schedule import look_interval
 
 
 @pytest.mark.parametrize(

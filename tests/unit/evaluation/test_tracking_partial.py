@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.gate import next_gate_deadline
+from reporter.evaluation.tracking import next_gate_deadline
 from reporter.model.enums import TroubleKind
 from tests.support.builders import NOON, a_trouble, an_active_verdict
 from tests.unit.evaluation.gate_replay import ANY_LENGTH, KEY, GateReplay, seconds

@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.evaluation.clocks import UnknownState
-from reporter.evaluation.gate import forget_keys, next_gate_deadline
+from reporter.evaluation.tracking import forget_keys, next_gate_deadline
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Paused, Unknown
 from tests.support.builders import NOON, a_trouble, an_active_verdict

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reporter.controller.look_contents import Cache, Content, Reading, WatchProgress
+from reporter.controller.reread_contents import Cache, Content, Reading, WatchProgress
 from reporter.kinds.objects import ApiObject
 from reporter.model.verdicts import ObjectRef
 

@@ -9,8 +9,8 @@ from prometheus_client.samples import Sample
 from reporter.catalogue.entries import NO_ALERT, Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics import declarations, index
-from reporter.metrics.collectors import make_family
 from reporter.metrics.inference_sets import SetSeries
+from reporter.metrics.input_collectors import make_family
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
 
