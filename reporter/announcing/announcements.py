@@ -202,7 +202,7 @@ class Announcements:
         if is_new and self._observer is not None:
             self._observer.on_episode_begin(record.key)
         self._call_followers()
-        if record.key not in self._evaluation.gate.finding_states:
+        if record.key not in self._evaluation.tracked.finding_states:
             # The finding ended while its Event was written: a pass must close the new episode.
             self._on_change()
 

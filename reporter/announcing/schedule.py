@@ -152,7 +152,7 @@ class PublishContext(Struct, frozen=True):
         episode = self.announcement_state.episodes.get(key)
         if episode is None or episode.uncertain:
             return PendingWrite(key, now, self._rank_of(key))
-        state = self.evaluation.gate.finding_states.get(key)
+        state = self.evaluation.tracked.finding_states.get(key)
         ranking = self.evaluation.rankings.get(key.subject)
         cached = self.cache.pop(key, None)
         # The suffix of an Event that suppresses others changes with the state of these others.

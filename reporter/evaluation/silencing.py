@@ -14,7 +14,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ApiObject
@@ -266,7 +266,7 @@ def _split(text: str) -> tuple[str, ...]:
 def silence_findings(  # noqa: PLR0913
     before: Silences,
     snapshot: Snapshot,
-    gate: Gate,
+    tracked: TrackedFindings,
     catalogue: Catalogue,
     subjects: Subjects,
     *,
@@ -286,7 +286,7 @@ def silence_findings(  # noqa: PLR0913
     active = [each for each in every if each.state is SilenceState.ACTIVE]
     return Silences(
         every,
-        match_silences(active, (*gate.finding_states, *gate.unknown_states)),
+        match_silences(active, (*tracked.finding_states, *tracked.unknown_states)),
         min((each.until for each in every if each.until and each.until > now), default=None),
         checked,
     )

@@ -38,13 +38,13 @@ class FirstLook:
             return
         self._began = self._began or now
         if now - self._began < FIRST_PASS:
-            gate = evaluation.gate
-            self._undecided.update(gate.unknown_states.keys() | gate.finding_states.keys())
+            tracked = evaluation.tracked
+            self._undecided.update(tracked.unknown_states.keys() | tracked.finding_states.keys())
         self._undecided = {key for key in self._undecided if self._is_undecided(evaluation, key)}
         self.is_over = not self._undecided or now - self._began >= UNDECIDED_AT_MOST
 
     def _is_undecided(self, evaluation: Evaluation, key: FindingKey) -> bool:
-        if key in evaluation.gate.unknown_states:
+        if key in evaluation.tracked.unknown_states:
             return key.reason not in self._reading
-        state = evaluation.gate.finding_states.get(key)
+        state = evaluation.tracked.finding_states.get(key)
         return state is not None and not state.past_hold

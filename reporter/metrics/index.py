@@ -98,12 +98,12 @@ def _keep(
 
 
 def _is_out(evaluation: Evaluation, key: FindingKey) -> bool:
-    found = evaluation.gate.finding_states[key].announceable
+    found = evaluation.tracked.finding_states[key].announceable
     return any(clock.trouble.is_out for clock in found)
 
 
 def _names(evaluation: Evaluation, key: FindingKey, state: ReasonState | None) -> Names:
-    finding = evaluation.gate.finding_states.get(key)
+    finding = evaluation.tracked.finding_states.get(key)
     names = () if state is None else (state.value,)
     if finding is None or not finding.past_hold:
         return names

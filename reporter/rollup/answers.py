@@ -104,20 +104,20 @@ def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | 
 
     One that is out counts at once: while it is held, no replica serves either.
     """
-    cluster, gate = view.cluster(), view.rollup.evaluation.gate
+    cluster, tracked = view.cluster(), view.rollup.evaluation.tracked
     if cluster.state is State.UNKNOWN:
         return None
 
     def is_ranked(key: FindingKey) -> bool:
         return key.subject == CLUSTER_SUBJECT and not rules.entry(key).orthogonal
 
-    states = [each for key, each in gate.finding_states.items() if is_ranked(key)]
+    states = [each for key, each in tracked.finding_states.items() if is_ranked(key)]
     clocks = [clock for each in states if not each.why_unknown for clock in each.clocks]
     is_out = any(c.active and not c.stopped and c.trouble.is_out for c in clocks)
     if is_out or any(map(_serves_nothing, cluster.components)):
         return False
     is_unknown = any(each.why_unknown for each in states) or any(c.stopped for c in clocks)
-    return None if is_unknown or any(map(is_ranked, gate.unknown_states)) else True
+    return None if is_unknown or any(map(is_ranked, tracked.unknown_states)) else True
 
 
 def _serves_nothing(component: ComponentStatus) -> bool:

@@ -195,7 +195,7 @@ class StatusView:
 
         Since when is not known before the first pass, or if no reason about *whole* is evaluated.
         """
-        unknown = self.rollup.evaluation.gate.unknown_states
+        unknown = self.rollup.evaluation.tracked.unknown_states
         since = min(
             (each.since for key, each in unknown.items() if key.subject == whole), default=None
         )

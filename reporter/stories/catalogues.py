@@ -93,7 +93,7 @@ class AnnouncedCodes:
         grouped = {
             (member, key.reason) for key, group in state.groups.items() for member in group.members
         }
-        for key, finding in evaluation.gate.finding_states.items():
+        for key, finding in evaluation.tracked.finding_states.items():
             if key in state.episodes or (key.subject, key.reason) in grouped:
                 codes = {each.trouble.cause.code for each in finding.announceable}
                 self._codes[key.reason] |= codes

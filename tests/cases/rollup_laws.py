@@ -39,10 +39,10 @@ def _shown(rollup: RollUp) -> Mapping[str, Any]:
 
 
 def broken_laws(rollup: RollUp, replay: StoryReplay) -> Iterator[str]:
-    entries, gate = replay.catalogue.entries, rollup.evaluation.gate
+    entries, tracked = replay.catalogue.entries, rollup.evaluation.tracked
     not_clear = [
         key
-        for key in (*gate.finding_states, *gate.unknown_states)
+        for key in (*tracked.finding_states, *tracked.unknown_states)
         if not entries[key.reason].orthogonal
     ]
     for name, namespace in rollup.namespaces.items():
@@ -99,9 +99,9 @@ def _broken_availability(subject: Subject, record: SetRecord, rollup: RollUp) ->
         yield f"{subject}: available is {record.available}, and the cause is {cause}"
     if cause is not None and not cause.why and not cause.troubles:
         yield f"{subject}: nothing says why available is {record.available}: {cause}"
-    gate = rollup.evaluation.gate
+    tracked = rollup.evaluation.tracked
     for reason in ALWAYS_NEEDED:
-        state = gate.finding_states.get(FindingKey(CLUSTER_SUBJECT, reason))
+        state = tracked.finding_states.get(FindingKey(CLUSTER_SUBJECT, reason))
         clocks = state.clocks if state is not None else ()
         if record.available and any(each.active and each.trouble.is_out for each in clocks):
             yield f"{subject}: available in spite of {reason}"

@@ -124,6 +124,6 @@ def test_event_of_many_subjects_of_a_pack_needs_no_harness_to_end_as_cleared():
 def test_nothing_ends_before_it_was_evaluated():
     replay = a_replay()
     replay.evaluation = replace(
-        replay.evaluation, gate=replay.evaluation.gate.__class__({}, {}, frozenset())
+        replay.evaluation, tracked=replay.evaluation.tracked.__class__({}, {}, frozenset())
     )
     assert end(replay, "clusterBBR") is None
