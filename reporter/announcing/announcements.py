@@ -180,9 +180,9 @@ class Announcements:
             snapshot,
         )
 
-    def possible_keys(self) -> restore.PossibleKeys:
+    def possible_keys(self) -> restore.PossibleKeyFinder:
         """Return the finder of the keys that an Event without its own annotation may belong to."""
-        return restore.PossibleKeys(self._catalogue, self._evaluation.subjects)
+        return restore.PossibleKeyFinder(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
         """

@@ -327,7 +327,7 @@ def with_stored(
 # The keys that an Event may be about when admission has removed its labels and annotations.
 
 
-class PossibleKeys:
+class PossibleKeyFinder:
     """Finds keys among the *subjects* that exist: an Event of a deleted one is not continued."""
 
     def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
 from reporter.catalogue.parsed_entries import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar, compose
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode, compose
 from reporter.catalogue.yaml_reader import read, readable_keys
 
 
@@ -88,7 +88,7 @@ there for the row that names no reason, but a missing CRD.
 
 
 def apply_overlay(
-    given: GivenCatalogue, overlay: Path | Node, problems: list[Problem]
+    given: GivenCatalogue, overlay: Path | YamlNode, problems: list[Problem]
 ) -> GivenCatalogue:
     """
     Return the catalogue with a user's overlay; *given* itself if the file cannot be read.
@@ -166,12 +166,12 @@ def _switch_rows_off(source: EntrySource, names: Items, problems: list[Problem])
     )
 
 
-def _target_of(row: Node) -> str:
+def _target_of(row: YamlNode) -> str:
     target = row.values.get("reason") if isinstance(row, Fields) else None
     return str(target.value) if isinstance(target, Scalar) else CRD_ROW
 
 
-def _switched_off(row: Node) -> Node:
+def _switched_off(row: YamlNode) -> YamlNode:
     assert isinstance(row, Fields)  # noqa: S101  it has a target
     off = {"enabled": Scalar(row.place, value=False)}
     return row.merged(Fields(row.place, off))

@@ -29,7 +29,7 @@ class NamespaceScope(StrEnum):
     ALL = "all"
 
 
-class EndSigns(Struct, frozen=True):
+class DeletionMarkers(Struct, frozen=True):
     """
     The signs of an object that is being deleted, beside its deletionTimestamp.
 
@@ -95,7 +95,7 @@ class SubjectDefinition(Struct, frozen=True):
     namespace_labels: Labels = ()
     name_label: str = ""
     namespace_label: str = ""
-    ended: EndSigns = EndSigns()
+    ended: DeletionMarkers = DeletionMarkers()
     needs: tuple[ResourceKind, ...] = ()
 
     @property
@@ -161,7 +161,7 @@ def has_labels(each: ApiObject, wanted: Labels) -> bool:
     return not wanted or all(each.metadata.label(name) == value for name, value in wanted)
 
 
-TERMINATING = EndSigns(phases=frozenset({"Terminating"}))
+TERMINATING = DeletionMarkers(phases=frozenset({"Terminating"}))
 """The sign of a namespace that is being deleted (API reference, NamespacePhase)."""
 
 

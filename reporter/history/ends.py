@@ -20,7 +20,7 @@ EndFunc: TypeAlias = Callable[[health_events.HealthEvent], health_events.Resolut
 """Returns how the episode of an object has ended; None while that is not known."""
 
 
-class Ends:
+class EndFinder:
     """Finds how the episode of a stored object has ended, by the Evaluation of one moment."""
 
     def __init__(self, context: PublishContext) -> None:

@@ -13,7 +13,7 @@ from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 
 
-Row: TypeAlias = tuple[Layer, Reason, str]
+ReasonRow: TypeAlias = tuple[Layer, Reason, str]
 """Layer, reason and namespace."""
 
 Names: TypeAlias = tuple[str, ...]
@@ -48,7 +48,7 @@ class StateIndex:
     """
 
     def __init__(self) -> None:
-        self.rows: defaultdict[Row, Counter[str]] = defaultdict(Counter)
+        self.rows: defaultdict[ReasonRow, Counter[str]] = defaultdict(Counter)
         self.subjects: defaultdict[Subject, Counter[str]] = defaultdict(Counter)
         self.alerted: defaultdict[FindingKey, dict[str, bool]] = defaultdict(dict)
         self._evaluation = Evaluation()

@@ -35,7 +35,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
-Pages: TypeAlias = Annotated[
+PageCount: TypeAlias = Annotated[
     float, Meta(ge=0, le=MAX_PAGES, extra={"is": f"a number from 0 to {MAX_PAGES}"})
 ]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]

@@ -78,7 +78,9 @@ class NamespaceRollUp:
 
         Yields where other tasks may run.
         """
-        sets: dict[str, records.SetRecord] = dict(before.sets) if before is not None else {}
+        sets: dict[str, records.InferenceSetRecord] = (
+            dict(before.sets) if before is not None else {}
+        )
         counted: dict[str, records.CountedObjects] = (
             dict(before.counted) if before is not None else {}
         )
@@ -101,7 +103,7 @@ class NamespaceRollUp:
     def _update_set(
         self,
         subject: Subject,
-        sets: dict[str, records.SetRecord],
+        sets: dict[str, records.InferenceSetRecord],
         counted: dict[str, records.CountedObjects],
     ) -> None:
         name, snapshot = subject.name, self._given.snapshot
@@ -118,7 +120,7 @@ class NamespaceRollUp:
         self,
         name: str,
         before: records.NamespaceRecord | None,
-        sets: Mapping[str, records.SetRecord],
+        sets: Mapping[str, records.InferenceSetRecord],
         counted: Mapping[str, records.CountedObjects],
     ) -> records.NamespaceRecord | None:
         subject = Subject(Layer.MODELHARNESS, name)
@@ -162,7 +164,7 @@ class NamespaceRollUp:
         self,
         before: records.NamespaceRecord | None,
         harness: records.SubjectState,
-        sets: Mapping[str, records.SetRecord],
+        sets: Mapping[str, records.InferenceSetRecord],
     ) -> _Counts:
         if (
             before is not None

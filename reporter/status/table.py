@@ -324,7 +324,7 @@ def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, .
 # A table that is rendered again with each answer: first all rows, then those that changed.
 
 
-Row: TypeAlias = tuple[str, ...]
+TableRow: TypeAlias = tuple[str, ...]
 
 
 class ChangingTable:
@@ -347,9 +347,9 @@ class ChangingTable:
         self._names = head.index(STATE_COLUMN)
         self._rest = (NOTHING,) * (len(head) - self._names - 1)
         self._compared = [index for index, name in enumerate(head) if name not in ages]
-        self._shown: frozenset[Row] = frozenset()
+        self._shown: frozenset[TableRow] = frozenset()
 
-    def render(self, rows: Sequence[Row]) -> Iterator[str]:
+    def render(self, rows: Sequence[TableRow]) -> Iterator[str]:
         """Yield the lines of the rows that changed, and of those that are not there any longer."""
         changed = [row for row in rows if self._content(row) not in self._shown]
         changed += self._deleted(rows)
@@ -358,10 +358,10 @@ class ChangingTable:
             yield from self._table.render(changed, with_head=self._with_head)
             self._with_head = False
 
-    def _deleted(self, rows: Sequence[Row]) -> Iterator[Row]:
+    def _deleted(self, rows: Sequence[TableRow]) -> Iterator[TableRow]:
         there = {row[: self._names] for row in rows}
         for name in sorted({row[: self._names] for row in self._shown} - there):
             yield (*name, State.NOT_FOUND, *self._rest)
 
-    def _content(self, row: Row) -> Row:
+    def _content(self, row: TableRow) -> TableRow:
         return tuple(row[index] for index in self._compared)

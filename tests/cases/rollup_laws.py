@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer, Reason
 from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
-from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, SubjectState
+from reporter.rollup.records import InferenceSetRecord, NamespaceRecord, RollUp, SubjectState
 from reporter.stories.story_replay import StoryReplay
 from tests.support.rollups import added_up
 
@@ -76,7 +76,7 @@ def _broken_state(name: str, subject_state: SubjectState, rollup: RollUp) -> Ite
 
 
 def _broken_set(
-    subject: Subject, record: SetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
+    subject: Subject, record: InferenceSetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
 ) -> Iterator[str]:
     reasons = {key.reason for key in not_clear if key.subject == subject}
     if not set(record.facts.not_judged) <= reasons:
@@ -91,7 +91,9 @@ def _broken_set(
     yield from _broken_availability(subject, record, rollup)
 
 
-def _broken_availability(subject: Subject, record: SetRecord, rollup: RollUp) -> Iterator[str]:
+def _broken_availability(
+    subject: Subject, record: InferenceSetRecord, rollup: RollUp
+) -> Iterator[str]:
     cause = record.unavailability
     if (cause is None) != (record.available is True):
         yield f"{subject}: available is {record.available}, because of {cause}"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reporter.model import status_document
 from reporter.rollup import document
 from reporter.rollup.fold import fold
-from reporter.rollup.records import ReplicaProgress, RollUp, SetFacts
+from reporter.rollup.records import InferenceSetFacts, ReplicaProgress, RollUp
 from tests.support.rollups import stack_after
 
 
@@ -43,7 +43,7 @@ class Other:
     """The replicas, where it stands for them."""
 
 
-FACTS = [(SetFacts, name) for name in SetFacts.__struct_fields__]
+FACTS = [(InferenceSetFacts, name) for name in InferenceSetFacts.__struct_fields__]
 PROGRESS = [(ReplicaProgress, name) for name in ReplicaProgress.__struct_fields__]
 
 
@@ -65,7 +65,7 @@ def with_other_fact(rollup: RollUp, struct: type, field: str) -> RollUp:
     namespace = rollup.namespaces["team-m"]
     record = namespace.sets["qwen"]
     facts = record.facts
-    if struct is SetFacts:
+    if struct is InferenceSetFacts:
         facts = replace(facts, **{field: Other()})
     else:
         facts = replace(facts, progress=replace(facts.progress, **{field: Other()}))
