@@ -105,8 +105,10 @@ def with_state(
         return silence
     if silence.until <= now:
         return replace(silence, state=SilenceState.EXPIRED, problem="it has ended; remove it")
-    problem = _why_unmatched(silence, catalogue, subjects, idle)
-    return replace(silence, state=SilenceState.UNMATCHED, problem=problem) if problem else silence
+    problem = _why_inapplicable(silence, catalogue, subjects, idle)
+    return (
+        replace(silence, state=SilenceState.INAPPLICABLE, problem=problem) if problem else silence
+    )
 
 
 def parse_until(text: str) -> datetime | None:
@@ -173,7 +175,7 @@ def _kind_of(inferenceset: str) -> str:
     return Subject(Layer.MODELDEPLOYMENT, name=inferenceset).kind
 
 
-def _why_unmatched(
+def _why_inapplicable(
     silence: Silence, catalogue: Catalogue, subjects: Subjects, idle: Collection[Reason]
 ) -> str:
     namespace, name = silence.namespace, silence.inferenceset

@@ -235,7 +235,7 @@ CLOSED_SETS = (
             SilenceState.ACTIVE: ("what it is about is not announced",),
             SilenceState.EXPIRED: ("it has ended", "remove it"),
             SilenceState.MALFORMED: ("a part of it is wrong, so it silences nothing",),
-            SilenceState.UNMATCHED: (
+            SilenceState.INAPPLICABLE: (
                 "it is about no subject that exists, or only about reasons that are not evaluated",
             ),
         },
