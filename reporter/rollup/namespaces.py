@@ -139,10 +139,7 @@ class NamespaceRollUp:
             # An InferenceSet is a subject in a workload namespace only.
             if not any(map(is_qualified, sets)):
                 return None
-            stand_in = before.harness if before is not None and before.is_bare else None
-            harness = stand_in or subject_states.enter_state(
-                None, State.CURRENT, now=self._given.now
-            )
+            harness = self._stand_in(before)
         counts = self._count(before, harness, sets)
         return records.NamespaceRecord(
             subject_state=self._make_subject_state(before, harness, counts),
@@ -159,6 +156,12 @@ class NamespaceRollUp:
             is_bare=is_bare,
             revision=self._revision,
         )
+
+    def _stand_in(self, before: records.NamespaceRecord | None) -> records.SubjectState:
+        """Return the harness of a namespace that is no subject: the one before, or a new one."""
+        if before is not None and before.is_bare:
+            return before.harness
+        return subject_states.enter_state(None, State.CURRENT, now=self._given.now)
 
     def _count(
         self,

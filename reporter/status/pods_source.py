@@ -198,22 +198,25 @@ class PodFetcher:
                 expected=ANSWERS,
                 operation=f"read {path} of pod {pod}",
             )
-        except Refused as err:
-            raise StatusQueryFailed(
-                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
-                f" {pod.namespace}, or use {self._asked.instead}"
-            ) from err
         except KubeError as err:
-            self._is_lost = True
-            raise StatusQueryFailed(
-                f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
-                f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
-                may_pass=True,
-            ) from err
+            self._is_lost = not isinstance(err, Refused)
+            raise self._query_failed(pod, err) from err
         self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         if answer.status == HTTPStatus.UNAUTHORIZED:
             raise self._token_needed(pod, port)
         return Fetched(answer.status, answer.headers, answer.body)
+
+    def _query_failed(self, pod: ReporterPod, err: KubeError) -> StatusQueryFailed:
+        if isinstance(err, Refused):
+            return StatusQueryFailed(
+                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
+                f" {pod.namespace}, or use {self._asked.instead}"
+            )
+        return StatusQueryFailed(
+            f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
+            f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
+            may_pass=True,
+        )
 
     def _token_needed(self, pod: ReporterPod, port: int) -> StatusQueryFailed:
         return StatusQueryFailed(

@@ -12,7 +12,7 @@ import pytest
 
 
 ROOT = Path(__file__).parents[3]
-MAX_LINES = 500
+MAX_LINES, MAX_FUNCTION_LINES = 500, 40
 LINE_LENGTH, QUOTES = 99, '"""'
 RIDDLE = re.compile(r"(What|Whether|Who|Of|As|How|Where|When|Why|Which)\b")
 
@@ -33,21 +33,28 @@ class Docstring(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The names of the classes of a file, its type aliases with what they stand for, its docstrings."""
+    """
+    The parts of a file: the names of its classes, type aliases with what they stand for, and functions with
+    their first lines and their numbers of lines; and its docstrings.
+    """
 
     classes: tuple[str, ...]
     aliases: tuple[tuple[str, str], ...]
+    functions: tuple[tuple[str, int, int], ...]
     docstrings: tuple[Docstring, ...]
 
 
 @cache
 def _read(file: Path) -> Read:
-    classes, aliases, docstrings = [], [], []
+    classes, aliases, functions, docstrings = [], [], [], []
     blocks: list[ast.AST] = [ast.parse(file.read_text("utf-8"))]
     while blocks:
         block = blocks.pop()
         if isinstance(block, ast.ClassDef):
             classes.append(block.name)
+        if isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (block.end_lineno or block.lineno) - block.lineno + 1
+            functions.append((block.name, block.lineno, lines))
         for each in _statements(block):
             if isinstance(each, ast.AnnAssign) and ast.unparse(each.annotation) == "TypeAlias":
                 aliases.append((ast.unparse(each.target), ast.unparse(each.value or each.target)))
@@ -58,7 +65,7 @@ def _read(file: Path) -> Read:
                 lines = (each.end_lineno or each.lineno) - each.lineno + 1
                 end = each.col_offset + len(text) + 2 * len(QUOTES)
                 docstrings.append(Docstring(each.lineno, lines, end, text))
-    return Read(tuple(classes), tuple(aliases), tuple(docstrings))
+    return Read(tuple(classes), tuple(aliases), tuple(functions), tuple(docstrings))
 
 
 def _statements(block: ast.AST) -> Iterator[ast.AST]:
@@ -96,6 +103,16 @@ def test_a_docstring_that_fits_on_one_line_is_there(folder: str) -> None:
         if each.lines == 3 and each.end <= LINE_LENGTH and not each.text.endswith('"')
     ]
     assert found == []
+
+
+def test_a_function_of_the_program_fits_on_a_screen() -> None:
+    functions = [
+        (f"{file.relative_to(ROOT)}:{lineno} {name}", lines)
+        for file in _files("reporter")
+        for name, lineno, lines in _read(file).functions
+    ]
+    assert len(functions) > 3000
+    assert [name for name, lines in functions if lines > MAX_FUNCTION_LINES] == []
 
 
 def test_a_file_has_a_length_that_can_be_read_at_once() -> None:
