@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.model import status_document
-from reporter.rollup import document
+from reporter.rollup import document, progress, sets
 from reporter.rollup.fold import fold
 from reporter.rollup.records import InferenceSetFacts, ReplicaProgress, RollUp
 from tests.support.rollups import stack_after
@@ -22,13 +22,18 @@ PUBLISHED = (
     status_document.NamespaceStatus,
     status_document.Suppressed,
 )
+MADE_IN = {
+    **dict.fromkeys(PUBLISHED, document),
+    ReplicaProgress: progress,
+    InferenceSetFacts: sets,
+}
 
 
-@pytest.mark.parametrize("struct", PUBLISHED)
-def test_each_field_of_the_document_is_filled_where_it_is_rendered(struct):
+@pytest.mark.parametrize(("struct", "module"), MADE_IN.items(), ids=lambda each: each.__name__)
+def test_each_field_is_filled_where_its_struct_is_made(struct, module):
     calls = [
         each
-        for each in ast.walk(ast.parse(inspect.getsource(document)))
+        for each in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(each, ast.Call)
         and ast.unparse(each.func).rpartition(".")[2] in {struct.__name__, "replace"}
     ]
