@@ -60,14 +60,14 @@ def _items(text: str) -> list[yaml.Node]:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         if key.value == SILENCES and isinstance(value, yaml.SequenceNode) and not value.flow_style:
-            return value.value
+            return list(value.value)
     return []
 
 
 def _last_line(node: yaml.Node) -> int:
     """Return the line at which the last text of a node ends; lines after it may be comments."""
     last = node
-    while not isinstance(last, yaml.ScalarNode) and not last.flow_style:
+    while isinstance(last, yaml.CollectionNode) and not last.flow_style:
         last = last.value[-1][1] if isinstance(last, yaml.MappingNode) else last.value[-1]
     # A text of several lines ends where the next line begins.
     ends_before = last.end_mark.column == 0 and last.end_mark.line > last.start_mark.line

@@ -160,7 +160,8 @@ class DumpWriter:
 
 def _render(raw: msgspec.Raw, names: Json) -> bytes:
     """Return the line of an object; in a list an object has no apiVersion and kind of its own."""
-    return render_line(without_secrets({**names, **decode_json(_OBJECT, raw)}))
+    content: Json = decode_json(_OBJECT, raw)
+    return render_line(without_secrets({**names, **content}))
 
 
 def _is_of_use(said: DumpedKind) -> bool:

@@ -40,7 +40,7 @@ async def listed(server: DevCluster, folder: Path, *argv: str) -> list[dict]:
 def add_reporter(server: DevCluster, *, config_map: str = "silences") -> None:
     """Store the pod of a reporter that mounts a ConfigMap as its file of silences; none if empty."""
     mounted = {"name": "silences", "mountPath": "/etc/silences"}
-    container = {
+    container: dict = {
         "name": "reporter",
         "image": "example/reporter:1",
         "args": ["--status-bind-address=127.0.0.1:8082"],
