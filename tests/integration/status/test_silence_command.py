@@ -13,6 +13,7 @@ from tests.integration.status.asking import (
     MODEL_POD,
     Ended,
     ask_about,
+    running,
     scale_to_zero,
     server,
 )
@@ -208,6 +209,19 @@ async def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(
         True,
     )
     assert [each["scope"] for each in await listed(server, tmp_path)] == ["team-a/qwen"]
+
+
+async def test_a_watch_of_the_cluster_reads_that_map_as_well(server: DevCluster, tmp_path: Path):
+    scale_to_zero(server)
+    add_reporter(server)
+    add_map(server, f"silences:\n- reasons: [{KAITO_REASON}]\n  until: 2099-01-01\n  by: bob\n")
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    argv = ("status", "cluster", "--watch", "--from=cluster", "-o", "json", "--settle-seconds=0")
+    async with running(*argv, KUBECONFIG=str(config)) as watching:
+        text = ""
+        while '"silenced": {' not in text:
+            text += "".join(await watching.prints())
+        assert '"by": "bob"' in "".join([text, *await watching.prints(4)])
 
 
 async def test_a_subject_of_another_pack_is_silenced_there(server: DevCluster, tmp_path: Path):
