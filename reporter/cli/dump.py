@@ -14,7 +14,7 @@ from reporter.cli.sources import ClusterAccess
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
 from reporter.process.clock import Clock
-from reporter.settings import Arguments, Settings, SettingsError
+from reporter.settings import Arguments, Flag, Settings, SettingsError
 from reporter.status.dump_writer import DumpWriter
 from reporter.status.one_shot import cannot_read_after
 from reporter.status.one_shot_cluster import describe_only_in
@@ -71,6 +71,8 @@ def _describe_gap(said: DumpedKind) -> str:
     return f"{said.resource}: {said.unread}" if said.unread else ""
 
 
+NAMESPACE = Flag("namespace", "The namespace, as NS.", "NS", short="n")
+
 DUMP = command.Command(
     run=_run,
     summary="Write what is read of a cluster, without secrets, as a file.",
@@ -86,7 +88,7 @@ namespace alone, where the objects of all namespaces may not be listed.""",
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
         ("check --from=file:stack.yaml", "evaluate it"),
     ),
-    flags=(command.NAMESPACE, command.CONTEXT, command.AS, command.REQUEST_TIMEOUT),
+    flags=(NAMESPACE, command.CONTEXT, command.AS, command.REQUEST_TIMEOUT),
     settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
     notes="""\
 --kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay
