@@ -26,7 +26,6 @@ from reporter.cli.side_by_side import ask_side_by_side
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, Question, show_answers
-from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1_schema import render_schema
@@ -102,20 +101,6 @@ def _name(arguments: Arguments) -> str:
     return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
 
 
-CRDS = "customresourcedefinitions.apiextensions.k8s.io"
-
-
-def dump_command() -> str:
-    """
-    Return one command that lists every kind, and the CRDs, by which a kind that is not installed is recognized.
-
-    A line ends after a comma and a backslash, where a shell joins it with the next one.
-    """
-    kinds = (*(kind.group_resource for kind in DEFAULT_KINDS), CRDS)
-    listed = ",\\\n".join(kinds)
-    return f"kubectl get --all-namespaces --output=yaml \\\n{listed} > dump.yaml"
-
-
 STATUS = Command(
     run=_run,
     summary="Show the status of the cluster, a namespace or an InferenceSet.",
@@ -177,10 +162,8 @@ not available, has failed.""",
     notes=f"""\
 {RUN_FLAGS_NOTE}
 
-A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
-that the server does not have:
-
-{dump_command()}
+{PROGRAM_NAME} dump > stack.yaml
+writes a dump for --from=file:stack.yaml.
 
 Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
 line, a variable, a file or the kubeconfig. With --exit-code by the worst
@@ -241,16 +224,16 @@ it asks no reporter, so none has to run, and writes nothing.""",
         ("check", "the current cluster, and an exit code"),
         ("check team-a/qwen --context=staging", "one InferenceSet of another cluster"),
         ("check --context=eu --context=us -o json", "two clusters side by side"),
-        ("check --from=dump/ -o junit > report.xml", "a dump, for a pipeline"),
+        ("check --from=file:stack.yaml -o junit > report.xml", "a dump, for a pipeline"),
     ),
     flags=(
         output(CheckFormat),
         NAMESPACE,
         Flag(
             "from",
-            "What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
-            " standard input.",
-            "cluster|PATH",
+            "What is evaluated. cluster: the API server. file:PATH, or PATH alone: a dump, as a file, a"
+            " folder, or - for standard input.",
+            "cluster|file:PATH",
             default="cluster",
         ),
         AT,

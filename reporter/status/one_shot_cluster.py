@@ -28,6 +28,7 @@ from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
@@ -71,6 +72,11 @@ def describe_undecodable(
     ]
 
 
+def describe_only_in(namespace: str) -> str:
+    """Describe a reading with the rights of one namespace, for *notes*."""
+    return f"namespace {namespace}: only it was read, as others may not be listed"
+
+
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
     """Return an evaluator of the built-in probes, which logs their faults instead of raising them."""
     return Evaluator(
@@ -99,14 +105,23 @@ async def confirm_discovery(
     The store believes two results that are LOSS_CONFIRMED_AFTER apart. Nobody who waits for an
     answer has that much time, so the first one is recorded as that much older than it is.
     """
-    groups = frozenset(crd.partition(".")[2] for crd in crds)
-    found = (await discover(api, groups, previous=None)).discovery
-    store.record_discovery(found, now=clock.now() - LOSS_CONFIRMED_AFTER)
-    if set(crds) - found.served_versions.keys():
-        await asyncio.sleep(RECHECK_AFTER.total_seconds())
-        found = (await discover(api, groups, previous=None)).discovery
+    first, found = await discover_twice(api, crds)
+    store.record_discovery(first, now=clock.now() - LOSS_CONFIRMED_AFTER)
+    if found is not first:
         store.record_discovery(found, now=clock.now())
     return found
+
+
+async def discover_twice(
+    api: RestClient, crds: Collection[str]
+) -> tuple[DiscoveryResult, DiscoveryResult]:
+    """Return the first result and the last, which is another one if some of the resources are missing."""
+    groups = frozenset(crd.partition(".")[2] for crd in crds)
+    first = (await discover(api, groups, previous=None)).discovery
+    if not set(crds) - first.served_versions.keys():
+        return first, first
+    await asyncio.sleep(RECHECK_AFTER.total_seconds())
+    return first, (await discover(api, groups, previous=None)).discovery
 
 
 LISTS_AT_ONCE = 4
@@ -118,7 +133,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of kinds that were read, and of all kinds."""
 
 
-async def read_cluster(
+async def read_cluster(  # noqa: PLR0913
     api: RestClient,
     settings: Settings,
     catalogue: Catalogue,
@@ -126,14 +141,18 @@ async def read_cluster(
     *,
     on_progress: Progress = lambda _, __: None,
     namespace: str = "",
+    silence_file: SilenceFile | None = None,
 ) -> Observations:
     """
     Read all kinds of which there is a reason. Kinds that cannot be read are unknown, in *notes*.
 
-    *namespace*: the one that is asked about, whose objects are read where not all may be. Raises
-    KubeError if discovery fails, or if no kind at all could be read.
+    *namespace*: the one that is asked about, whose objects are read where not all may be.
+    *silence_file*: that of the cluster's reporter, unless the settings name one. Raises KubeError if
+    discovery fails, or if no kind at all could be read.
     """
     store = make_store(settings, catalogue)
+    if silence_file is not None and settings.silence_file is None:
+        store.record_silence_file(silence_file)
     reading = _Reading(api, store, on_progress, namespace)
     crds = crds_to_track(catalogue, SPECS, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
@@ -183,8 +202,7 @@ class _Reading:
         unread = [f"{name}: {why}" for name, why in self._unread.items()]
         if self.limited:
             unseen = f"; not seen: {', '.join(sorted(self._unread))}" if unread else ""
-            what = "only it was read, as others may not be listed"
-            unread = [f"namespace {self._namespace}: {what}{unseen}"]
+            unread = [describe_only_in(self._namespace) + unseen]
         return sorted([*unread, *self.notes])
 
     async def _list_in_namespace(

@@ -27,6 +27,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
+from reporter.model.silences import SilenceFile
 from reporter.process.cancellation import stop_all
 from reporter.process.clock import Clock
 from reporter.rollup.rules import RollUpRules
@@ -58,12 +59,15 @@ class WatchingSource:
         clock: Clock,
         *,
         on_progress: Progress = lambda _, __: None,
+        silence_file: SilenceFile | None = None,
     ) -> None:
         self.description = "the cluster, watched by this program"
         self._api, self._clock, self._on_progress = api, clock, on_progress
         self._crds = crds_to_track(catalogue, SPECS, settings.sources)
         self._inputs = Inputs(settings, catalogue, api, clock, count_scrape=lambda _: None)
         self._store = self._inputs.store
+        if silence_file is not None and settings.silence_file is None:
+            self._store.record_silence_file(silence_file)
         self._unread = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
         self._not_judged = one_shot.find_not_judged(catalogue, settings.flag_texts)
         self._wire(settings, catalogue)
