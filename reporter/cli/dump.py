@@ -86,7 +86,6 @@ namespace alone, where the objects of all namespaces may not be listed.""",
     examples=(
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
-        ("check --from=file:stack.yaml", "evaluate it"),
     ),
     flags=(NAMESPACE, command.CONTEXT, command.AS, command.REQUEST_TIMEOUT),
     settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
