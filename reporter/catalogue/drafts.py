@@ -81,7 +81,7 @@ class Draft(Struct, frozen=True):
 
     *spec* is None for reasons without a probe, and for a probe that is not known. *parameters* is None
     for these, and if they are wrong. *rule*: what makes its subjects; None for the cluster, and if there
-    is nothing.
+    is nothing. *is_partial*: keys without which it cannot be checked are wrong; only its parameters are.
     """
 
     entry: ReasonEntry
@@ -89,6 +89,7 @@ class Draft(Struct, frozen=True):
     spec: ProbeSpec | None = None
     parameters: Any = None
     rule: SubjectDefinition | None = None
+    is_partial: bool = False
 
     @property
     def about(self) -> tuple[Layer, str]:
@@ -143,10 +144,12 @@ class Drafts(Struct, frozen=True):
     The entries that could be read.
 
     *names* are those of all entries, so that a row which names an unreadable one is not reported.
+    *partial*: those of which the parameters alone are checked.
     """
 
     all: tuple[Draft, ...]
     names: frozenset[str] = field(default=frozenset())
+    partial: tuple[Draft, ...] = ()
 
 
 MAX_REASONS = 2500
@@ -164,7 +167,8 @@ def read_drafts(
     Of more than MAX_REASONS entries only the first are read. An entry that cannot be read leaves its
     name.
     """
-    found, names = [], set()
+    found: list[Draft] = []
+    names = set()
     if len(sources) > MAX_REASONS:
         text = f"the catalogue has {len(sources)} reasons; it may have {MAX_REASONS}"
         problems.append(Problem(sources[MAX_REASONS].node.place, text))
@@ -173,7 +177,8 @@ def read_drafts(
         draft = _read_draft(source, known, problems)
         if draft is not None:
             found.append(draft)
-    return Drafts(tuple(found), frozenset(names))
+    partial = tuple(each for each in found if each.is_partial)
+    return Drafts(tuple(each for each in found if not each.is_partial), frozenset(names), partial)
 
 
 INDEPENDENT_KEYS = frozenset(
@@ -184,12 +189,14 @@ INDEPENDENT_KEYS = frozenset(
 
 def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:
     entry = read(source.node, ReasonEntry, problems) or _read_rest(source.node)
+    is_partial = entry is None
+    entry = entry or _read_part(source.node)
     if entry is None:
         return None
     found: list[Problem] = []
-    rule = _find_rule(source, entry, known.subjects, found)
+    rule = None if is_partial else _find_rule(source, entry, known.subjects, found)
     problems += found if known.knows_all_subjects else ()
-    draft = Draft(entry, source.node, rule=rule)
+    draft = Draft(entry, source.node, rule=rule, is_partial=is_partial)
     if entry.probe is UNSET:
         return draft
     spec = known.specs.get(entry.probe)
@@ -204,8 +211,12 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
     parameters = read(given, spec.parameters_type, found)
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
     if found and spec.prepare is not None:
-        return None  # a probe prepares only what could be read
-    return Draft(entry, source.node, spec, parameters, rule)
+        # A probe prepares only what could be read.
+        parameters = read(readable_keys(given, spec.parameters_type), spec.parameters_type, [])
+        is_partial = True
+        if parameters is None:
+            return None
+    return Draft(entry, source.node, spec, parameters, rule, is_partial)
 
 
 def _read_rest(node: Fields) -> ReasonEntry | None:
@@ -216,6 +227,17 @@ def _read_rest(node: Fields) -> ReasonEntry | None:
     if wrong & known.keys() - INDEPENDENT_KEYS:
         return None
     return read(rest, ReasonEntry, [])
+
+
+_PLACEHOLDERS = {"layer": "cluster", "type": "Warning", "owner": "platform", "message": "-"}
+"""Values of required keys for an entry of which the parameters alone are checked."""
+
+
+def _read_part(node: Fields) -> ReasonEntry | None:
+    """Return an entry with placeholders for the keys that are wrong; None without a name."""
+    rest = readable_keys(node, ReasonEntry)
+    filled = {key: Scalar(node.place, value) for key, value in _PLACEHOLDERS.items()}
+    return read(Fields(node.place, {**filled, **rest.values}), ReasonEntry, [])
 
 
 def _find_rule(
@@ -266,6 +288,10 @@ def prepare_drafts(
     prepared: dict[int, Draft] = {}
     for spec in specs.values():
         entries = [(i, each) for i, each in enumerate(drafts.all) if each.spec is spec]
+        partial = [each for each in drafts.partial if each.spec is spec]
+        if spec.prepare is not None and partial:
+            wrong = spec.prepare([_given_entry(each) for each in partial], kinds).problems
+            problems += [_place(problem, partial) for problem in wrong]
         if spec.prepare is None or not entries:
             continue
         given = [each for _, each in entries]
@@ -286,6 +312,7 @@ def _given_entry(draft: Draft) -> GivenEntry:
         lambda key: str(_place_of(draft, key)),
         draft.enabled,
         draft.rule,
+        draft.is_partial,
     )
 
 
