@@ -25,7 +25,6 @@ from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.reporter_source import ReporterSource
 from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
-from reporter.status.watching import WatchingSource
 
 
 # --------------------------------------------------------------------
@@ -75,7 +74,7 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
-SILENCE_FILE = "silence-file"
+COMPONENTS_FILE, SILENCE_FILE = "components-file", "silence-file"
 
 
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
@@ -84,7 +83,8 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
 
     Files that they name are in the pod and not here.
     """
-    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS} - {SILENCE_FILE}
+    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS}
+    names -= {COMPONENTS_FILE, SILENCE_FILE}
     if not _has_own_packs(pod):
         names.add("packs")
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
@@ -94,6 +94,8 @@ def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator
     """Yield which files of a reporter are not read here, for want of a flag of the user."""
     if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
+    if COMPONENTS_FILE in pod.flags and not settings.components_file:
+        yield f"the reporter has a file of components; give it with --{COMPONENTS_FILE}"
     if SILENCE_FILE in pod.flags and not settings.silence_file:
         yield f"the reporter has a file of silences; give it with --{SILENCE_FILE}"
     if _has_own_packs(pod) and "packs" not in settings.given_flags:
@@ -116,9 +118,9 @@ Flags that end what a command that only looks never does, whatever flags of a re
 """
 
 NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
-NONE_READY = f"no pod with the label {pods_source.SELECTOR} is ready"
+NONE_READY = f"no pod with {pods_source.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
-WITHIN = "namespace with --reporter-namespace if pods may be listed there"
+WITHIN = "name theirs with --reporter-namespace"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
@@ -142,8 +144,8 @@ async def find_pods_of_one(
     try:
         pods = await pods_source.find_reporter_pods(api, namespace, asked.selector)
     except Refused as err:
-        why = f"the pods of the {asked.program} cannot be found: {err.why}"
-        raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
+        why = f"pods of a {asked.program}: {err.why}"
+        raise PodsNotFound(why if namespace else f"{why}; {WITHIN}") from err
     except KubeError as err:
         may_pass = isinstance(err, Unreachable | Throttled)
         raise CannotAsk(
@@ -151,9 +153,7 @@ async def find_pods_of_one(
         ) from err
     names = ", ".join(sorted({pod.namespace for pod in pods}))
     if ", " in names:
-        raise PodsNotFound(
-            f"{asked.program}s are in the namespaces {names}; name one with --reporter-namespace"
-        )
+        raise PodsNotFound(f"choose a --reporter-namespace: {asked.program}s are in {names}")
     return pods
 
 
@@ -242,8 +242,8 @@ class SourceOpener:
             return source
         if kind is SourceKind.REPORTER:
             raise CannotAsk(f"{why}; {OTHER_SOURCES}")
-        verb = "watches" if self._watches else "reads"
-        self._note(f"this program {verb} the cluster itself: {why}")
+        verb = "watched" if self._watches else "read"
+        self._note(f"{verb} from the cluster: {why}")
         return self._cluster(api, found)
 
     def _note_idle_flags(self) -> None:
@@ -251,7 +251,7 @@ class SourceOpener:
         given = self._arguments.settings.keys() - {KUBECONFIG, *self._used}
         names = ", ".join(f"--{name}" for name in sorted(given))
         if names:
-            self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
+            self._note(f"{names}: no effect on a reporter; --from=cluster evaluates with it")
 
     async def _reporter(
         self, api: RestClient, found: FoundPods, kind: SourceKind
@@ -292,11 +292,12 @@ class SourceOpener:
         settings, catalogue = self._load_with_flags_of(pod)
         for each in describe_files(pod, settings) if pod is not None else ():
             self._note(each)
-        if self._watches:
-            return WatchingSource(
-                api, settings, catalogue, self._clock, on_progress=self._on_progress
-            )
-        return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
+        given = (api, settings, catalogue, self._clock)
+        if not self._watches:
+            return ClusterSource(*given, on_progress=self._on_progress)
+        from reporter.status.watching import WatchingSource  # noqa: PLC0415
+
+        return WatchingSource(*given, on_progress=self._on_progress)
 
     def _load_with_flags_of(
         self, pod: pods_source.ReporterPod | None

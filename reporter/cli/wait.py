@@ -28,7 +28,7 @@ ENDINGS = {
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     wait = parse_wait(arguments)
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
 
 
@@ -72,7 +72,7 @@ async def _wait(
 
 def describe(summary: Summary, wait: StatusWait) -> str:
     """Return a line for people with the state of the target, its replicas, and what blocks it."""
-    parts = [f"{wait.target}: {summary.state}"]
+    parts = [f"{wait.target}: {summary.state.word}"]
     if summary.replicas is not None:
         parts.append(describe_replicas(summary.replicas))
     blocking = summary.blocking
@@ -124,7 +124,7 @@ program watches the cluster itself, which needs list and watch of each kind.""",
         Flag(
             "for",
             "available: a request can reach it and be answered, as far as is known; of a namespace, each"
-            " InferenceSet that is not scaled to zero. ready: the state is Current, and all that the"
+            " InferenceSet that is not scaled to zero. ready: the state is Ready, and all that the"
             " control plane can be waited for. gone: it does not exist.",
             parse=choice_parser(WaitCondition),
             default="available",
@@ -138,6 +138,7 @@ program watches the cluster itself, which needs list and watch of each kind.""",
         ),
         command.switch("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
         command.NAMESPACE,
+        command.QUIET,
         command.FROM,
         *command.ACCESS,
     ),

@@ -24,7 +24,6 @@ from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.settings import Settings
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.status.dump import read_dump
 from reporter.status.one_shot_cluster import (
     Observations,
     Progress,
@@ -39,7 +38,7 @@ NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or 
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """Placeholders for subjects that may have come or gone since the last reading."""
 
-NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
+NEEDS_PAGES = "only a reporter reads metrics pages"
 
 
 class OneShotStatus:
@@ -213,6 +212,8 @@ class DumpSource:
         The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
         dump that cannot be read, or holds no object that matters.
         """
+        from reporter.status.dump import read_dump  # noqa: PLC0415
+
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )

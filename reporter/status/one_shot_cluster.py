@@ -28,6 +28,7 @@ from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.sanitize import abbreviate_list
 from reporter.process.clock import Clock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
@@ -143,6 +144,16 @@ async def read_cluster(
     return Observations(snapshot, clock.now(), tuple(reading.describe()))
 
 
+MAX_NAMED = 4
+"""The kinds that a note names, of those that were not seen."""
+
+
+def describe_limited(namespace: str, unseen: Iterable[str]) -> str:
+    """Return the note of who may read one namespace alone: that, and which kinds are not seen at all."""
+    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
+    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
+
+
 class _Reading:
     """*limited*: the tables of kinds that were read in *namespace* alone. *notes*: what of objects is not."""
 
@@ -182,9 +193,7 @@ class _Reading:
         """Return what was not read and why; in one line where a namespace alone may be read."""
         unread = [f"{name}: {why}" for name, why in self._unread.items()]
         if self.limited:
-            unseen = f"; not seen: {', '.join(sorted(self._unread))}" if unread else ""
-            what = "only it was read, as others may not be listed"
-            unread = [f"namespace {self._namespace}: {what}{unseen}"]
+            unread = [describe_limited(self._namespace, self._unread)]
         return sorted([*unread, *self.notes])
 
     async def _list_in_namespace(

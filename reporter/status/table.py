@@ -59,12 +59,12 @@ STATE_COLUMN = "STATE"
 RESET = "\x1b[0m"
 COLOURS: Mapping[str, str] = MappingProxyType(
     {
-        State.CURRENT: "\x1b[32m",
-        State.IN_PROGRESS: "\x1b[33m",
-        State.UNKNOWN: "\x1b[35m",
-        State.FAILED: "\x1b[31m",
-        State.TERMINATING: "\x1b[2m",
-        State.NOT_FOUND: "\x1b[2m",
+        State.CURRENT.word: "\x1b[32m",
+        State.IN_PROGRESS.word: "\x1b[33m",
+        State.UNKNOWN.word: "\x1b[35m",
+        State.FAILED.word: "\x1b[31m",
+        State.TERMINATING.word: "\x1b[2m",
+        State.NOT_FOUND.word: "\x1b[2m",
     }
 )
 """
@@ -117,14 +117,14 @@ class TextTable:
         return line[:start] + paint(row[index], colour=True) + line[end:]
 
 
-def paint(state: str, *, colour: bool) -> str:
+def paint(word: str, *, colour: bool) -> str:
     """
-    Return a state between the ANSI codes of its colour.
+    Return the word of a state between the ANSI codes of its colour.
 
-    The plain state without *colour*, and for a text that is no state.
+    The plain word without *colour*, and a text that is none as it is.
     """
-    code = COLOURS.get(state, "") if colour else ""
-    return f"{code}{state}{RESET}" if code else state
+    code = COLOURS.get(word, "") if colour else ""
+    return f"{code}{word}{RESET}" if code else word
 
 
 # --------------------------------------------------------------------
@@ -159,7 +159,7 @@ def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
     ready, updated = _progress(getattr(subject, "replicas", None))
     is_dated = blocking is not None and blocking.since is not None
     cells = (
-        subject.state,
+        subject.state.word,
         ready,
         _availability(subject),
         format_age(blocking.in_state_seconds) if blocking is not None and is_dated else NOTHING,
@@ -261,7 +261,13 @@ def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, .
     empty = (NOTHING,) * (len(WIDE_COLUMNS) - 1)
     for each in cluster.components:
         ready, updated = _progress(each.replicas)
-        cells = (each.state, ready, *(NOTHING,) * 4, *((updated, *empty) if wide else ()), NOTHING)
+        cells = (
+            each.state.word,
+            ready,
+            *(NOTHING,) * 4,
+            *((updated, *empty) if wide else ()),
+            NOTHING,
+        )
         yield ("Deployment", f"{each.namespace}/{each.name}", *cells)
 
 
@@ -313,7 +319,7 @@ class ChangingTable:
     def _deleted(self, rows: Sequence[Row]) -> Iterator[Row]:
         there = {row[: self._names] for row in rows}
         for name in sorted({row[: self._names] for row in self._shown} - there):
-            yield (*name, State.NOT_FOUND, *self._rest)
+            yield (*name, State.NOT_FOUND.word, *self._rest)
 
     def _content(self, row: Row) -> Row:
         return tuple(row[index] for index in self._compared)

@@ -233,7 +233,7 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         after = _next_state(watching.stdout, "cluster")
         hanging.cancel()
         watching.terminate()
-    assert (cluster, team, after) == ("Current", "Current", "Failed")
+    assert (cluster, team, after) == ("Ready", "Ready", "Failed")
     assert watching.returncode == 143
 
 
@@ -301,7 +301,7 @@ def test_rights_in_one_namespace_are_enough_for_its_models(
     try:
         until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
         ended = ask(plane, *words)
-        assert "namespace team-m: only it was read" in ended.stderr
+        assert "only namespace team-m may be read" in ended.stderr
         found = msgspec.json.decode(ended.stdout, type=StatusDocument)
         ((model,),) = (each.inference_sets for each in found.namespaces)
         assert (model.state, model.available) == ("Current", None)

@@ -53,10 +53,10 @@ async def test_a_watch_of_the_cluster_lists_each_kind_once_and_prints_what_chang
         scale_up(server)
         (current,) = await watching.prints()
     assert head.split()[:2] == ["NAME", "STATE"]
-    assert cluster.split()[:2] == ["cluster", "Current"]
-    assert team.split()[:2] == ["team-a", "Current"]
+    assert cluster.split()[:2] == ["cluster", "Ready"]
+    assert team.split()[:2] == ["team-a", "Ready"]
     assert failed.split()[:2] == ["cluster", "Failed"]
-    assert current.split()[:2] == ["cluster", "Current"]
+    assert current.split()[:2] == ["cluster", "Ready"]
     assert len(lists_of(server, SETS)) == 1
     assert {method for method, _ in server.requests} == {"GET"}
 
@@ -68,7 +68,7 @@ async def test_a_watch_at_a_reporter_prints_what_changes(server: DevCluster, tmp
             _, cluster, _ = await watching.prints(3)
             server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
             (changed,) = await watching.prints()
-    assert cluster.split()[:2] == ["cluster", "Current"]
+    assert cluster.split()[:2] == ["cluster", "Ready"]
     assert changed.split()[:2] == ["cluster", "Failed"]
 
 
@@ -208,7 +208,7 @@ async def test_a_wait_finds_what_its_watch_missed(server: DevCluster, tmp_path: 
     async with swallowing_proxy(server.url) as proxy:
         config = str(proxy.write_kubeconfig(tmp_path / "kubeconfig"))
         async with running(*argv, KUBECONFIG=config) as waiting:
-            await waiting.reports("team-a/qwen: InProgress")
+            await waiting.reports("team-a/qwen: Progressing")
             proxy.swallow(MODEL_POD[2])
             set_ready(server, ready=True)
             ended = await waiting.ended()
