@@ -191,6 +191,7 @@ class SourceOpener:
         self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
         self._access = ClusterAccess(arguments, environ, self._clock)
+        self._loaded: dict[tuple[str, ...], tuple[Settings, Catalogue]] = {}
 
     async def open(self) -> StatusSource:
         """
@@ -315,12 +316,14 @@ class SourceOpener:
 
     def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:
         """
-        Load the configuration; flags that were *found* yield to variables and to those given.
+        Load the configuration, once; flags that were *found* yield to variables and to those given.
         """
         by_variable = {flag.name for flag in FLAGS if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
-        return load_configuration(flags, self._environ)
+        if flags not in self._loaded:
+            self._loaded[flags] = load_configuration(flags, self._environ)
+        return self._loaded[flags]
 
 
 class LateSource:

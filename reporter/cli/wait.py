@@ -114,7 +114,8 @@ WAIT = command.Command(
 Changes of the state are printed to standard error, the end to standard output.
 The answer of a reporter counts once it has finished a pass after the first
 question, which takes up to its --resync-seconds. Without a reporter this
-program watches the cluster itself, which needs list and watch of each kind.""",
+program watches the cluster itself, which needs list and watch of each kind; of
+a namespace, in that one alone.""",
     examples=(
         ("wait team-a/qwen", "until a request can be answered"),
         ("wait team-a --for=ready --timeout=10m --fail-fast", "after an upgrade"),

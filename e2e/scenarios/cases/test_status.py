@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -230,18 +231,27 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         cluster = _next_state(watching.stdout, "cluster")
         team = _next_state(watching.stdout, "team-m")
         stack.change(AT_ZERO)
-        after = _next_state(watching.stdout, "cluster")
+        states = _states(watching.stdout, "cluster")
+        seen = [next(states)]
+        while seen[-1] != "Failed":
+            seen.append(next(states))
         hanging.cancel()
         watching.terminate()
-    assert (cluster, team, after) == ("Ready", "Ready", "Failed")
+    assert (cluster, team) == ("Ready", "Ready")
+    assert {*seen[:-1]} <= {"Progressing"}, "its status follows its spec a moment later"
     assert watching.returncode == 143
 
 
-def _next_state(lines: Iterable[str], name: str) -> str:
+def _next_state(lines: Iterable[str], *names: str) -> str:
+    return next(_states(lines, *names))
+
+
+def _states(lines: Iterable[str], *names: str) -> Iterator[str]:
     """
-    Return the state of the next line about a subject; other tests may have left more namespaces.
+    Yield the states of the lines about a subject; other tests may have left more namespaces.
     """
-    return next(line.split()[1] for line in lines if line.split()[:1] == [name])
+    size = len(names)
+    yield from (line.split()[size] for line in lines if line.split()[:size] == [*names])
 
 
 def test_the_dump_of_the_help_gives_the_same_as_the_cluster(
@@ -285,29 +295,48 @@ def test_the_cluster_is_read_as_the_user_that_is_named(
         plane.kubectl("delete", *admin)
 
 
-def test_rights_in_one_namespace_are_enough_for_its_models(
-    plane: ControlPlane, stack: CaseClusterObjects
-) -> None:
-    words = ("status", "team-m", "-o", "json", "--from=cluster", "--as=joan", WITHOUT_GRACE)
+JOAN = ("--from=cluster", "--as=joan", WITHOUT_GRACE)
+PICKER = "Deployment team-m/qwen-inferencepool-epp"
+
+
+@contextmanager
+def _rights_of_joan(plane: ControlPlane) -> Iterator[None]:
+    """Let joan read and watch everything in team-m, and nothing anywhere else."""
     here = "--namespace=team-m"
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "Role",
         "metadata": {"name": "joan", "namespace": "team-m"},
-        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}],
+        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}],
     }
     plane.client.create(plane.client.collection(role), role)
     plane.kubectl("create", "rolebinding", "joan", here, "--role=joan", "--user=joan")
     try:
-        until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
+        until(
+            lambda: ask(plane, "status", "team-m", *JOAN).returncode == 0,
+            within=60,
+            what="she may",
+        )
+        yield
+    finally:
+        plane.kubectl("delete", "rolebinding,role", "joan", here)
+
+
+def test_rights_in_one_namespace_are_enough_for_its_models(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    words = ("status", "team-m", "-o", "json", *JOAN)
+    with _rights_of_joan(plane):
         ended = ask(plane, *words)
-        assert "only namespace team-m may be read" in ended.stderr
+        assert "only namespace team-m may be read; not seen: " in ended.stderr
+        assert all(len(line) <= 100 for line in ended.stderr.splitlines())
+        assert ask(plane, *words, "-q").stderr == ""
         found = msgspec.json.decode(ended.stdout, type=StatusDocument)
         ((model,),) = (each.inference_sets for each in found.namespaces)
         assert (model.state, model.available) == ("Current", None)
         assert model.replicas is not None
         assert model.replicas.ready == 1
-        stack.change({"Deployment team-m/qwen-inferencepool-epp": {"replicas": 0}})
+        stack.change({PICKER: {"replicas": 0}})
         ended = ask(plane, *words)
         found = msgspec.json.decode(ended.stdout, type=StatusDocument)
         ((model,),) = (each.inference_sets for each in found.namespaces)
@@ -315,8 +344,57 @@ def test_rights_in_one_namespace_are_enough_for_its_models(
         # An upstream that is not seen may explain it, so it is held at a single reading.
         assert (model.state, model.blocking.reason) == ("InProgress", "inferencesetEPPNotReady")
         assert model.available is False
+
+
+def test_rights_in_one_namespace_are_enough_to_wait_and_to_watch(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    with _rights_of_joan(plane):
+        ended = ask(plane, "wait", "team-m/qwen", "--for=ready", *JOAN, "--timeout=60s")
+        assert (ended.returncode, ended.stdout) == (0, "team-m/qwen is ready\n"), ended.stderr
+        command = (sys.executable, "-m", "reporter.cli", "status", "team-m", "--watch", *JOAN)
+        env = {**os.environ, "KUBECONFIG": str(plane.kubeconfig())}
+        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as watching:
+            assert watching.stdout is not None
+            hanging = threading.Timer(120, watching.kill)
+            hanging.start()
+            before = _next_state(watching.stdout, "InferenceSet", "qwen")
+            stack.change({PICKER: {"replicas": 0}})
+            states = _states(watching.stdout, "InferenceSet", "qwen")
+            seen = [next(states)]
+            while seen[-1] != "Failed":
+                seen.append(next(states))
+            hanging.cancel()
+            watching.terminate()
+        assert before == "Ready"
+        assert {*seen[:-1]} <= {"Progressing"}, "its status follows its spec a moment later"
+
+
+def test_the_causes_elsewhere_are_told_by_what_a_reporter_wrote_into_the_namespace(
+    plane: ControlPlane, stack: CaseClusterObjects
+) -> None:
+    events = "/api/v1/namespaces/team-m/events"
+    event = {
+        "metadata": {"name": "gateway.1"},
+        "type": "Warning",
+        "reason": "modelharnessGatewayDataPlaneNotReady",
+        "message": "Namespace team-m: the proxy is out.",
+        "source": {"component": "productionstack-status-reporter"},
+        "involvedObject": {"kind": "Gateway", "name": "team-m-gw", "namespace": "team-m"},
+        "lastTimestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    plane.client.create(events, event)
+    try:
+        with _rights_of_joan(plane):
+            told = "by an Event of a reporter: modelharnessGatewayDataPlaneNotReady of Gateway team-m-gw"
+            assert told in ask(plane, "status", "team-m", "-o", "wide", *JOAN).stderr
+            ended = ask(plane, "wait", "team-m/qwen", *JOAN, "--timeout=3s")
+            assert (ended.returncode, "note: by an Event of a reporter: " in ended.stderr) == (
+                3,
+                True,
+            )
     finally:
-        plane.kubectl("delete", "rolebinding,role", "joan", here)
+        plane.client.delete(f"{events}/gateway.1")
 
 
 @pytest.mark.parametrize("timeout", ["60", "60s", "0"])

@@ -36,7 +36,7 @@ async def test_each_state_is_shown_by_sign_and_word_the_worst_first(page: Browse
             "group/Current",
         ]
         texts = {each.removeprefix("group/"): rows[each]["text"] for each in groups}
-        signs = {text.partition(f" {state} ")[0][-1] for state, text in texts.items()}
+        signs = {text.partition(f" {State(state).word} ")[0][-1] for state, text in texts.items()}
         assert len(signs) == len(COUNTED_STATES)
         assert texts["Failed"].endswith("Failed 1 namespace")
         assert await page.log() == []
