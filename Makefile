@@ -9,8 +9,11 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=5
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
+# Tests of the tests, and what `make e2e` breaks that a case or a scenario breaks too: every night.
+EVERY_NIGHT := e2e/scenarios/controlplane e2e/scenarios/suite $(patsubst %,e2e/suite/test_%.py, \
+  cluster_status endpoint_pickers harness models slow_download)
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
@@ -95,7 +98,7 @@ test-fast: $(STAMP)
 
 test-e2e: $(STAMP)
 	-@$(BIN)/python -m e2e.controlplane --core --quiet
-	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(ON_CLUSTER)
+	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(EVERY_NIGHT:%=--ignore=%) $(ON_CLUSTER)
 
 quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
 	$(BIN)/pytest $(QUICK) --hypothesis-profile=quick $(WITHOUT_CLUSTER)
