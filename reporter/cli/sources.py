@@ -120,7 +120,7 @@ Flags that end what a command that only looks never does, whatever flags of a re
 NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
 NONE_READY = f"no pod with {pods_source.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
-WITHIN = "name theirs with --reporter-namespace"
+WITHIN = "try --reporter-namespace"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
