@@ -247,9 +247,7 @@ def _next_state(lines: Iterable[str], *names: str) -> str:
 
 
 def _states(lines: Iterable[str], *names: str) -> Iterator[str]:
-    """
-    Yield the states of the lines about a subject; other tests may have left more namespaces.
-    """
+    """Yield the states of the lines about a subject; other tests may have left more namespaces."""
     size = len(names)
     yield from (line.split()[size] for line in lines if line.split()[:size] == [*names])
 
