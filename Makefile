@@ -40,7 +40,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   test-faults e2e e2e-controllers record e2e-hub e2e-node e2e-node-suite e2e-kind test-image check unit \
   controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push chart registry release-notes release-check lock audit soak clean \
+  image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
@@ -239,6 +239,13 @@ chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEP
 	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
 	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
 	rm -rf $(DIST)/work
+
+wheel: $(STAMP) ## build the wheel into dist/
+	$(BIN)/python -m hatchling build --target wheel --directory $(DIST)
+
+krew: wheel ## write the kubectl plugin for krew into dist/, with HOMEPAGE=… of its releases
+	@test -n "$(HOMEPAGE)" || { echo "Name the page of the repository with HOMEPAGE=…"; exit 1; }
+	$(BIN)/python -m e2e.release.krew $(DIST) --homepage=$(HOMEPAGE)
 
 notes = awk -v head="\#\# [$(VERSION)]" \
   'index($$0, head) == 1 {found = 1; next} found && /^\#\# / {exit} found {print} found && NF {some = 1} END {exit !some}' \

@@ -108,6 +108,13 @@ class Terminal:
         self.end_progress()
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
+    def ask(self, question: str) -> str:
+        """Return what the user of a terminal answers to a question on standard error; empty without a terminal."""
+        if not sys.stdin.isatty():
+            return ""
+        print(question, end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip()
+
     def progress(self, done: int, total: int) -> None:
         """
         Show on one line of standard error how many kinds of the cluster were read.

@@ -70,6 +70,7 @@ COMMANDS: Mapping[str, str] = {
     "wait": "wait",
     "explain": "explain",
     "check": "status",
+    "dump": "dump",
     "silence": "silence",
     "job-status": "job_status",
     "check-config": "check_config",

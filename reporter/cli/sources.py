@@ -18,9 +18,11 @@ from reporter.cli.source_arguments import (
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
+from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_settings
 from reporter.status import pods_source
+from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
 from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.reporter_source import ReporterSource
 from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
@@ -74,7 +76,7 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
-COMPONENTS_FILE, SILENCE_FILE = "components-file", "silence-file"
+COMPONENTS_FILE = "components-file"
 
 
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
@@ -96,8 +98,6 @@ def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
     if COMPONENTS_FILE in pod.flags and not settings.components_file:
         yield f"the reporter has a file of components; give it with --{COMPONENTS_FILE}"
-    if SILENCE_FILE in pod.flags and not settings.silence_file:
-        yield f"the reporter has a file of silences; give it with --{SILENCE_FILE}"
     if _has_own_packs(pod) and "packs" not in settings.given_flags:
         yield "the reporter has packs of one's own; give them with --packs"
 
@@ -235,7 +235,7 @@ class SourceOpener:
     async def _choose(self, kind: SourceKind, api: RestClient) -> StatusSource:
         found = await self._find_pods(api)
         if kind is SourceKind.CLUSTER:
-            return self._cluster(api, found)
+            return await self._cluster(api, found)
         source, why = await self._reporter(api, found, kind)
         if source is not None:
             self._note(f"the status is that of {source.description}")
@@ -245,7 +245,7 @@ class SourceOpener:
             raise CannotAsk(f"{why}; {OTHER_SOURCES}")
         verb = "watched" if self._watches else "read"
         self._note(f"{verb} from the cluster: {why}")
-        return self._cluster(api, found)
+        return await self._cluster(api, found)
 
     def _note_idle_flags(self) -> None:
         """Note the flags that shape an evaluation, but not that of a reporter."""
@@ -288,17 +288,36 @@ class SourceOpener:
             return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
 
-    def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
+    async def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
         settings, catalogue = self._load_with_flags_of(pod)
         for each in describe_files(pod, settings) if pod is not None else ():
             self._note(each)
         given = (api, settings, catalogue, self._clock)
+        silence_file = await self._silence_file(api, pod, settings)
         if not self._watches:
-            return ClusterSource(*given, on_progress=self._on_progress)
+            return ClusterSource(*given, on_progress=self._on_progress, silence_file=silence_file)
         from reporter.status.watching import WatchingSource  # noqa: PLC0415
 
-        return WatchingSource(*given, on_progress=self._on_progress)
+        return WatchingSource(*given, on_progress=self._on_progress, silence_file=silence_file)
+
+    async def _silence_file(
+        self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
+    ) -> SilenceFile | None:
+        """Return the file of silences of a reporter; None without one, and if it cannot be read."""
+        if pod is None or SILENCE_FILE not in pod.flags or settings.silence_file is not None:
+            return None
+        why = "it is in no ConfigMap"
+        try:
+            found = await read_mounted(api, pod)
+        except KubeError as err:
+            why, found = str(err), None
+        if found is not None:
+            return parse_mounted(found)
+        self._note(
+            f"the reporter's file of silences was not read: {why}; --{SILENCE_FILE} gives it"
+        )
+        return None
 
     def _load_with_flags_of(
         self, pod: pods_source.ReporterPod | None

@@ -28,7 +28,6 @@ from reporter.cli.command import (
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, Question, show_answers
-from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.arguments import REPEAT
 from reporter.settings.parsers import choice_parser, parse_any_duration
@@ -128,20 +127,6 @@ def _name(arguments: Arguments) -> str:
     return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
 
 
-CRDS = "customresourcedefinitions.apiextensions.k8s.io"
-
-
-def dump_command() -> str:
-    """
-    Return one command that lists every kind, and the CRDs, by which a kind that is not installed is recognized.
-
-    A line ends after a comma and a backslash, where a shell joins it with the next one.
-    """
-    kinds = (*(kind.group_resource for kind in DEFAULT_KINDS), CRDS)
-    listed = ",\\\n".join(kinds)
-    return f"kubectl get --all-namespaces --output=yaml \\\n{listed} > dump.yaml"
-
-
 STATUS = Command(
     run=_run,
     summary="Show the status of the cluster, a namespace or an InferenceSet.",
@@ -206,10 +191,8 @@ not available, has failed.""",
     notes=f"""\
 {RUN_FLAGS_NOTE}
 
-A dump for --from=file:dump.yaml, with everything that is read; leave out kinds
-that the server does not have:
-
-{dump_command()}
+{PROGRAM_NAME} dump > stack.yaml
+writes a dump for --from=file:stack.yaml.
 
 Exit codes: 0 answered, 1 no answer, 2 something given is refused: the command
 line, a variable, a file or the kubeconfig. With --exit-code by the worst
@@ -270,7 +253,7 @@ it asks no reporter, so none has to run, and writes nothing.""",
         ("check", "the current cluster, and an exit code"),
         ("check team-a/qwen --context=staging", "one InferenceSet of another cluster"),
         ("check --context=eu --context=us -o json", "two clusters side by side"),
-        ("check --from=dump/ -o junit > report.xml", "a dump, for a pipeline"),
+        ("check --from=file:stack.yaml -o junit > report.xml", "a dump, for a pipeline"),
     ),
     flags=(
         output(CheckFormat),
@@ -278,9 +261,9 @@ it asks no reporter, so none has to run, and writes nothing.""",
         QUIET,
         Flag(
             "from",
-            "What is evaluated. cluster: the API server. PATH: a dump, as a folder, a file, or - for"
-            " standard input.",
-            "cluster|PATH",
+            "What is evaluated. cluster: the API server. file:PATH, or PATH alone: a dump, as a file, a"
+            " folder, or - for standard input.",
+            "cluster|file:PATH",
             default="cluster",
         ),
         AT,

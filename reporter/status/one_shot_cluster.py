@@ -30,6 +30,7 @@ from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.model.sanitize import abbreviate_list
+from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
@@ -73,6 +74,16 @@ def describe_undecodable(
     ]
 
 
+MAX_NAMED = 4
+"""The kinds that a note names, of those that were not seen."""
+
+
+def describe_only_in(namespace: str, unseen: Iterable[str] = ()) -> str:
+    """Describe a reading with the rights of one namespace, for *notes*; *unseen*: kinds not seen at all."""
+    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
+    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
+
+
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
     """Return an evaluator of the built-in probes, which logs their faults instead of raising them."""
     return Evaluator(
@@ -101,14 +112,23 @@ async def confirm_discovery(
     The store believes two results that are LOSS_CONFIRMED_AFTER apart. Nobody who waits for an
     answer has that much time, so the first one is recorded as that much older than it is.
     """
-    groups = frozenset(crd.partition(".")[2] for crd in crds)
-    found = (await discover(api, groups, previous=None)).discovery
-    store.record_discovery(found, now=clock.now() - LOSS_CONFIRMED_AFTER)
-    if set(crds) - found.served_versions.keys():
-        await asyncio.sleep(RECHECK_AFTER.total_seconds())
-        found = (await discover(api, groups, previous=None)).discovery
+    first, found = await discover_twice(api, crds)
+    store.record_discovery(first, now=clock.now() - LOSS_CONFIRMED_AFTER)
+    if found is not first:
         store.record_discovery(found, now=clock.now())
     return found
+
+
+async def discover_twice(
+    api: RestClient, crds: Collection[str]
+) -> tuple[DiscoveryResult, DiscoveryResult]:
+    """Return the first result and the last, which is another one if some of the resources are missing."""
+    groups = frozenset(crd.partition(".")[2] for crd in crds)
+    first = (await discover(api, groups, previous=None)).discovery
+    if not set(crds) - first.served_versions.keys():
+        return first, first
+    await asyncio.sleep(RECHECK_AFTER.total_seconds())
+    return first, (await discover(api, groups, previous=None)).discovery
 
 
 LISTS_AT_ONCE = 4
@@ -120,7 +140,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of kinds that were read, and of all kinds."""
 
 
-async def read_cluster(
+async def read_cluster(  # noqa: PLR0913
     api: RestClient,
     settings: Settings,
     catalogue: Catalogue,
@@ -128,14 +148,18 @@ async def read_cluster(
     *,
     on_progress: Progress = lambda _, __: None,
     namespace: str = "",
+    silence_file: SilenceFile | None = None,
 ) -> Observations:
     """
     Read all kinds of which there is a reason. Kinds that cannot be read are unknown, in *notes*.
 
-    *namespace*: the one that is asked about, whose objects are read where not all may be. Raises
-    KubeError if discovery fails, or if no kind at all could be read.
+    *namespace*: the one that is asked about, whose objects are read where not all may be.
+    *silence_file*: that of the cluster's reporter, unless the settings name one. Raises KubeError if
+    discovery fails, or if no kind at all could be read.
     """
     store = make_store(settings, catalogue)
+    if silence_file is not None and settings.silence_file is None:
+        store.record_silence_file(silence_file)
     reading = _Reading(api, store, on_progress, namespace)
     crds = crds_to_track(catalogue, SPECS, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
@@ -143,16 +167,6 @@ async def read_cluster(
     only_in = dict.fromkeys(reading.limited, namespace)
     snapshot = replace(store.snapshot(), only_in=only_in)
     return Observations(snapshot, clock.now(), tuple(reading.describe()))
-
-
-MAX_NAMED = 4
-"""The kinds that a note names, of those that were not seen."""
-
-
-def describe_limited(namespace: str, unseen: Iterable[str]) -> str:
-    """Return the note of who may read one namespace alone: that, and which kinds are not seen at all."""
-    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
-    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
 
 
 class _Reading:
@@ -194,7 +208,7 @@ class _Reading:
         """Return what was not read and why; in one line where a namespace alone may be read."""
         unread = [f"{name}: {why}" for name, why in self._unread.items()]
         if self.limited:
-            unread = [describe_limited(self._namespace, self._unread)]
+            unread = [describe_only_in(self._namespace, self._unread)]
         return sorted([*unread, *self.notes])
 
     async def _list_in_namespace(

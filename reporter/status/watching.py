@@ -36,6 +36,7 @@ from reporter.kube.paths import collection_path
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_health import describe_error
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
+from reporter.model.silences import SilenceFile
 from reporter.process.cancellation import stop_all
 from reporter.process.clock import Clock
 from reporter.rollup.document import StatusView
@@ -46,7 +47,7 @@ from reporter.status import one_shot
 from reporter.status.one_shot_cluster import (
     Progress,
     confirm_discovery,
-    describe_limited,
+    describe_only_in,
     make_evaluator,
     read_reported,
 )
@@ -74,10 +75,12 @@ class WatchingSource:
         clock: Clock,
         *,
         on_progress: Progress = lambda _, __: None,
+        silence_file: SilenceFile | None = None,
     ) -> None:
         self.description = "the cluster, watched by this program"
         self._api, self._clock, self._on_progress = api, clock, on_progress
         self._settings, self._catalogue = settings, catalogue
+        self._silence_file = silence_file if settings.silence_file is None else None
         self._not_judged = one_shot.find_not_judged(catalogue, settings.flag_texts)
         self._watched: _Watched | None = None
         self._loops: asyncio.Task[None] | None = None
@@ -124,6 +127,8 @@ class WatchingSource:
             watched = _Watched(
                 self._settings, self._catalogue, self._api, self._clock, only_in, self._on_progress
             )
+            if self._silence_file is not None:
+                watched.store.record_silence_file(self._silence_file)
             await confirm_discovery(self._api, watched.store, crds, self._clock)
         except KubeError as err:
             raise one_shot.cannot_read_after(err) from err
@@ -257,7 +262,7 @@ class _Watched:
         """Return what is not read and why; in one line where a namespace alone may be read."""
         unread = self._unread.find(now=now)
         if self.is_limited:
-            return (describe_limited(self.namespace, unread),)
+            return (describe_only_in(self.namespace, unread),)
         return tuple(f"{kind}: {each.why}" for kind, each in sorted(unread.items()))
 
 

@@ -234,14 +234,16 @@ def test_a_workload_namespace_without_any_object_is_named_and_not_judged(tmp_pat
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path):
     a_dump(tmp_path, example())
-    (tmp_path / "broken.yaml").write_text("kind: [")
+    (tmp_path / "broken.yaml").write_text("kind: ]\n\nmetadata:\n")
     (note,) = (n for n in from_dump(str(tmp_path)).notes if "broken.yaml" in n)
-    assert note.startswith(f"{tmp_path}/broken.yaml was not read: it is not YAML: ")
+    assert note.startswith(f"{tmp_path}/broken.yaml was not read: line 1 is not YAML: ")
 
 
 def test_a_dump_without_anything_to_evaluate_is_refused_with_what_to_do(tmp_path: Path):
     path = a_dump(tmp_path, [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}}])
-    with pytest.raises(ConfigurationError, match=r"1 objects, none of a kind .*kubectl get"):
+    with pytest.raises(
+        ConfigurationError, match=r"1 objects, none of a kind .*; write one with .* dump"
+    ):
         from_dump(path)
 
 
@@ -269,7 +271,7 @@ async def test_who_may_read_one_namespace_alone_sees_its_models_and_nothing_wron
     assert everything
     found = await read(api, namespace="team-a")
     (note,) = found.notes
-    assert note.startswith("namespace team-a: only it was read")
+    assert note.startswith("only namespace team-a may be read")
     evaluation = evaluated(found)
     assert not troubles(evaluation)
     bbr = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))

@@ -65,3 +65,32 @@ async def test_colours_can_be_switched_off(server: DevCluster, tmp_path: Path, e
     assert GREEN not in text
     assert "Ready" in text
     assert (PROGRESS in text) == ("TERM" not in environ)
+
+
+async def test_who_silences_is_asked_where_no_variable_says_it():
+    ours, theirs = pty.openpty()
+    env = {name: value for name, value in environment().items() if name != "USER"}
+    process = await asyncio.create_subprocess_exec(
+        *(
+            sys.executable,
+            "-m",
+            "reporter.cli",
+            "silence",
+            "team-a",
+            "all",
+            "--until=1h",
+            "--why=x",
+        ),
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, b"carol\n")
+    reading = asyncio.create_task(asyncio.to_thread(read_all, ours))
+    async with asyncio.timeout(60):
+        assert await process.wait() == 0
+        text = await reading
+    assert "Who silences? " in text
+    assert "/silence-by: carol" in text

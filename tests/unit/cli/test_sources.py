@@ -44,7 +44,6 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
     files = {
         "catalogue-overlay": overlay,
         "components-file": overlay,
-        "silence-file": "/silences.yaml",
         "packs": "/packs/mine",
     }
     pod = ReporterPod("a", "b", arguments=tuple(f"--{name}=/x" for name in files))
@@ -52,12 +51,7 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
         [word.strip(".") for word in each.split() if "--" in word]
         for each in describe_files(pod, load_settings([], {}))
     ]
-    assert flags == [
-        ["--catalogue-overlay"],
-        ["--components-file"],
-        ["--silence-file"],
-        ["--packs"],
-    ]
+    assert flags == [["--catalogue-overlay"], ["--components-file"], ["--packs"]]
     given = [f"--{name}={text}" for name, text in files.items() if name != "packs"]
     assert len([*describe_files(pod, load_settings(given, {}))]) == 1
 

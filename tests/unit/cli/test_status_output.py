@@ -1,8 +1,6 @@
 """The formats for programs, and notes about what was not evaluated."""
 
 import json
-from pathlib import Path
-from textwrap import indent
 
 import pytest
 import yaml
@@ -11,10 +9,9 @@ from reporter import PROGRAM_NAME
 from reporter.cli.asking import BY_OUTCOME, BY_STATE, Terminal, to_json, to_yaml
 from reporter.cli.command import Command
 from reporter.cli.explain import EXPLAIN
-from reporter.cli.status import CHECK, STATUS, dump_command
+from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import describe_gaps
 from reporter.cli.wait import WAIT
-from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
 from reporter.model.status_document import (
@@ -28,7 +25,6 @@ from reporter.model.status_document import (
 from reporter.status.waiting import Outcome
 
 
-ROOT = Path(__file__).parents[3]
 HOSTILE = {"message": "a\x1b[2J\x9b1m\u202e\u2028 é ↳", "list": [1, None, True]}
 
 
@@ -92,15 +88,6 @@ def test_each_state_and_each_end_of_a_wait_has_an_exit_code():
         State.NOT_FOUND: 6,
     }
     assert BY_OUTCOME.keys() == set(Outcome)
-
-
-def test_the_command_for_a_dump_lists_every_kind_in_eighty_columns():
-    command = dump_command()
-    assert all(kind.group_resource in command for kind in DEFAULT_KINDS)
-    assert "customresourcedefinitions.apiextensions.k8s.io" in command
-    assert max(map(len, command.splitlines())) <= 80
-    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    assert indent(command, " " * 4) in page
 
 
 LONG = "a note about many things that were not read: " + ", ".join(["gateways"] * 20)
