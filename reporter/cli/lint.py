@@ -11,12 +11,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
-from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import find_packs, shipped_packs
+from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose, to_plain
+from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
 from reporter.cel.crd_fields import CrdFields, read_crds
 from reporter.cel.probe import PROBE as CEL_PROBE
 from reporter.cel.probe import prepare_entries
@@ -135,7 +135,7 @@ async def _get_crds(
         raise SettingsError(f"--{CRDS.name}={CLUSTER_CRDS}", str(err)) from err
 
 
-def _declared(roots: Iterable[Node]) -> Iterator[str]:
+def _declared(roots: Iterable[YamlNode]) -> Iterator[str]:
     """Yield the names that CRDs of the kinds which files declare have; those of the core have none."""
     for root in roots:
         for source in entry_sources(root, "kinds"):
@@ -159,7 +159,7 @@ def _note(text: str) -> None:
 
 
 def _check_all(
-    roots: Mapping[Path, Node], packs: Sequence[str], specs: Mapping[str, ProbeSpec]
+    roots: Mapping[Path, YamlNode], packs: Sequence[str], specs: Mapping[str, ProbeSpec]
 ) -> Iterator[Problem]:
     # A story may be about kinds that the overlay or the pack beside it declares.
     kinds = kinds_of_packs(packs).union(
@@ -180,7 +180,7 @@ def _check_all(
             yield from _folder_problems(file.parent, specs)
 
 
-def _catalogues(roots: Mapping[Path, Node], packs: Sequence[str]) -> Sequence[StoryCatalogues]:
+def _catalogues(roots: Mapping[Path, YamlNode], packs: Sequence[str]) -> Sequence[StoryCatalogues]:
     """
     Return the catalogues that stories may be meant for: with each of the overlays beside them.
 
@@ -218,11 +218,11 @@ def _problems_of(
     return ()
 
 
-def _has_key(root: Node, key: str) -> bool:
+def _has_key(root: YamlNode, key: str) -> bool:
     return isinstance(root, Fields) and key in root.values
 
 
-def _is_of_catalogue(root: Node) -> bool:
+def _is_of_catalogue(root: YamlNode) -> bool:
     """
     Return whether a file is of a catalogue or pack: it has subjects, or its reasons are a list.
     """

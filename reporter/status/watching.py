@@ -62,7 +62,8 @@ class WatchingSource:
     """
     Watches the cluster from the first question on; a question with *after* waits for a change.
 
-    *settings* have ``--scrape=off``: reasons that need pages would be Unknown, and hide all others.
+    *settings* have ``--scrape=off``: with pages wanted that nobody reads, those reasons would be
+    Unknown and hide all others.
     """
 
     may_lag = False
@@ -91,7 +92,7 @@ class WatchingSource:
 
         Where objects of all namespaces may not be listed, those of the target's are watched alone. With
         *after* the answer comes once the namespace of the target has changed (anything, for a target
-        without one), or after MAX_WAIT_SECONDS. Raises CannotAsk if nothing at all can be read.
+        without one), or after MAX_WAIT_SECONDS. Raises StatusQueryFailed if nothing at all can be read.
         """
         watched = self._watched = self._watched or await self._start(target.namespace)
         self._loops = loops = self._loops or asyncio.create_task(

@@ -41,9 +41,9 @@ class UnknownReasons:
 
     def add(self, evaluation: Evaluation, *, now: datetime) -> None:
         """Note what is Unknown after a pass."""
-        gate = evaluation.gate
-        whys = [(key, each.why) for key, each in gate.unknown_states.items()]
-        whys += [(key, each.why_unknown) for key, each in gate.finding_states.items()]
+        tracked = evaluation.tracked
+        whys = [(key, each.why) for key, each in tracked.unknown_states.items()]
+        whys += [(key, each.why_unknown) for key, each in tracked.finding_states.items()]
         for key, why in whys:
             if why and key.reason in self._about:
                 self._since.setdefault((key, why), now)
