@@ -49,15 +49,18 @@ help: ## show this list
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Installing the locked dependencies into $(VENV): once, a minute or two, silently unless it fails."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@echo "Installing this program from its sources."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 setup: $(STAMP) ## create .venv with the locked dependencies
 
 run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… on that cluster, which it only reads without WRITE=1
 ifeq ($(KUBECONFIG_GIVEN),)
+	@echo "Starting an API server in memory with the example stack, and the reporter; Ctrl-C ends both."
 	@$(BIN)/python -m devcluster
 else
 	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(WRITE),,--dry-run)

@@ -26,7 +26,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if target.name:
         raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    terminal, clock = Terminal(environ), Clock()
+    terminal, clock = Terminal(environ, arguments), Clock()
     access = ClusterAccess(arguments, environ, clock)
     return run_asking(_dump(access, settings, catalogue, target, terminal, clock), terminal)
 
@@ -87,7 +87,13 @@ namespace alone, where the objects of all namespaces may not be listed.""",
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
     ),
-    flags=(NAMESPACE, command.CONTEXT, command.AS, command.REQUEST_TIMEOUT),
+    flags=(
+        NAMESPACE,
+        command.QUIET,
+        command.CONTEXT,
+        command.AS,
+        command.REQUEST_TIMEOUT,
+    ),
     settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
     notes="""\
 --kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay

@@ -153,7 +153,7 @@ async def test_the_rights_of_one_namespace_give_a_dump_of_it_alone(
     assert (refused.code, "the cluster cannot be read" in refused.err) == (1, True)
     path, ended = await dumped(server, tmp_path, "team-a")
     assert ended.code == 0, ended.err
-    assert "namespace team-a: only it was read" in ended.err
+    assert "only namespace team-a may be read" in ended.err
     assert "nodes: may not list nodes" in ended.err
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
     live = await states(f"--kubeconfig={config}", "team-a")
