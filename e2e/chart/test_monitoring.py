@@ -33,7 +33,6 @@ EVERYTHING = golden.HERE / "values" / "everything.yaml"
 ROOT = "/apis/monitoring.coreos.com/v1"
 MONITORS = {
     "ServiceMonitor": "servicemonitors",
-    "PodMonitor": "podmonitors",
     "PrometheusRule": "prometheusrules",
 }
 OURS = "productionstack_status_reporter_"
@@ -89,8 +88,6 @@ def test_alerts_without_their_series_are_warned_of(installer: Helm) -> None:
     warned = "- serviceMonitor.rollupOnly leaves out series that the alerts of prometheusRule need"
     assert warned in notes(installer, alerts, "--set=serviceMonitor.rollupOnly=true")
     assert "WARNING" not in notes(installer, alerts)
-    whole = "--set=serviceMonitor.rollupOnly=true,podMonitor.enabled=true"
-    assert "WARNING" not in notes(installer, alerts, whole)
 
 
 def test_prometheus_accepts_every_rule(helm: Helm) -> None:

@@ -14,7 +14,7 @@ from reporter.catalogue.format import CatalogueFile, OverlayFile, Override, Reas
 from reporter.catalogue.loader import default_folder
 
 
-DIALECT = "https://json-schema.org/parsed/2020-12/schema"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS: Mapping[str, type[msgspec.Struct]] = {
     "schema.json": CatalogueFile[ReasonEntry],
     "overlay.schema.json": OverlayFile[Override, ReasonEntry],

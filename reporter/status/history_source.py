@@ -14,8 +14,8 @@ from reporter.status.source import StatusQueryFailed
 LIST_TIMEOUT = timedelta(seconds=30)
 
 NOT_SERVED = (
-    "the cluster has no HealthEvents: install their CRD, with crds.install=true of the chart, and"
-    " keep episodes with --store=healthevents"
+    "the cluster has no HealthEvents: install their CRD, with the chart productionstack-status-crds,"
+    " and keep episodes with --store=healthevents"
 )
 
 

@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 
 REPORTER = Asked(SELECTOR, "reporter", "", "statusBindAddress", "--from=cluster")
-HUB = Asked(HUB_SELECTOR, "hub", "hub:", "hub.statusBindAddress", "--from=hub:URL")
+HUB = Asked(HUB_SELECTOR, "hub", "hub:", "statusBindAddress", "--from=hub:URL")
 
 
 class _Metadata(msgspec.Struct):

@@ -137,9 +137,8 @@ def paint(state: str, *, colour: bool) -> str:
 CLUSTER_NAME = "cluster"
 POINTER = "↳ "
 
-AnySubject: TypeAlias = (
-    NamespaceStatus | InferenceSetStatus | ClusterStatus | HarnessStatus | ComponentStatus
-)
+AnySubject: TypeAlias = NamespaceStatus | InferenceSetStatus | ClusterStatus | HarnessStatus
+RowSubject: TypeAlias = AnySubject | ComponentStatus
 
 
 class StatusColumn(Struct, frozen=True):
@@ -151,7 +150,7 @@ class StatusColumn(Struct, frozen=True):
     """
 
     head: str
-    cell: Callable[[AnySubject], str]
+    cell: Callable[[RowSubject], str]
     is_wide: bool = False
     is_age: bool = False
 
@@ -161,28 +160,28 @@ def describe_blocking(blocking: Blocking) -> str:
     return (POINTER if blocking.pointer else "") + (blocking.reason or blocking.code)
 
 
-def _blocking(subject: AnySubject) -> Blocking | None:
+def _blocking(subject: RowSubject) -> Blocking | None:
     # A Deployment of the control plane has a state alone; what blocks is the reason about it.
     return None if isinstance(subject, ComponentStatus) else subject.blocking
 
 
-def _hindrance(subject: AnySubject) -> NotAvailable | None:
+def _hindrance(subject: RowSubject) -> NotAvailable | None:
     """Return why a subject that nothing blocks is not available, if nobody wants it so."""
     cause = subject.not_available if isinstance(subject, InferenceSetStatus) else None
     return None if cause is None or cause.is_intended else cause
 
 
-def _ready(subject: AnySubject) -> str:
+def _ready(subject: RowSubject) -> str:
     replicas = _replicas(subject)
     return _of_desired(replicas.ready, replicas) if replicas is not None else ""
 
 
-def _updated(subject: AnySubject) -> str:
+def _updated(subject: RowSubject) -> str:
     replicas = _replicas(subject)
     return _of_desired(replicas.updated, replicas) if replicas is not None else ""
 
 
-def _replicas(subject: AnySubject) -> Replicas | None:
+def _replicas(subject: RowSubject) -> Replicas | None:
     return None if isinstance(subject, ClusterStatus | HarnessStatus) else subject.replicas
 
 
@@ -190,7 +189,7 @@ def _of_desired(number: int | None, replicas: Replicas) -> str:
     return f"{NOTHING if number is None else number}/{replicas.desired}"
 
 
-def _availability(subject: AnySubject) -> str:
+def _availability(subject: RowSubject) -> str:
     """Return whether an InferenceSet is available; of others, how many of theirs are."""
     if isinstance(subject, InferenceSetStatus):
         return {True: "yes", False: "no", None: "unknown"}[subject.available]
@@ -202,18 +201,19 @@ def _availability(subject: AnySubject) -> str:
     return "" if counts is None else f"{counts.available}/{counts.total}"
 
 
-def _age(subject: AnySubject) -> str:
+def _age(subject: RowSubject) -> str:
     blocking = _blocking(subject)
-    is_dated = blocking is not None and blocking.since is not None
-    return format_age(blocking.in_state_seconds) if blocking is not None and is_dated else ""
+    if blocking is None or blocking.since is None:
+        return ""
+    return format_age(blocking.in_state_seconds)
 
 
-def _who_acts(subject: AnySubject) -> str:
+def _who_acts(subject: RowSubject) -> str:
     cause = _blocking(subject) or _hindrance(subject)
     return cause.actionability if cause is not None else ""
 
 
-def _blocked_by(subject: AnySubject) -> str:
+def _blocked_by(subject: RowSubject) -> str:
     """Return what blocks a subject, or hinders the requests of one that nothing blocks."""
     blocking = _blocking(subject)
     if blocking is not None:
@@ -223,28 +223,29 @@ def _blocked_by(subject: AnySubject) -> str:
     return POINTER + (cause.reason or cause.code) if cause is not None else ""
 
 
-def _stalled(subject: AnySubject) -> str:
+def _stalled(subject: RowSubject) -> str:
     blocking = _blocking(subject)
     return "" if blocking is None else "yes" if blocking.stalled else "no"
 
 
-def _since(subject: AnySubject) -> str:
+def _since(subject: RowSubject) -> str:
     blocking = _blocking(subject)
-    is_dated = blocking is not None and blocking.since is not None
-    return format_time(blocking.since) if blocking is not None and is_dated else ""
+    if blocking is None or blocking.since is None:
+        return ""
+    return format_time(blocking.since)
 
 
-def _code(subject: AnySubject) -> str:
+def _code(subject: RowSubject) -> str:
     blocking = _blocking(subject)
     return blocking.code if blocking is not None else ""
 
 
-def _object(subject: AnySubject) -> str:
+def _object(subject: RowSubject) -> str:
     blocking = _blocking(subject)
     return blocking.object if blocking is not None else ""
 
 
-def _message(subject: AnySubject) -> str:
+def _message(subject: RowSubject) -> str:
     """Return the first sentence about what blocks a subject, or hinders its requests."""
     cause = _blocking(subject) or _hindrance(subject)
     first, _, rest = cause.message.partition(". ") if cause is not None else ("", "", "")
@@ -278,7 +279,7 @@ def head(*names: str, wide: bool) -> Sequence[str]:
     return (*names, *(each.head for each in COLUMNS if wide or not each.is_wide))
 
 
-def _cells(subject: AnySubject, *, wide: bool) -> Iterator[str]:
+def _cells(subject: RowSubject, *, wide: bool) -> Iterator[str]:
     return (each.cell(subject) or NOTHING for each in COLUMNS if wide or not each.is_wide)
 
 

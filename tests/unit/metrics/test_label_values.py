@@ -10,8 +10,8 @@ def explanations(label: str, metric) -> int:
     """Return how many texts are about a label of a metric."""
     texts = [each for each in LABEL_TEXTS if label in each.labels]
     own = [each for each in texts if metric in each.metrics]
-    own += [each for each in CLOSED_SETS if each.label == label and metric in each.metrics]
-    return len(own) or len([each for each in texts if not each.metrics])
+    closed = [each for each in CLOSED_SETS if each.label == label and metric in each.metrics]
+    return len(own) + len(closed) or len([each for each in texts if not each.metrics])
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -24,5 +24,5 @@ def test_each_label_is_explained_once(metric):
 @pytest.mark.parametrize("closed", CLOSED_SETS, ids=lambda each: each.heading)
 def test_each_value_of_a_closed_set_is_explained(closed):
     values = [*closed.values]
-    assert {*values} == {*type(values[0])}
+    assert [each for each in type(values[0]) if each not in values] == []
     assert all(text for texts in closed.values.values() for text in texts)
