@@ -21,39 +21,47 @@ from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 
 
-class Blocker(Struct, frozen=True, kw_only=True, gc=False):
+class RollUpCause(Struct, frozen=True, kw_only=True, gc=False):
     """
-    The cause that keeps a subject from being Current.
+    A cause for which a subject is not as it should be.
 
-    *key*: the cause's finding; None if there is progress without trouble, or nothing was evaluated.
-    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
-    *why*: a text of its own, where no trouble has one. *window*: how long it may take.
-    *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
-    *troubles*: what its text is rendered from, so that another text is another blocker.
-    *silence*: for whose sake the cause is not announced.
+    *key*: the cause's finding; None if no reason is to blame. *why*: a text of its own, where no trouble
+    has one. *held*: it may still be a normal start or change. *troubles*: what its text is rendered from,
+    so that another text is another cause.
     """
 
     code: str
     layer: Layer
-    since: datetime
-    since_from: SinceFrom
-    window: timedelta
     actionability: Actionability
     key: FindingKey | None = None
     object: ObjectRef | None = None
     why: str = ""
     held: bool = False
+    troubles: tuple[Trouble, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The reason of the cause; empty if no reason is to blame, or before an evaluation."""
+        return self.key.reason if self.key is not None else ""
+
+
+class Blocker(RollUpCause, frozen=True, kw_only=True, gc=False):
+    """
+    The cause that keeps a subject from being Current.
+
+    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
+    *window*: how long it may take. *deadline*: when time alone makes it stalled; None if it is, or has to
+    outlive a hold first. *silence*: for whose sake the cause is not announced.
+    """
+
+    since: datetime
+    since_from: SinceFrom
+    window: timedelta
     stalled: bool = False
     pattern: Pattern | None = None
     via: tuple[Reason, ...] = ()
     deadline: datetime | None = None
-    troubles: tuple[Trouble, ...] = ()
     silence: Silence | None = None
-
-    @property
-    def reason(self) -> str:
-        """The reason of the cause; empty for progress without trouble, or before an evaluation."""
-        return self.key.reason if self.key is not None else ""
 
     @property
     def is_pointer(self) -> bool:
@@ -61,24 +69,14 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
         return bool(self.via)
 
 
-class Unavailability(Struct, frozen=True, kw_only=True, gc=False):
+class Unavailability(RollUpCause, frozen=True, kw_only=True, gc=False):
     """
     The cause for which a subject is not available, or for which that is not known.
 
-    *key*: the cause's finding; None if no reason is to blame. *why*: a text of its own, where *troubles*,
-    from which the text is rendered, are empty. *is_known*: False if it only may be unavailable.
-    *held*: it may still be a normal start or change.
+    *is_known*: False if it only may be unavailable.
     """
 
-    code: str
-    layer: Layer
-    actionability: Actionability
     is_known: bool = True
-    key: FindingKey | None = None
-    object: ObjectRef | None = None
-    why: str = ""
-    held: bool = False
-    troubles: tuple[Trouble, ...] = ()
 
     @classmethod
     def of(cls, blocker: Blocker, *, is_known: bool) -> "Unavailability":
