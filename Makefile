@@ -144,7 +144,7 @@ record: ## the same, writing the recorded stories of tests/cases anew; prints ho
 
 e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
 	@$(BIN)/python -m e2e.node prepare --quiet
-	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=4
 
 e2e-node-quick: $(STAMP) ## the same before each merge: an installation, and three faults until they have ended
 	@$(BIN)/python -m e2e.node prepare --quiet

@@ -32,6 +32,10 @@ REAL_NODE = NeededProgram(
 )
 
 
+LONGEST = ("test_crashes", "test_access_tokens", "test_two_nodes")
+"""The files that take ten minutes each: processes side by side begin with them."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let these tests run only where they are asked for: they take long, and root."""
@@ -40,6 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.controlplane)
     REAL_NODE.skip_without(concerned)
+    items.sort(key=lambda item: item not in concerned or item.path.stem not in LONGEST)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
