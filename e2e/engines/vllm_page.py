@@ -180,7 +180,7 @@ def run_v0() -> None:
         local_interval=1e9, labels={"model_name": MODEL}, vllm_config=config()
     )
     recorder.info("cache_config", config().cache_config)
-    idle = {
+    idle: dict[str, Any] = {
         each.name: [] if str(each.type).startswith(("List", "typing.List")) else 0
         for each in dataclasses.fields(types.Stats)
         if each.default is dataclasses.MISSING
