@@ -20,6 +20,7 @@ from reporter.resources.check_result import CheckResult, Inconclusive, check_dec
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
 from reporter.resources.lost_nodes import with_lost_nodes
 from reporter.resources.pods import (
+    END_CODES,
     FAILURE_CODES,
     PodProblem,
     filter_active_pods,
@@ -86,8 +87,7 @@ DEPLOYMENT_CODES = frozenset(
         "FailedCreate",
         UNAVAILABLE,
         DEGRADED,
-        "Crash",
-        "OutOfMemory",
+        *END_CODES,
         "ImagePull",
         "Config",
         "Unschedulable",
