@@ -62,13 +62,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         return _run_side_by_side(
             openers, target, form, terminal, fails=arguments.is_set("exit-code")
         )
-    printer = Printer(
-        terminal,
-        target,
-        form,
-        lists_sets=lists_sets,
-        with_head=not arguments.is_set("no-headers"),
-    )
+    with_head = not arguments.is_set("no-headers")
+    printer = Printer(terminal, target, form, lists_sets=lists_sets, with_head=with_head)
     watches = arguments.is_set("watch")
     opener = SourceOpener(arguments, target, environ, terminal, watches=watches)
     question = Question(

@@ -4,7 +4,7 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
@@ -83,18 +83,7 @@ class Inputs:
         )
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
-        self._reflectors = Reflectors(
-            lambda kind: Reflector(
-                context,
-                kind,
-                self.store,
-                self._discovery,
-                namespace=only_in.get(kind.table, ""),
-            )
-        )
-        # A Namespace may be got by who may not list it, and has no path below itself to be watched at.
-        read_elsewhere = only_in.keys() & {NAMESPACES.table}
-        self._reflectors.prepare_kinds(k for k in kinds if k.table not in read_elsewhere)()
+        self._reflectors = self._make_reflectors(context, kinds, only_in)
         self._add_written_objects(settings, context)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
@@ -109,6 +98,23 @@ class Inputs:
         needed = permissions_for(settings, catalogue, mode=mode)
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
+
+    def _make_reflectors(
+        self, context: WatchContext, kinds: Iterable[ResourceKind], only_in: Mapping[str, str]
+    ) -> Reflectors:
+        found = Reflectors(
+            lambda kind: Reflector(
+                context,
+                kind,
+                self.store,
+                self._discovery,
+                namespace=only_in.get(kind.table, ""),
+            )
+        )
+        # A Namespace may be got by who may not list it, and has no path below itself to be watched at.
+        read_elsewhere = only_in.keys() & {NAMESPACES.table}
+        found.prepare_kinds(kind for kind in kinds if kind.table not in read_elsewhere)()
+        return found
 
     def _crds_of(self, catalogue: Catalogue) -> frozenset[str]:
         """

@@ -51,7 +51,7 @@ def count_restarts(
     pod_started_at: datetime | None,
 ) -> RestartCount:
     """
-    Count the restarts after *since*. What nobody saw was before all others, and after the pod's start.
+    Count the restarts after *since*. Those that nobody saw count as the first after the pod's start.
     """
     times = [at for at in restarts.times if at <= now + CLOCK_TOLERANCE]
     inside = [at for at in times if at > since]

@@ -151,11 +151,11 @@ class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     """
     All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
 
-    *replicas*: those of *progress*, as far as their objects can be read now.
-    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
-    *path*: the cause on the path of its requests; None if nothing is known to hinder them.
-    *answered_at*: when a check last got an answer of it through its Gateway, if that still counts.
-    *not_judged*: ranked reasons that need metrics pages of which none is known.
+    *replicas*: those of *progress*, as far as their objects can be read now. *unreachable*: why no
+    request reaches it although nothing else may be wrong; empty if a request may. *path*: the
+    cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
+    a check last got an answer of it through its Gateway, if that still counts. *not_judged*:
+    ranked reasons that need metrics pages of which none is known.
     """
 
     progress: ReplicaProgress = ReplicaProgress()
@@ -213,9 +213,9 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """
     Sums over the InferenceSets of a namespace.
 
-    *available*, *maybe_available*, *unavailable*: how many are, of how many it is not known, and how many
-    are not. Those that go, or are scaled to zero (*paused*), are none that are not.
-    *unreported*: of how many sets the replicas desired, those updated, and those ready, are not known.
+    *available*, *maybe_available*, *unavailable*: how many are available, of how many that is not
+    known, and how many are not; the last without those that are being deleted or scaled to zero
+    (*paused*). *…_unreported*: of how many the replicas desired, updated or ready are not known.
     """
 
     by_state: Mapping[State, int] = NO_COUNTS
@@ -329,8 +329,9 @@ class RollUp(Struct, frozen=True):
     *cluster*: None before the first pass. *terminating*: subjects that are being deleted.
     *episodes*: since when each key is announced. *packages*: those that status objects name, by
     namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be
-    old where pages are read less often than the interval says. *stalls_known_at*: by when what was
-    stalled at the first pass is so again, also where no Event tells since when; None before that pass.
+    old where pages are read less often than the interval says. *stalls_known_at*: when each
+    subject that was stalled before this process began counts as stalled again, although its time
+    may have been counted from the first pass; None before that pass.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -345,7 +346,9 @@ class RollUp(Struct, frozen=True):
 
     @property
     def knows_stalls(self) -> bool:
-        """True once nothing that is stalled may seem to have begun with the first pass."""
+        """
+        True once no subject counts as not stalled only because this process began a short time ago.
+        """
         known_at, now = self.stalls_known_at, self.evaluated_at
         return known_at is not None and now is not None and now >= known_at
 
