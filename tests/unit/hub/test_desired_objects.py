@@ -79,3 +79,11 @@ def test_both_labels_of_a_cluster_are_named():
         assert entry.other_labels == ("prod", "west")
         assert entry.blocking is not None
         assert "with the UID uid-1 has the cluster labels prod, west" in entry.blocking.message
+
+
+def test_ages_count_from_nothing():
+    rounds = Rounds().engage(a_cluster())
+    rounds.ask(SourceSeries())
+    rounds.ask(SourceSeries(evaluated=NOON + 1))
+    entry = rounds.entry()
+    assert (entry.in_state_seconds, entry.last_update_age_seconds) == (0, 0)
