@@ -84,7 +84,7 @@ namespace alone, where the objects of all namespaces may not be listed.""",
     examples=(
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
-        ("check --from=file:stack.yaml", "evaluate it"),
+        ("dump --context=production > stack.yaml", "another one, for check --from=file:stack.yaml"),
     ),
     flags=(
         command.NAMESPACE,

@@ -104,7 +104,7 @@ def _read_crds(
 
 
 def _documents(place: str, given: str) -> Iterator[Any]:
-    from reporter.kube.dump import UnreadableFile, read_documents  # noqa: PLC0415
+    from reporter.kube.dump_documents import UnreadableFile, read_documents  # noqa: PLC0415
 
     try:
         for each in read_documents(place):

@@ -135,7 +135,7 @@ def test_a_deployment_of_the_control_plane_has_a_state_and_replicas_alone():
     assert {name: cell for name, cell in cells.items() if cell != "-"} == {
         "KIND": "Deployment",
         "NAME": "keda/keda-operator",
-        "STATE": "Current",
+        "STATE": "Ready",
         "READY": "1/1",
         "UPDATED": "1/1",
     }
