@@ -259,7 +259,7 @@ async def test_one_that_was_cut_off_beside_others_is_left_out(server: DevCluster
     folder.mkdir()
     (folder / "a.yaml").write_text(path.read_text())
     (folder / "b.yaml").write_text(path.read_text()[:-40])
-    shown = await ask("status", f"--from=file:{folder}")
+    shown = await ask("status", "-o", "wide", f"--from=file:{folder}")
     assert "b.yaml was not read: it ends at line " in shown.err
     (folder / "b.yaml").write_text(path.read_text())
     shown = await ask("status", f"--from=file:{folder}")
