@@ -38,8 +38,8 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
-  test-faults e2e e2e-controllers record e2e-hub e2e-node e2e-node-suite e2e-kind test-image check unit \
-  controlplane browser lua shells screenshot \
+  test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
+  check unit controlplane browser lua shells screenshot \
   bench bench-quick \
   image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
@@ -149,9 +149,16 @@ e2e-controllers: $(STAMP) ## KAITO and KEDA as they are released and Karpenter's
 record: ## the same, writing the recorded stories of tests/cases anew; prints how they differ
 	@$(MAKE) --no-print-directory e2e-controllers RECORD="--record --capture=no"
 
+record-engines: $(STAMP) ## write the metrics pages of vLLM's releases anew, by their own classes; prints how they differ
+	@$(BIN)/python -m e2e.engines
+
 e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
 	@$(BIN)/python -m e2e.node prepare --quiet
-	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=4
+
+e2e-node-quick: $(STAMP) ## the same before each merge: an installation, and three faults until they have ended
+	@$(BIN)/python -m e2e.node prepare --quiet
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m before_merge --numprocesses=0
 
 e2e-node-suite: $(STAMP) ## the same node, and what users rely on
 	@$(BIN)/python -m e2e.node prepare --quiet

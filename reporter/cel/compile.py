@@ -34,11 +34,11 @@ from reporter.model.suggest import suggest
 
 class SubjectParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    The way from an object to its subject: the value of a *label*, or the *owner* of this kind.
+    The way from an object to its subject: the value of a *label*, or an *owner* of this kind.
 
     *group*: the API group of the owner, empty for the core group; None for that of the known kind.
-
-    Without either it is the namespace of the object, or the InferenceSet in the label of KAITO.
+    Without either the subject is the namespace of the object, or the InferenceSet in the label of
+    KAITO.
     """
 
     label: str = ""

@@ -59,20 +59,21 @@ BY_OUTCOME = {
 
 CLEAR_LINE = "\r\x1b[K"
 NOTE_WIDTH = 100
-"""The characters of a note, which is one line. ``-o wide`` shows notes whole."""
+"""The characters of a note, which is one line, where ``-o wide`` shows it whole."""
 
 
 class Terminal:
     """
     Notes and progress go to standard error, so that standard output is the answer alone.
 
-    *arguments*: ``--quiet`` leaves notes out, and ``--output=wide`` shows them whole.
+    *arguments*: ``--quiet`` leaves notes out. They are cut, except with ``--output=wide`` and of a command
+    that has no such form.
     """
 
     def __init__(self, environ: Mapping[str, str], arguments: Arguments | None = None) -> None:
         given = arguments.values if arguments is not None else {}
         self._is_quiet = given.get("quiet") == "true"
-        self._cuts_notes = given.get("output") != Format.WIDE
+        self._cuts_notes = given.get("output", Format.WIDE) != Format.WIDE
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
         # As programs that print columns do: the variable COLUMNS, else what the terminal says.

@@ -14,7 +14,7 @@ from reporter.cli.sources import ClusterAccess
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
 from reporter.process.clock import Clock
-from reporter.settings import Arguments, Settings, SettingsError
+from reporter.settings import Arguments, Flag, Settings, SettingsError
 from reporter.status.dump_writer import DumpWriter
 from reporter.status.one_shot import cannot_read_after
 from reporter.status.one_shot_cluster import describe_only_in
@@ -71,6 +71,8 @@ def _describe_gap(said: DumpedKind) -> str:
     return f"{said.resource}: {said.unread}" if said.unread else ""
 
 
+NAMESPACE = Flag("namespace", "The namespace, as NS.", "NS", short="n")
+
 DUMP = command.Command(
     run=_run,
     summary="Write what is read of a cluster, without secrets, as a file.",
@@ -84,10 +86,9 @@ namespace alone, where the objects of all namespaces may not be listed.""",
     examples=(
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
-        ("dump --context=production > stack.yaml", "another one, for check --from=file:stack.yaml"),
     ),
     flags=(
-        command.NAMESPACE,
+        NAMESPACE,
         command.QUIET,
         command.CONTEXT,
         command.AS,

@@ -169,8 +169,8 @@ async def _find_file(api: RestClient, arguments: Arguments) -> tuple[ConfigMapTe
     pod = pods[0]
     if SILENCE_FILE not in pod.flags:
         raise NoSilenceFile(
-            f"the reporter in pod {pod} has no file of silences: name a ConfigMap with the chart's value"
-            " silences.configMap, which need not exist yet"
+            f"the reporter in pod {pod} has no file of silences: name a ConfigMap under silences in the"
+            " values of the chart, which need not exist yet"
         )
     found = await read_mounted(api, pod)
     if found is None:
@@ -185,8 +185,8 @@ async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
     """Change the file. Raises StatusQueryFailed for one that Helm renders, as an upgrade undoes the change."""
     if found.managed_by == HELM:
         raise StatusQueryFailed(
-            f"{found} is rendered by Helm, whose next upgrade undoes a change: change the chart's value"
-            " silences.entries instead"
+            f"{found} is rendered by Helm, whose next upgrade undoes a change: change silences in the"
+            " values of the chart instead"
         )
     await write_text(api, found, text)
 
@@ -242,7 +242,7 @@ async def _expire(
         except (StatusQueryFailed, KubeError) as err:
             unread.append(f"nothing was ended in the file of silences: {err}")
     for each in unread:
-        terminal.note(each)
+        terminal.error(each)
     if not ended and not unread:
         which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
         terminal.error(f"{target} has no silence{which}")

@@ -1,6 +1,7 @@
 """The command dump, and the commands that read what it wrote."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.integration.status.asking import (
     Ended,
     ask,
     ask_about,
+    running,
     scale_to_zero,
     server,
 )
@@ -253,13 +255,24 @@ async def test_a_dump_that_fails_before_its_end_is_refused(server: DevCluster, t
     )
 
 
+async def test_a_disk_that_is_full_is_named(server: DevCluster, tmp_path: Path):
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    full = os.open("/dev/full", os.O_WRONLY)
+    async with running("dump", f"--kubeconfig={config}", stdout=full) as dumping:
+        os.close(full)
+        ended = await dumping.ended()
+    assert ended.code == 1
+    assert "the dump cannot be written: No space left on device" in ended.err
+    assert "Traceback" not in ended.err
+
+
 async def test_one_that_was_cut_off_beside_others_is_left_out(server: DevCluster, tmp_path: Path):
     path, _ = await dumped(server, tmp_path)
     folder = tmp_path / "dumps"
     folder.mkdir()
     (folder / "a.yaml").write_text(path.read_text())
     (folder / "b.yaml").write_text(path.read_text()[:-40])
-    shown = await ask("status", "-o", "wide", f"--from=file:{folder}")
+    shown = await ask("status", f"--from=file:{folder}", "--output=wide")
     assert "b.yaml was not read: it ends at line " in shown.err
     (folder / "b.yaml").write_text(path.read_text())
     shown = await ask("status", f"--from=file:{folder}")
