@@ -9,8 +9,11 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=5
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
+# Tests of the tests, and what `make e2e` breaks that a case or a scenario breaks too: every night.
+EVERY_NIGHT := e2e/scenarios/controlplane e2e/scenarios/suite $(patsubst %,e2e/suite/test_%.py, \
+  cluster_status endpoint_pickers harness models slow_download)
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
@@ -23,6 +26,7 @@ KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 CHART := helm/productionstack-status-reporter
+CHARTS := $(CHART) helm/productionstack-status-hub helm/productionstack-status-crds
 # What a fork sets once in the chart, or REGISTRY=… names.
 REGISTRY ?= $(shell sed -n '/^image:/,/^[a-z]/s/^  registry: "\(.*\)"$$/\1/p' $(CHART)/values.yaml)
 IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION)
@@ -34,10 +38,10 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
-  test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-suite e2e-kind test-image check unit \
-  controlplane browser lua shells screenshot \
+  test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
+  check unit controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push chart registry release-notes release-check lock audit soak clean \
+  image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
@@ -45,15 +49,18 @@ help: ## show this list
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Installing the locked dependencies into $(VENV): once, a minute or two, silently unless it fails."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@echo "Installing this program from its sources."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 setup: $(STAMP) ## create .venv with the locked dependencies
 
 run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… on that cluster, which it only reads without WRITE=1
 ifeq ($(KUBECONFIG_GIVEN),)
+	@echo "Starting an API server in memory with the example stack, and the reporter; Ctrl-C ends both."
 	@$(BIN)/python -m devcluster
 else
 	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(WRITE),,--dry-run)
@@ -92,7 +99,7 @@ test-fast: $(STAMP)
 
 test-e2e: $(STAMP)
 	-@$(BIN)/python -m e2e.controlplane --core --quiet
-	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(ON_CLUSTER)
+	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(EVERY_NIGHT:%=--ignore=%) $(ON_CLUSTER)
 
 quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
 	$(BIN)/pytest $(QUICK) --hypothesis-profile=quick $(WITHOUT_CLUSTER)
@@ -147,7 +154,11 @@ record-engines: $(STAMP) ## write the metrics pages of vLLM's releases anew, by 
 
 e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
 	@$(BIN)/python -m e2e.node prepare --quiet
-	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=4
+
+e2e-node-quick: $(STAMP) ## the same before each merge: an installation, and three faults until they have ended
+	@$(BIN)/python -m e2e.node prepare --quiet
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m before_merge --numprocesses=0
 
 e2e-node-suite: $(STAMP) ## the same node, and what users rely on
 	@$(BIN)/python -m e2e.node prepare --quiet
@@ -227,15 +238,22 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
-chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEPAGE=… of its runbooks
+chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
-	cp -R $(CHART) $(DIST)/work/
-	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/$(notdir $(CHART))/values.yaml
-	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
-	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
+	cp -R $(CHARTS) $(DIST)/work/
+	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
+	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/*/Chart.yaml)
+	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
+
+wheel: $(STAMP) ## build the wheel into dist/
+	$(BIN)/python -m hatchling build --target wheel --directory $(DIST)
+
+krew: wheel ## write the kubectl plugin for krew into dist/, with HOMEPAGE=… of its releases
+	@test -n "$(HOMEPAGE)" || { echo "Name the page of the repository with HOMEPAGE=…"; exit 1; }
+	$(BIN)/python -m e2e.release.krew $(DIST) --homepage=$(HOMEPAGE)
 
 notes = awk -v head="\#\# [$(VERSION)]" \
   'index($$0, head) == 1 {found = 1; next} found && /^\#\# / {exit} found {print} found && NF {some = 1} END {exit !some}' \
@@ -251,6 +269,10 @@ release-check: ## check that TAG=vX.Y.Z is the version of program, chart and cha
 	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
 	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
 	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }
+	@for chart in $(filter-out $(CHART),$(CHARTS)); do \
+	  test "$$(grep -cxF -e 'version: "$(VERSION)"' -e 'appVersion: "$(VERSION)"' $$chart/Chart.yaml)" = 2 || \
+	  { echo "$$chart/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }; \
+	done
 	@$(notes) >/dev/null || $(without-notes)
 
 test-image: $(STAMP) ## build the image from nothing and run it on the real control plane (root, Debian)

@@ -23,12 +23,11 @@ from reporter.resources.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
-from reporter.resources.lost_nodes import find_lost_nodes
+from reporter.resources.lost_nodes import NODE_NOT_READY, find_lost_nodes
 from reporter.resources.machines import find_workspace_error
 from reporter.resources.pods import END_CODES, FAILURE_CODES
 from reporter.resources.replicas import (
     DEGRADED,
-    NODE_NOT_READY,
     ModelReplica,
     ServingReplicas,
     blame_nodes,

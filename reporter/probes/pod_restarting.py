@@ -22,6 +22,7 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
+from reporter.resources.conditions import MAX_REASON_BYTES
 from reporter.resources.pods import END_CODES, created_at, end_code, is_leftover_pod
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
 from reporter.resources.restarts import RestartCount, count_restarts
@@ -30,7 +31,6 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 OTHER_CONTAINER = "OtherContainer"
-MAX_REASON_BYTES = 100
 
 
 class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):

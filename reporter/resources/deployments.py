@@ -18,7 +18,7 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import restarts
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
-from reporter.resources.lost_nodes import with_lost_nodes
+from reporter.resources.lost_nodes import NODE_NOT_READY, with_lost_nodes
 from reporter.resources.pods import (
     END_CODES,
     FAILURE_CODES,
@@ -98,6 +98,7 @@ DEPLOYMENT_CODES = frozenset(
         "NotReady",
         "ContainerNotReady",
         "AllContainersReady",
+        NODE_NOT_READY,
     }
 )
 """All cause codes of a Deployment; a code may have the code of its pods' problem after a dot."""

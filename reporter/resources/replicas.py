@@ -19,6 +19,7 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import is_condition_true, reason_text
+from reporter.resources.lost_nodes import NODE_NOT_READY
 from reporter.resources.machines import nodes_ready
 from reporter.resources.pods import (
     END_CODES,
@@ -255,9 +256,6 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
 
 # --------------------------------------------------------------------
 # The lost Nodes of a replica that has served.
-
-
-NODE_NOT_READY = "NodeNotReady"
 
 
 def lost_nodes_of(replica: ModelReplica, lost: Mapping[str, Condition]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from reporter.kinds.core import Pod, was_ready
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.resources.conditions import MAX_REASON_BYTES
 from reporter.resources.pods import (
     MIN_TIME,
     STORAGE_LIMIT,
@@ -50,7 +51,7 @@ def count_restarts(
     pod_started_at: datetime | None,
 ) -> RestartCount:
     """
-    Count the restarts after *since*. What nobody saw was before all others, and after the pod's start.
+    Count the restarts after *since*. Those that nobody saw count as the first after the pod's start.
     """
     times = [at for at in restarts.times if at <= now + CLOCK_TOLERANCE]
     inside = [at for at in times if at > since]
@@ -75,8 +76,6 @@ MIN_FAILURES = 2
 """
 The failures from which on it is a trouble of its own. A single one is an eviction like any other.
 """
-
-MAX_REASON_BYTES = 100
 
 REPLACED_WITHIN = timedelta(minutes=20)
 """

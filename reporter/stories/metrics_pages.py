@@ -111,7 +111,10 @@ LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 class Line(NamedTuple):
     """
-    A line of a page. *key*: of the number that a story sets; *text* is the line up to that, then.
+    A line of a page.
+
+    *key*: the name of the number that a story may set; the line is then *text* and that number.
+    Empty for a line that stays as it is.
     """
 
     text: str
