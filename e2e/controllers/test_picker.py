@@ -1,4 +1,4 @@
-"""What the endpoint picker does while its pool is missing or may not be read, as remedies and codes have it."""
+"""The endpoint picker while its pool is missing or may not be read, as remedies and codes have it."""
 
 import secrets
 from collections.abc import Iterator
