@@ -26,6 +26,7 @@ KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 CHART := helm/productionstack-status-reporter
+CHARTS := $(CHART) helm/productionstack-status-hub helm/productionstack-status-crds
 # What a fork sets once in the chart, or REGISTRY=… names.
 REGISTRY ?= $(shell sed -n '/^image:/,/^[a-z]/s/^  registry: "\(.*\)"$$/\1/p' $(CHART)/values.yaml)
 IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION)
@@ -227,14 +228,14 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
-chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEPAGE=… of its runbooks
+chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
-	cp -R $(CHART) $(DIST)/work/
-	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/$(notdir $(CHART))/values.yaml
-	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
-	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
+	cp -R $(CHARTS) $(DIST)/work/
+	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
+	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/*/Chart.yaml)
+	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
 
 wheel: $(STAMP) ## build the wheel into dist/
@@ -258,6 +259,10 @@ release-check: ## check that TAG=vX.Y.Z is the version of program, chart and cha
 	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
 	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
 	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }
+	@for chart in $(filter-out $(CHART),$(CHARTS)); do \
+	  test "$$(grep -cxF -e 'version: "$(VERSION)"' -e 'appVersion: "$(VERSION)"' $$chart/Chart.yaml)" = 2 || \
+	  { echo "$$chart/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }; \
+	done
 	@$(notes) >/dev/null || $(without-notes)
 
 test-image: $(STAMP) ## build the image from nothing and run it on the real control plane (root, Debian)

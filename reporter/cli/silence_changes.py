@@ -27,7 +27,7 @@ from reporter.process.clock import Clock
 from reporter.settings import Arguments, Settings, SettingsError
 from reporter.status import pods_source
 from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
-from reporter.status.source import CannotAsk, Target
+from reporter.status.source import StatusQueryFailed, Target
 
 
 HELM = "Helm"
@@ -82,7 +82,7 @@ async def _connected(access: ClusterAccess, settings: Settings) -> AsyncIterator
     try:
         yield api
     except KubeError as err:
-        raise CannotAsk(str(err)) from err
+        raise StatusQueryFailed(str(err)) from err
     finally:
         await api.close()
 
@@ -94,7 +94,7 @@ async def apply_to_object(
     terminal: Terminal,
     access: ClusterAccess,
 ) -> int:
-    """Annotate the namespace or InferenceSet. Raises CannotAsk."""
+    """Annotate the namespace or InferenceSet. Raises StatusQueryFailed."""
     async with _connected(access, settings) as api:
         found = await _read_object(api, Target(text.namespace, text.inferenceset))
         refusal = _why_refused(found, replace=arguments.is_set("replace"))
@@ -114,7 +114,7 @@ async def apply_to_file(
     terminal: Terminal,
     access: ClusterAccess,
 ) -> int:
-    """Add the silence to the ConfigMap that the reporter mounts. Raises CannotAsk."""
+    """Add the silence to the ConfigMap that the reporter mounts. Raises StatusQueryFailed."""
     async with _connected(access, settings) as api:
         try:
             found, file = await _find_file(api, arguments)
@@ -123,8 +123,8 @@ async def apply_to_file(
                 replaced = _places(file, Target(text.namespace, text.inferenceset))
                 kept = without_silences(kept, replaced)
             await _write_file(api, found, with_silence(kept, file_entry(text)))
-        except CannotAsk as err:
-            raise CannotAsk(f"{err}; without --apply the entry is printed for it") from err
+        except StatusQueryFailed as err:
+            raise StatusQueryFailed(f"{err}; without --apply the entry is printed for it") from err
     scope = "/".join(filter(None, (text.namespace, text.inferenceset))) or "cluster"
     reasons = ", ".join(text.reasons)
     terminal.print(f"{found} changed: {scope} silenced: {reasons} until {text.until}")
@@ -153,7 +153,7 @@ def _why_refused(found: SilencedObject, *, replace: bool) -> str:
     return ""
 
 
-class NoSilenceFile(CannotAsk):
+class NoSilenceFile(StatusQueryFailed):
     """The error for a cluster whose reporter has no file of silences, so that no silence is in one."""
 
 
@@ -161,7 +161,7 @@ async def _find_file(api: RestClient, arguments: Arguments) -> tuple[ConfigMapTe
     """
     Return the text of the ConfigMap that the reporter mounts, and the silences in it.
 
-    Raises NoSilenceFile without one, CannotAsk for a file that cannot be read or changed, and KubeError.
+    Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and KubeError.
     """
     pods = await find_pods_of_one(api, arguments, pods_source.REPORTER)
     if not pods:
@@ -174,17 +174,17 @@ async def _find_file(api: RestClient, arguments: Arguments) -> tuple[ConfigMapTe
         )
     found = await read_mounted(api, pod)
     if found is None:
-        raise CannotAsk(f"the file of silences of pod {pod} is in no ConfigMap")
+        raise StatusQueryFailed(f"the file of silences of pod {pod} is in no ConfigMap")
     file = parse_mounted(found)
     if file.problem:
-        raise CannotAsk(f"{found} cannot be read, so it silences nothing: {file.problem}")
+        raise StatusQueryFailed(f"{found} cannot be read, so it silences nothing: {file.problem}")
     return found, file
 
 
 async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
-    """Change the file. Raises CannotAsk for one that Helm renders, as an upgrade undoes the change."""
+    """Change the file. Raises StatusQueryFailed for one that Helm renders, as an upgrade undoes the change."""
     if found.managed_by == HELM:
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"{found} is rendered by Helm, whose next upgrade undoes a change: change silences in the"
             " values of the chart instead"
         )
@@ -239,7 +239,7 @@ async def _expire(
             ended += await _expire_in_file(api, arguments, target, reasons, terminal)
         except NoSilenceFile:
             pass
-        except (CannotAsk, KubeError) as err:
+        except (StatusQueryFailed, KubeError) as err:
             unread.append(f"nothing was ended in the file of silences: {err}")
     for each in unread:
         terminal.note(each)

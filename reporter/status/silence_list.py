@@ -30,7 +30,7 @@ def listed_silences(evaluation: Evaluation, target: Target) -> Iterator[ListedSi
     """Yield the silences about a subject, in the order in which they are written; all for everything."""
     in_trouble = [
         key
-        for key, state in evaluation.gate.finding_states.items()
+        for key, state in evaluation.tracked.finding_states.items()
         if state.troubles and key not in evaluation.suppressions.suppressed_by
     ]
     for each in evaluation.silences.all:
