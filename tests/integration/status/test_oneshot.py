@@ -18,11 +18,10 @@ from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.process.clock import Clock
 from reporter.settings.errors import ConfigurationError
-from reporter.status.dump import read_dump
 from reporter.status.one_shot import OneShotStatus
 from reporter.status.one_shot_cluster import Observations, read_cluster, read_reported
 from reporter.status.source import Target
-from tests.integration.status.single_look import evaluate_once
+from tests.integration.status.single_look import evaluate_once, observe_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.settings import settings
 from tests.support.status_objects import CRD
@@ -91,7 +90,7 @@ def example() -> list[dict]:
 
 
 def from_dump(path: str) -> Observations:
-    return read_dump(path, SETTINGS, DEFAULT_CATALOGUE, now=NOW + timedelta(days=30))
+    return observe_once(path, SETTINGS, DEFAULT_CATALOGUE, now=NOW + timedelta(days=30))
 
 
 # ------------------------------------------------------------ a cluster
@@ -261,7 +260,7 @@ async def test_a_dump_of_a_cluster_and_the_cluster_give_the_same(
     # Of a kind without objects, a typed list says so.
     empty = {"apiVersion": "cilium.io/v2", "kind": "CiliumNetworkPolicyList", "items": []}
     (tmp_path / "policies.json").write_text(json.dumps(empty))
-    dumped = evaluated(read_dump(str(tmp_path), SETTINGS, DEFAULT_CATALOGUE, now=Clock().now()))
+    dumped = evaluated(observe_once(str(tmp_path), SETTINGS, DEFAULT_CATALOGUE, now=Clock().now()))
     assert dumped.subjects == live.subjects
     assert findings(dumped) == findings(live)
     assert unknown(dumped) == unknown(live)
