@@ -258,7 +258,8 @@ def test_each_receiver_has_a_text_with_runbook_and_owner(path: Path) -> None:
     assert channels == len(texts) > 0
     for each in texts:
         assert ".Annotations.summary" in each
-        assert ".Annotations.runbook_url" in each
+        for annotation in ("runbook_url", "runbook"):
+            assert f".Annotations.{annotation} " in each
         assert ".Labels.owner" in each
 
 
