@@ -17,9 +17,9 @@ from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
 from e2e.support.production_stack.components import namespace_manifest
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.declarations import METRICS
 from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -137,7 +137,7 @@ def test_its_budget_and_affinity_are_its_own(helm: Helm) -> None:
     pod = found["Deployment"]["spec"]["template"]["spec"]
     (preferred,) = pod["affinity"]["podAntiAffinity"].popitem()[1]
     assert preferred["podAffinityTerm"]["labelSelector"] == selector
-    own = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+    own: Json = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
     found = objects_of_hub(rendered_hub(helm, f"--set-json=affinity={json.dumps(own)}"))
     assert found["Deployment"]["spec"]["template"]["spec"]["affinity"] == own
 

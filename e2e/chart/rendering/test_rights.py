@@ -86,8 +86,8 @@ def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm)
     assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=kind)
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
-    limits = (settings.store_max, settings.store_max_per_node, settings.store_retention)
-    assert limits == (1000, 7, timedelta(minutes=10))
+    found = (settings.store_max, settings.store_max_per_node, settings.store_retention)
+    assert found == (1000, 7, timedelta(minutes=10))
 
 
 @pytest.mark.parametrize("resource", [DEFAULT_RESOURCE, "healthevents.nvsentinel.dgxc.nvidia.com"])

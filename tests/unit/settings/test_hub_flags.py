@@ -13,7 +13,8 @@ from reporter.cli.configuration import (
     load_configuration,
     load_hub_settings,
 )
-from reporter.settings import SettingsError
+from reporter.settings import FLAGS, FlagGroup, SettingsError, TakenBy
+from reporter.settings.flags import flag
 from tests.support.settings import refusal, settings
 
 
@@ -105,6 +106,18 @@ def test_each_command_refuses_the_flags_of_the_other():
         load_configuration([URL], {})
     # A pod may have the variables of a hub, and kubectl exec starts another command in it.
     load_configuration([], {"STATUS_REPORTER_HUB_QUERY_URL": "https://a"})
+
+
+def test_each_flag_of_settings_says_which_commands_take_it():
+    assert [each.name for each in FLAGS if not each.taken_by] == []
+    shared = {each.name for each in FLAGS if {TakenBy.RUN, TakenBy.HUB} <= each.taken_by}
+    assert {"kubeconfig", "leader-election-id", "log-format"} <= shared
+    assert not shared & {"packs", "catalogue-overlay", "rollup-metrics", "hub-query-url"}
+
+
+def test_a_flag_cannot_be_declared_without_its_commands():
+    with pytest.raises(TypeError, match="taken_by"):
+        flag(FlagGroup.CLUSTER, "", str, "Another.")  # type: ignore[call-arg]
 
 
 def test_the_hub_has_a_lease_of_its_own():

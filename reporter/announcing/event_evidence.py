@@ -12,7 +12,7 @@ from reporter.kinds.objects import Condition, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.announced import AnnouncedError
 from reporter.model.enums import Layer
-from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES, sanitize, truncate_bytes
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 from reporter.resources.machines import find_workspace_error
@@ -25,10 +25,7 @@ PARTS = (HTTP_ROUTES, INFERENCE_POOLS, DEPLOYMENTS)
 MAX_EXISTED = 100
 MAX_ERRORS = 10
 MAX_WORKSPACES = 100
-MAX_ERROR_BYTES = 1024
-"""
-The most that an Event keeps: a group may be about thousands of InferenceSets, and no message is longer.
-"""
+"""The most that an Event keeps: a group may be about thousands of InferenceSets."""
 
 
 def find_existed(
@@ -58,7 +55,7 @@ def find_errors(snapshot: Snapshot, troubles: Collection[Trouble]) -> tuple[Anno
     for ref in refs[:MAX_WORKSPACES]:
         error = _find_error(snapshot, ref)
         if error is not None:
-            text = truncate_bytes(sanitize(error.message or ""), MAX_ERROR_BYTES)
+            text = truncate_bytes(sanitize(error.message or ""), MAX_EVENT_MESSAGE_BYTES)
             words = (error.type, error.status, error.reason or "", text)
             workspaces[words].append((ref.namespace, ref.name))
     return tuple(

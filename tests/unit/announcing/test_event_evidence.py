@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.announcing.unstated import MAX_EXISTED, find_errors, find_existed
+from reporter.announcing.event_evidence import MAX_EXISTED, find_errors, find_existed
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
 from reporter.kinds.kaito import WORKSPACES
 from reporter.kube.announced import (

@@ -1,10 +1,10 @@
-"""Replay verdicts about one key through the gate."""
+"""Replay verdicts about one key through the tracked."""
 
 from datetime import timedelta
 
 from reporter.catalogue.entries import HoldDurations
-from reporter.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.evaluation.gate import advance_clocks, apply_verdicts
+from reporter.evaluation.clocks import NOTHING_TRACKED, Delays
+from reporter.evaluation.tracking import advance_clocks, apply_verdicts
 from reporter.model.verdicts import Clear
 from tests.support.builders import MINUTE, NOON, SECOND, a_key, an_entry
 
@@ -16,24 +16,26 @@ ANY_LENGTH = (1, 29, 31, 3600, 86400)
 """Seconds for which a key is Unknown, up to LONG_UNKNOWN and beyond."""
 
 
-class GateReplay:
-    """The gate with one key, which was clear a minute before noon. Times are relative to noon."""
+class TrackingReplay:
+    """Tracked findings of one key, clear a minute before noon. Times are relative to noon."""
 
     def __init__(self, entry=ENTRY, delays=DELAYS):
         self.rules = {"entry_of": lambda _: entry, "delays": delays}
-        self.gate = apply_verdicts(EMPTY_GATE, [Clear(KEY)], now=NOON - MINUTE, **self.rules)
+        self.tracked = apply_verdicts(
+            NOTHING_TRACKED, [Clear(KEY)], now=NOON - MINUTE, **self.rules
+        )
 
     def observe(self, at, verdict):
-        self.gate = apply_verdicts(self.gate, [verdict], now=NOON + at, **self.rules)
+        self.tracked = apply_verdicts(self.tracked, [verdict], now=NOON + at, **self.rules)
         return self
 
     def advance(self, at):
-        self.gate = advance_clocks(self.gate, now=NOON + at, **self.rules)
+        self.tracked = advance_clocks(self.tracked, now=NOON + at, **self.rules)
         return self
 
     @property
     def finding_state(self):
-        return self.gate.finding_states.get(KEY)
+        return self.tracked.finding_states.get(KEY)
 
     @property
     def past_hold(self):

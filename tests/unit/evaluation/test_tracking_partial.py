@@ -1,12 +1,12 @@
-"""The gate under verdicts that cover only some objects of a subject."""
+"""The tracked findings under verdicts that cover only some objects of a subject."""
 
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.gate import next_gate_deadline
+from reporter.evaluation.tracking import next_tracking_deadline
 from reporter.model.enums import TroubleKind
 from tests.support.builders import NOON, a_trouble, an_active_verdict
-from tests.unit.evaluation.gate_replay import ANY_LENGTH, KEY, GateReplay, seconds
+from tests.unit.evaluation.tracking_replay import ANY_LENGTH, KEY, TrackingReplay, seconds
 
 
 OTHER = a_trouble("other", kind=TroubleKind.LOST)
@@ -17,7 +17,7 @@ def partial(*troubles):
 
 
 def test_what_a_partial_verdict_does_not_report_keeps_its_state_and_its_clock_stops():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
     )
     replay.observe(seconds(20), partial(OTHER)).observe(seconds(40), partial(OTHER))
@@ -31,7 +31,7 @@ def test_what_a_partial_verdict_does_not_report_keeps_its_state_and_its_clock_st
 
 
 def test_what_a_partial_verdict_does_not_report_does_not_settle():
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(10), partial(OTHER))
     assert a_trouble() in replay.advance(seconds(900)).finding_state.troubles
     replay.observe(seconds(901), an_active_verdict(KEY, OTHER))
@@ -41,7 +41,7 @@ def test_what_a_partial_verdict_does_not_report_does_not_settle():
 
 
 def test_what_a_partial_verdict_reports_outlives_its_hold():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST), OTHER)
     )
     replay.observe(seconds(10), partial(OTHER))
@@ -52,15 +52,15 @@ def test_what_a_partial_verdict_reports_outlives_its_hold():
 
 def test_what_a_partial_verdict_does_not_report_has_no_deadline():
     lost = a_trouble(kind=TroubleKind.LOST)
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, lost))
     replay.observe(seconds(10), partial(OTHER))
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+    assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(40)
 
 
 def test_what_a_partial_verdict_does_not_report_outlives_no_grace():
     young = a_trouble(object_created_at=NOON - seconds(10))
     start = a_trouble("other", kind=TroubleKind.STARTING)
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, young))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, young))
     replay.observe(seconds(10), partial(start))
     clocks = replay.advance(seconds(70)).finding_state.announceable
     assert [clock.trouble for clock in clocks] == [start]
@@ -68,7 +68,7 @@ def test_what_a_partial_verdict_does_not_report_outlives_no_grace():
 
 def test_what_settled_before_a_partial_verdict_settles_on_after_it():
     lost = a_trouble(kind=TroubleKind.LOST)
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost, OTHER))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, lost, OTHER))
     replay.observe(seconds(10), an_active_verdict(KEY, OTHER)).observe(seconds(20), partial(OTHER))
     replay.observe(seconds(50), an_active_verdict(KEY, OTHER))
     assert len(replay.advance(seconds(69)).finding_state.clocks) == 2
@@ -77,11 +77,11 @@ def test_what_settled_before_a_partial_verdict_settles_on_after_it():
 
 
 def test_a_partial_verdict_that_repeats_itself_changes_nothing():
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     replay.observe(seconds(10), partial(OTHER)).advance(seconds(60))
-    before = replay.gate
+    before = replay.tracked
     replay.observe(seconds(90), partial(OTHER))
-    assert replay.gate.finding_states[KEY] is before.finding_states[KEY]
+    assert replay.tracked.finding_states[KEY] is before.finding_states[KEY]
 
 
 def partial_about(open_trouble, *troubles):
@@ -90,21 +90,21 @@ def partial_about(open_trouble, *troubles):
 
 def test_what_a_partial_verdict_could_evaluate_and_does_not_report_settles():
     well, unknown = a_trouble("well"), a_trouble("unknown")
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, well, unknown, OTHER))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, well, unknown, OTHER))
     replay.observe(seconds(40), partial_about(unknown, OTHER))
     state = replay.finding_state
     assert set(state.troubles) == {unknown, OTHER}
     assert [c.trouble for c in state.clocks if c.stopped] == [unknown]
     state = replay.advance(seconds(71)).finding_state
     assert {c.object for c in state.clocks} == {unknown.cause.object, OTHER.cause.object}
-    before = replay.gate.finding_states[KEY]
+    before = replay.tracked.finding_states[KEY]
     replay.observe(seconds(90), partial_about(unknown, OTHER))
-    assert replay.gate.finding_states[KEY] is before
+    assert replay.tracked.finding_states[KEY] is before
 
 
 def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_still():
     one, two = a_trouble("one"), a_trouble("two")
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, one, two, OTHER))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, one, two, OTHER))
     replay.observe(seconds(40), partial_about(one, OTHER))
     replay.observe(seconds(60), partial_about(two, OTHER))
     state = replay.finding_state
@@ -115,7 +115,7 @@ def test_an_object_that_a_later_partial_verdict_could_evaluate_no_longer_stands_
 @pytest.mark.parametrize("unknown", ANY_LENGTH)
 def test_an_unfinished_hold_of_an_object_goes_on_in_the_same_way_after_partial_verdicts(unknown):
     lost = a_trouble(kind=TroubleKind.LOST)
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, lost))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, lost))
     replay.observe(seconds(20), partial(OTHER))
     replay.observe(seconds(20 + unknown), an_active_verdict(KEY, lost, OTHER))
     left = 10 if unknown <= 30 else 30

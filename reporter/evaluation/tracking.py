@@ -21,7 +21,7 @@ from reporter.evaluation.clocks import (
     CauseClock,
     Delays,
     FindingState,
-    Gate,
+    TrackedFindings,
     UnknownState,
 )
 from reporter.evaluation.holds import LONG_UNKNOWN, HoldRules
@@ -42,40 +42,42 @@ EntryLookup = Callable[[Reason], CatalogueEntry]
 
 
 def apply_verdicts(
-    gate: Gate,
+    tracked: TrackedFindings,
     verdicts: Sequence[Verdict],
     *,
     now: datetime,
     entry_of: EntryLookup,
     delays: Delays,
-) -> Gate:
-    """Return the gate after these verdicts; keys without a verdict keep their state."""
-    evaluated = gate.evaluated_reasons | {
+) -> TrackedFindings:
+    """Return the tracked findings after these verdicts; keys without a verdict keep their state."""
+    evaluated = tracked.evaluated_reasons | {
         verdict.key.reason for verdict in verdicts if not isinstance(verdict, Unknown)
     }
     # Most verdicts of a healthy cluster are Clear for a key that is clear already.
-    findings, unknowns = gate.finding_states, gate.unknown_states
+    findings, unknowns = tracked.finding_states, tracked.unknown_states
     relevant = [
         verdict
         for verdict in verdicts
         if not isinstance(verdict, Clear) or verdict.key in findings or verdict.key in unknowns
     ]
     if not relevant:
-        if evaluated == gate.evaluated_reasons:
-            return gate
-        return replace(gate, evaluated_reasons=evaluated)
-    update = _GateUpdate(
-        dict(gate.finding_states), dict(gate.unknown_states), dict(gate.settled_at)
+        if evaluated == tracked.evaluated_reasons:
+            return tracked
+        return replace(tracked, evaluated_reasons=evaluated)
+    update = _TrackingUpdate(
+        dict(tracked.finding_states), dict(tracked.unknown_states), dict(tracked.settled_at)
     )
     for verdict in relevant:
         reason = verdict.key.reason
-        is_first = reason not in gate.evaluated_reasons
+        is_first = reason not in tracked.evaluated_reasons
         update.apply(verdict, HoldRules(entry_of(reason), delays, is_first), now=now)
-    return Gate(update.finding_states, update.unknown_states, evaluated, update.settled_at)
+    return TrackedFindings(
+        update.finding_states, update.unknown_states, evaluated, update.settled_at
+    )
 
 
-class _GateUpdate(Struct):
-    """The parts of a new gate, while verdicts are applied to them."""
+class _TrackingUpdate(Struct):
+    """The parts of a new tracked, while verdicts are applied to them."""
 
     finding_states: dict[FindingKey, FindingState]
     unknown_states: dict[FindingKey, UnknownState]
@@ -108,7 +110,9 @@ def _continue_unknown(
     return before if before is not None and before == after else after
 
 
-def advance_clocks(gate: Gate, *, now: datetime, entry_of: EntryLookup, delays: Delays) -> Gate:
+def advance_clocks(
+    tracked: TrackedFindings, *, now: datetime, entry_of: EntryLookup, delays: Delays
+) -> TrackedFindings:
     """
     Let time pass for all keys, including those that were not evaluated because nothing changed.
     """
@@ -118,23 +122,23 @@ def advance_clocks(gate: Gate, *, now: datetime, entry_of: EntryLookup, delays: 
 
     advanced = {
         key: after
-        for key, state in gate.finding_states.items()
+        for key, state in tracked.finding_states.items()
         if (after := state if state.is_steady else advance(key, state)) is not None
     }
-    settled_at = {key: at for key, at in gate.settled_at.items() if now - at < READ_BACK_WINDOW}
-    settled_at |= dict.fromkeys(gate.finding_states.keys() - advanced.keys(), now)
-    return replace(gate, finding_states=advanced, settled_at=settled_at)
+    settled_at = {key: at for key, at in tracked.settled_at.items() if now - at < READ_BACK_WINDOW}
+    settled_at |= dict.fromkeys(tracked.finding_states.keys() - advanced.keys(), now)
+    return replace(tracked, finding_states=advanced, settled_at=settled_at)
 
 
 def extend_holds(
-    gate: Gate,
+    tracked: TrackedFindings,
     keys: Collection[FindingKey],
     *,
     now: datetime,
     entry_of: EntryLookup,
     delays: Delays,
     stays_found: bool = False,
-) -> Gate:
+) -> TrackedFindings:
     """
     Hold these keys for at least the settle from now on, also those that outlived their hold.
 
@@ -142,32 +146,40 @@ def extend_holds(
     the recovery upstream. *stays_found*: see HoldRules.with_extended_holds.
     """
     if not keys:
-        return gate
-    states = dict(gate.finding_states)
+        return tracked
+    states = dict(tracked.finding_states)
     for key in keys:
         if key in states:
             rules = HoldRules(entry_of(key.reason), delays)
             states[key] = rules.with_extended_holds(
                 states[key].advanced(now=now), include_past_hold=True, stays_found=stays_found
             )
-    return replace(gate, finding_states=states)
+    return replace(tracked, finding_states=states)
 
 
-def forget_keys(gate: Gate, is_deleted: Callable[[FindingKey], bool]) -> Gate:
+def forget_keys(
+    tracked: TrackedFindings, is_deleted: Callable[[FindingKey], bool]
+) -> TrackedFindings:
     """Drop everything about keys whose subject was deleted."""
     return replace(
-        gate,
-        finding_states={k: each for k, each in gate.finding_states.items() if not is_deleted(k)},
-        unknown_states={k: each for k, each in gate.unknown_states.items() if not is_deleted(k)},
-        settled_at={k: at for k, at in gate.settled_at.items() if not is_deleted(k)},
+        tracked,
+        finding_states={
+            k: each for k, each in tracked.finding_states.items() if not is_deleted(k)
+        },
+        unknown_states={
+            k: each for k, each in tracked.unknown_states.items() if not is_deleted(k)
+        },
+        settled_at={k: at for k, at in tracked.settled_at.items() if not is_deleted(k)},
     )
 
 
-def next_gate_deadline(gate: Gate, *, entry_of: EntryLookup, delays: Delays) -> datetime | None:
+def next_tracking_deadline(
+    tracked: TrackedFindings, *, entry_of: EntryLookup, delays: Delays
+) -> datetime | None:
     """Return the next moment at which time alone changes a state."""
     deadlines = (
         deadline
-        for key, state in gate.finding_states.items()
+        for key, state in tracked.finding_states.items()
         if not state.is_steady
         for deadline in HoldRules(entry_of(key.reason), delays).deadlines(state)
     )

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.evaluation.gate import (
+from reporter.evaluation.clocks import NOTHING_TRACKED, Delays
+from reporter.evaluation.tracking import (
     advance_clocks,
     apply_verdicts,
     extend_holds,
-    next_gate_deadline,
+    next_tracking_deadline,
 )
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Active, Clear, InvolvedObject, Unknown
@@ -21,9 +21,9 @@ CATALOGUE = a_catalogue(an_entry("clusterBBR", 10), an_entry("clusterKeda", 20))
 LOST = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
 
 
-def after(gate, *verdicts, seconds=0):
+def after(tracked, *verdicts, seconds=0):
     return apply_verdicts(
-        gate,
+        tracked,
         verdicts,
         now=NOON + timedelta(seconds=seconds),
         entry_of=CATALOGUE.__getitem__,
@@ -31,7 +31,7 @@ def after(gate, *verdicts, seconds=0):
     )
 
 
-KNOWN = after(EMPTY_GATE, Clear(BBR), Clear(KEDA))
+KNOWN = after(NOTHING_TRACKED, Clear(BBR), Clear(KEDA))
 
 
 def test_a_clear_verdict_for_a_clear_key_changes_nothing():
@@ -40,15 +40,15 @@ def test_a_clear_verdict_for_a_clear_key_changes_nothing():
 
 def test_a_reason_that_is_evaluated_for_the_first_time_is_remembered():
     assert KNOWN.evaluated_reasons == {BBR.reason, KEDA.reason}
-    assert after(EMPTY_GATE, Clear(BBR)).finding_states is EMPTY_GATE.finding_states
-    assert after(EMPTY_GATE, Unknown(BBR, "forbidden")).evaluated_reasons == frozenset()
+    assert after(NOTHING_TRACKED, Clear(BBR)).finding_states is NOTHING_TRACKED.finding_states
+    assert after(NOTHING_TRACKED, Unknown(BBR, "forbidden")).evaluated_reasons == frozenset()
 
 
 def test_the_same_verdict_leaves_the_state_until_its_next_deadline():
     for verdict in (LOST, Unknown(BBR, "forbidden")):
-        gate = after(after(KNOWN, LOST), verdict, seconds=1)
-        again = after(gate, verdict, seconds=5)
-        assert again.finding_states[BBR] is gate.finding_states[BBR]
+        tracked = after(after(KNOWN, LOST), verdict, seconds=1)
+        again = after(tracked, verdict, seconds=5)
+        assert again.finding_states[BBR] is tracked.finding_states[BBR]
     cleared = after(after(KNOWN, LOST), Clear(BBR), seconds=1)
     again = after(cleared, Clear(BBR), seconds=5)
     assert again.finding_states[BBR] is cleared.finding_states[BBR]
@@ -56,8 +56,8 @@ def test_the_same_verdict_leaves_the_state_until_its_next_deadline():
 
 def test_a_new_involved_object_replaces_the_one_before():
     recreated = InvolvedObject("v1", "Namespace", "system", "uid-2")
-    gate = after(after(KNOWN, LOST), Active(BBR, LOST.troubles, recreated), seconds=1)
-    assert gate.finding_states[BBR].involved_object == recreated
+    tracked = after(after(KNOWN, LOST), Active(BBR, LOST.troubles, recreated), seconds=1)
+    assert tracked.finding_states[BBR].involved_object == recreated
 
 
 def test_an_unknown_key_keeps_its_time_and_takes_the_newest_cause():
@@ -70,26 +70,26 @@ def test_an_unknown_key_keeps_its_time_and_takes_the_newest_cause():
 
 def test_the_next_deadline_is_the_earliest():
     failed = an_active_verdict(KEDA, a_trouble("keda", TroubleKind.FAILED))
-    gate = after(KNOWN, LOST, failed)
-    deadline = next_gate_deadline(gate, entry_of=CATALOGUE.__getitem__, delays=Delays())
+    tracked = after(KNOWN, LOST, failed)
+    deadline = next_tracking_deadline(tracked, entry_of=CATALOGUE.__getitem__, delays=Delays())
     assert deadline == NOON + timedelta(seconds=15)
 
 
 def test_no_hold_is_extended_without_keys():
-    gate = replace(KNOWN)
-    extended = extend_holds(gate, (), now=NOON, entry_of=CATALOGUE.__getitem__, delays=Delays())
-    assert extended is gate
+    tracked = replace(KNOWN)
+    extended = extend_holds(tracked, (), now=NOON, entry_of=CATALOGUE.__getitem__, delays=Delays())
+    assert extended is tracked
 
 
-def test_each_step_leaves_the_gate_that_it_is_given_as_it_is():
+def test_each_step_leaves_the_findings_that_it_is_given_as_they_are():
     rules = {"entry_of": CATALOGUE.__getitem__, "delays": Delays()}
     item = a_key("clusterKeda", item="other")
     failed = an_active_verdict(KEDA, a_trouble("keda", TroubleKind.FAILED))
-    gate = after(after(KNOWN, LOST, failed, Unknown(item, "forbidden")), Clear(BBR))
-    gate = advance_clocks(gate, now=NOON + timedelta(seconds=30), **rules)
-    parts = (gate.finding_states, gate.unknown_states, gate.settled_at)
+    tracked = after(after(KNOWN, LOST, failed, Unknown(item, "forbidden")), Clear(BBR))
+    tracked = advance_clocks(tracked, now=NOON + timedelta(seconds=30), **rules)
+    parts = (tracked.finding_states, tracked.unknown_states, tracked.settled_at)
     copies = [dict(each) for each in parts]
     assert [each.keys() for each in parts] == [{KEDA}, {item}, {BBR}]
-    after(gate, LOST, Clear(item), seconds=31)
-    extend_holds(gate, [KEDA], now=NOON + timedelta(seconds=31), **rules)
+    after(tracked, LOST, Clear(item), seconds=31)
+    extend_holds(tracked, [KEDA], now=NOON + timedelta(seconds=31), **rules)
     assert list(parts) == copies

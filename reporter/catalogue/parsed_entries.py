@@ -25,7 +25,7 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinition,
     SubjectDefinitions,
 )
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode
 from reporter.catalogue.yaml_reader import read, readable_keys, struct_fields
 from reporter.kinds.declared import DeclaredKind
 from reporter.model.enums import Layer, Reason
@@ -67,7 +67,7 @@ class GivenCatalogue(Struct, frozen=True):
     subjects: tuple[EntrySource, ...] = ()
 
 
-def entry_sources(root: Node | None, key: str, pack: str = "") -> Iterator[EntrySource]:
+def entry_sources(root: YamlNode | None, key: str, pack: str = "") -> Iterator[EntrySource]:
     """Yield the entries that a file lists under *key*."""
     listed = root.values.get(key) if isinstance(root, Fields) else None
     for node in listed.items if isinstance(listed, Items) else ():
@@ -75,7 +75,7 @@ def entry_sources(root: Node | None, key: str, pack: str = "") -> Iterator[Entry
             yield EntrySource(node, pack)
 
 
-class Draft(Struct, frozen=True):
+class ParsedEntry(Struct, frozen=True):
     """
     An entry that was read, perhaps without some of its keys.
 
@@ -110,7 +110,7 @@ class Draft(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """The name of the reason, which may be defined twice among drafts."""
+        """The name of the reason, which may be defined twice among all."""
         return self.entry.reason
 
     @property
@@ -138,14 +138,14 @@ class Draft(Struct, frozen=True):
         return place
 
 
-class Drafts(Struct, frozen=True):
+class ParsedEntries(Struct, frozen=True):
     """
     The entries that could be read.
 
     *names* are those of all entries, so that a row which names an unreadable one is not reported.
     """
 
-    all: tuple[Draft, ...]
+    all: tuple[ParsedEntry, ...]
     names: frozenset[str] = field(default=frozenset())
 
 
@@ -155,9 +155,9 @@ The number of reasons in a catalogue. Each has series of its own, and a probe th
 """
 
 
-def read_drafts(
+def parse_entries(
     sources: Sequence[EntrySource], known: KnownNames, problems: list[Problem]
-) -> Drafts:
+) -> ParsedEntries:
     """
     Read the entries, and add to *problems* what is wrong with them.
 
@@ -170,33 +170,38 @@ def read_drafts(
         problems.append(Problem(sources[MAX_REASONS].node.place, text))
     for source in sources[:MAX_REASONS]:
         names.add(source.name)
-        draft = _read_draft(source, known, problems)
-        if draft is not None:
-            found.append(draft)
-    return Drafts(tuple(found), frozenset(names))
+        parsed = _parse_entry(source, known, problems)
+        if parsed is not None:
+            found.append(parsed)
+    return ParsedEntries(tuple(found), frozenset(names))
 
 
 INDEPENDENT_KEYS = frozenset(
     {"rank", "hold", "settle", "window", "grace", "meaning", "example", "runbook"}
 )
-"""The keys without which the checks of the others say nothing wrong."""
+"""
+The keys that no check of another key needs: if one of them cannot be read, all others are still
+checked.
+"""
 
 
-def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem]) -> Draft | None:
+def _parse_entry(
+    source: EntrySource, known: KnownNames, problems: list[Problem]
+) -> ParsedEntry | None:
     entry = read(source.node, ReasonEntry, problems) or _read_rest(source.node)
     if entry is None:
         return None
     found: list[Problem] = []
     rule = _find_rule(source, entry, known.subjects, found)
     problems += found if known.knows_all_subjects else ()
-    draft = Draft(entry, source.node, rule=rule)
+    parsed = ParsedEntry(entry, source.node, rule=rule)
     if entry.probe is UNSET:
-        return draft
+        return parsed
     spec = known.specs.get(entry.probe)
     if spec is None:
         text = f"unknown probe `{entry.probe}`: {suggest_name(entry.probe, known.specs)}"
-        problems.append(draft.problem(text, "probe"))
-        return draft
+        problems.append(parsed.problem(text, "probe"))
+        return parsed
     given = source.node.values.get("parameters") or Fields(source.node.where("probe"))
     if not isinstance(given, Fields):
         return None
@@ -205,7 +210,7 @@ def _read_draft(source: EntrySource, known: KnownNames, problems: list[Problem])
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
     if found and spec.prepare is not None:
         return None  # a probe prepares only what could be read
-    return Draft(entry, source.node, spec, parameters, rule)
+    return ParsedEntry(entry, source.node, spec, parameters, rule)
 
 
 def _read_rest(node: Fields) -> ReasonEntry | None:
@@ -256,16 +261,16 @@ def _find_rule(
 # Let probes prepare the parameters of their entries, and place the problems that they find.
 
 
-def prepare_drafts(
-    drafts: Drafts,
+def prepare_parameters(
+    parsed_entries: ParsedEntries,
     specs: Mapping[str, ProbeSpec],
     kinds: Mapping[str, DeclaredKind],
     problems: list[Problem],
-) -> Drafts:
-    """Return the drafts with the parameters that their probes made of them."""
-    prepared: dict[int, Draft] = {}
+) -> ParsedEntries:
+    """Return the entries with the parameters that their probes made of them."""
+    prepared: dict[int, ParsedEntry] = {}
     for spec in specs.values():
-        entries = [(i, each) for i, each in enumerate(drafts.all) if each.spec is spec]
+        entries = [(i, each) for i, each in enumerate(parsed_entries.all) if each.spec is spec]
         if spec.prepare is None or not entries:
             continue
         given = [each for _, each in entries]
@@ -274,63 +279,65 @@ def prepare_drafts(
         if not found.problems:
             for (i, each), parameters in zip(entries, found.parameters, strict=True):
                 prepared[i] = replace(each, parameters=parameters)
-    made = tuple(prepared.get(i, each) for i, each in enumerate(drafts.all))
-    return replace(drafts, all=made)
+    made = tuple(prepared.get(i, each) for i, each in enumerate(parsed_entries.all))
+    return replace(parsed_entries, all=made)
 
 
-def _given_entry(draft: Draft) -> GivenEntry:
+def _given_entry(parsed: ParsedEntry) -> GivenEntry:
     return GivenEntry(
-        Reason(draft.reason),
-        draft.entry.layer,
-        draft.parameters,
-        lambda key: str(_place_of(draft, key)),
-        draft.enabled,
-        draft.rule,
+        Reason(parsed.reason),
+        parsed.entry.layer,
+        parsed.parameters,
+        lambda key: str(_place_of(parsed, key)),
+        parsed.enabled,
+        parsed.rule,
     )
 
 
-def _place(problem: ParameterProblem, drafts: Sequence[Draft]) -> Problem:
-    draft = drafts[problem.entry]
+def _place(problem: ParameterProblem, parsed_entries: Sequence[ParsedEntry]) -> Problem:
+    parsed = parsed_entries[problem.entry]
     where = f"parameters: {problem.key}: " if problem.key else "probe: "
-    place = _place_of(draft, problem.key, problem.line, problem.column)
-    return Problem(place, f"{draft.reason}: {where}{problem.text}")
+    place = _place_of(parsed, problem.key, problem.line, problem.column)
+    return Problem(place, f"{parsed.reason}: {where}{problem.text}")
 
 
-def _place_of(draft: Draft, key: str, line: int = 0, column: int = 0) -> Place:
+def _place_of(parsed: ParsedEntry, key: str, line: int = 0, column: int = 0) -> Place:
     """Return the place of a key of the parameters, or that of a character of its text."""
     if not key:
-        return draft.where("probe")
-    parameters = draft.node.values.get("parameters")
+        return parsed.where("probe")
+    parameters = parsed.node.values.get("parameters")
     value = parameters.values.get(key) if isinstance(parameters, Fields) else None
     if line and isinstance(value, Scalar) and value.source is not None:
         return Place(value.place.file, *value.source.locate(line, column))
-    return draft.where("parameters", key)
+    return parsed.where("parameters", key)
 
 
 # --------------------------------------------------------------------
-# Build the model's catalogue from checked drafts.
+# Build the model's catalogue from checked entries.
 
 
-def build_catalogue(drafts: Drafts, rules: SubjectDefinitions) -> Catalogue:
+def build_catalogue(parsed_entries: ParsedEntries, rules: SubjectDefinitions) -> Catalogue:
     """
-    Build the catalogue of checked drafts, each suppression by its row, and the CRDs that probes need.
+    Build the catalogue of checked entries, each suppression by its row, and the CRDs that probes need.
 
     A row without a reason says that a missing CRD suppresses what needs it.
     """
-    built = (_build_entry(draft, rules) for draft in drafts.all)
+    built = (_build_entry(parsed, rules) for parsed in parsed_entries.all)
     entries = {each.reason: each for each in sorted(built, key=_sort_key)}
     required_crds = {
         Reason(d.reason): d.spec.required_crds(d.parameters)
-        for d in drafts.all
+        for d in parsed_entries.all
         if d.spec is not None
     }
     rows = tuple(
         Suppression(Reason(d.reason), Reason(row.reason), row.scope, row.why, row.enabled)
-        for d in drafts.all
+        for d in parsed_entries.all
         for row in d.entry.suppresses
         if row.reason is not UNSET
     )
-    crd_rows = [(Reason(d.reason), r) for d in drafts.all for r in d.entry.suppresses if r.crd_of]
+    crd_rows = [
+        (Reason(d.reason), r) for d in parsed_entries.all for r in d.entry.suppresses if r.crd_of
+    ]
     return Catalogue(
         MappingProxyType(entries),
         rows,
@@ -355,8 +362,8 @@ def _sort_key(entry: CatalogueEntry) -> tuple[int, str, bool, bool, int, str]:
     )
 
 
-def _build_entry(draft: Draft, rules: SubjectDefinitions) -> CatalogueEntry:
-    entry, rule = draft.entry, draft.rule
+def _build_entry(parsed: ParsedEntry, rules: SubjectDefinitions) -> CatalogueEntry:
+    entry, rule = parsed.entry, parsed.rule
     probe = "" if entry.probe is UNSET else entry.probe
     remedies: Mapping[str, str] = {} if entry.remedy is UNSET else entry.remedy
     while_out = "" if entry.severity_while_out is UNSET else entry.severity_while_out
@@ -371,26 +378,26 @@ def _build_entry(draft: Draft, rules: SubjectDefinitions) -> CatalogueEntry:
         rank=None if entry.rank is UNSET else entry.rank,
         orthogonal=entry.orthogonal,
         probe=probe,
-        parameters=draft.parameters,
+        parameters=parsed.parameters,
         holds=build_holds(entry.hold, with_grace=entry.grace),
         settle=None if entry.settle is UNSET else parse_duration(entry.settle),
         window=None if entry.window is UNSET else parse_duration(entry.window),
         waits_for_grace=entry.grace,
         remedies=MappingProxyType(remedies),
-        enabled=draft.enabled,
-        subject_kind=draft.about[1],
-        own_causes=draft.spec.own_causes if draft.spec is not None else frozenset(),
+        enabled=parsed.enabled,
+        subject_kind=parsed.about[1],
+        own_causes=parsed.spec.own_causes if parsed.spec is not None else frozenset(),
         object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
-        path=tuple(_build_path(draft, rules)),
+        path=tuple(_build_path(parsed, rules)),
     )
 
 
-def _build_path(draft: Draft, rules: SubjectDefinitions) -> Iterator[PathRow]:
+def _build_path(parsed: ParsedEntry, rules: SubjectDefinitions) -> Iterator[PathRow]:
     """Yield the rows of an entry for subjects that there are: not if all reasons about them are off."""
     kinds = {
         rule.kind.kind: rule.subject_kind for layer in Layer for rule in rules.of_layer(layer)
     }
-    for row in draft.entry.on_path_of:
+    for row in parsed.entry.on_path_of:
         names = frozenset(row.except_), frozenset(row.only)
         if row.subject in kinds:
             kind = kinds[row.subject]

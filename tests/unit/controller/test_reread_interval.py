@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.controller.look_schedule import look_interval
+from reporter.controller.reread_schedule import reread_interval
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from reporter.controller.look_schedule import look_interval
     ],
 )
 def test_an_object_is_looked_at_less_often_the_older_it_is(age: int, interval: int) -> None:
-    assert look_interval(timedelta(seconds=age)) == timedelta(seconds=interval)
+    assert reread_interval(timedelta(seconds=age)) == timedelta(seconds=interval)

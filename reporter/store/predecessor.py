@@ -14,9 +14,9 @@ def record_deleted_before(
     tables: Mapping[str, Table], presences: CRDPresences, refs: Collection[ObjectRef]
 ) -> frozenset[ObjectRef]:
     """
-    Record that objects that existed were deleted if they do not exist, and that CRDs were served.
+    Mark as deleted each object that a predecessor saw and that is not stored now.
 
-    Return the objects that are missing.
+    Mark its CRDs as once served. Return the missing objects.
     """
     by_resource = _by_resource(tables)
     missing: set[ObjectRef] = set()

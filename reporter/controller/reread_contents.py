@@ -22,7 +22,7 @@ class Undecodable(Enum):
     UNDECODABLE = "undecodable"
 
 
-Content: TypeAlias = ApiObject | Undecodable | None
+CachedContent: TypeAlias = ApiObject | Undecodable | None
 """
 The fields of an object that are read; None if there is no such object.
 
@@ -34,7 +34,7 @@ in nothing that is read makes no difference.
 class Reading(Struct, frozen=True):
     """An object as the API server has it, at a resourceVersion of its kind."""
 
-    content: Content
+    content: CachedContent
     version: str = ""
 
 
@@ -81,7 +81,7 @@ class Cache:
     def _is_open(self, kind: ResourceKind) -> bool:
         return isinstance(self._snapshot.tables[kind.table].watch_state, Watching)
 
-    def content(self, kind: ResourceKind, ref: ObjectRef) -> Content:
+    def content(self, kind: ResourceKind, ref: ObjectRef) -> CachedContent:
         """
         Return the object as the cache has it; None if it is not there, UNDECODABLE if it cannot be read.
         """

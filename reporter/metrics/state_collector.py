@@ -9,8 +9,8 @@ from prometheus_client.samples import Sample
 from reporter.catalogue.entries import NO_ALERT, Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
 from reporter.metrics import declarations, index
-from reporter.metrics.collectors import make_family
 from reporter.metrics.inference_sets import SetSeries
+from reporter.metrics.input_collectors import make_family
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
 
@@ -30,7 +30,7 @@ class StateCollector:
         self._one_at_a_time = Lock()
         self._index, self._times = index.StateIndex(), FindingTimes()
         self._sets = SetSeries(self.owner_of, limit=limit)
-        self._rows: set[index.Row] = set()
+        self._rows: set[index.ReasonRow] = set()
         self._entries: Mapping[Reason, CatalogueEntry] = {}
         self.add_reasons(catalogue)
 
@@ -75,14 +75,14 @@ class StateCollector:
         counts = index.count_subjects(evaluation, self._index.subjects)
         yield make_family(declarations.SUBJECTS, counts.items())
 
-    def _known_rows(self, evaluation: Evaluation) -> list[index.Row]:
+    def _known_rows(self, evaluation: Evaluation) -> list[index.ReasonRow]:
         self._rows |= {(each.layer, each.reason, "") for each in self._entries.values()}
         self._rows |= self._index.rows.keys()
         existing = {(each.layer, each.namespace) for each in evaluation.subjects}
         self._rows = {row for row in self._rows if not row[2] or (row[0], row[2]) in existing}
         return sorted(self._rows)
 
-    def _has(self, row: index.Row, name: str) -> float:
+    def _has(self, row: index.ReasonRow, name: str) -> float:
         return float(row in self._index.rows and name in self._index.rows[row])
 
     def _alerted(self) -> Iterator[tuple[str, ...]]:
@@ -103,7 +103,7 @@ class StateCollector:
             for each in severities - {"", NO_ALERT}:
                 yield subject.layer, pair.reason, entry.owner, subject.namespace, each, name
 
-    def _states(self, rows: list[index.Row]) -> Iterator[tuple[tuple[str, ...], float]]:
+    def _states(self, rows: list[index.ReasonRow]) -> Iterator[tuple[tuple[str, ...], float]]:
         for row in rows:
             layer, reason, namespace = row
             owner = self.owner_of(reason)
