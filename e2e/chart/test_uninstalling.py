@@ -1,4 +1,4 @@
-"""What an uninstalled release leaves is what its notes say, and their commands remove it."""
+"""Objects that an uninstalled release leaves: its notes name them, and their commands remove them."""
 
 import pytest
 import yaml
