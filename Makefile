@@ -244,7 +244,7 @@ chart: ## package the charts into dist/, with REGISTRY=… of their image and HO
 	mkdir -p $(DIST)/work
 	cp -R $(CHARTS) $(DIST)/work/
 	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
-	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/*/Chart.yaml)
+	$(if $(HOMEPAGE),sed -i -e '/^home: /d' -e '$$a home: $(HOMEPAGE)' $(DIST)/work/*/Chart.yaml)
 	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
 

@@ -15,7 +15,27 @@
     "expr" (print $series "finding") "until" (print $series "findings_complete == 1")))
   "summary" (print `{{ $labels.reason }}` $where (include "reporter.inCluster" .))
   "description" `The Event says what is wrong, who must act ({{ $labels.owner }}) and what to do: kubectl get events -n kube-system --field-selector source=productionstack-status-reporter,reason={{ $labels.reason }}`
-  "page" `reasons.md#{{ $labels.reason | toLower }}`) }}
+  "page" `reasons.md#{{ $labels.reason | toLower }}`
+  "runbook" (include "reporter.stepsOfReasons" .)) }}
+{{- end -}}
+
+{{/* The first steps of the reason of a finding, and the command that prints all of them. An overlay's own reasons have the
+command alone. */}}
+{{- define "reporter.stepsOfReasons" -}}
+{{- $steps := (.Files.Get "files/runbooks.yaml" | fromYaml).reasons -}}
+{{- $known := dict -}}
+{{- range include "reporter.packNames" . | fromJsonArray -}}
+{{- $known = merge $known (default dict (get $steps .)) -}}
+{{- end -}}
+{{- $branch := "if" -}}
+{{- range $reason, $text := $known -}}
+{{ printf "{{ %s eq $labels.reason %q }}%s\n" $branch $reason $text }}
+{{- $branch = "else if" -}}
+{{- end -}}
+{{- if $known }}{{ "{{ end }}" }}{{ end -}}
+All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ include "reporter.name" . }} -- python3 -m reporter.cli explain {{ "{{ $labels.reason }}" }}
+{{- if ne (include "reporter.packs" .) "kaito" }} --packs={{ include "reporter.packs" . }}{{ end }}
+{{- if include "reporter.overlay" . }} --catalogue-overlay=/etc/status-reporter/overlay.yaml{{ end }}
 {{- end -}}
 
 {{/* Alerts on the status: what takes longer than a start or change may, and a status that is not renewed. */}}
