@@ -26,9 +26,12 @@ LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 def served(plane: ControlPlane, installer: Helm) -> ControlPlane:
     """Return the control plane with the release of the CRDs."""
     installer("install", "kinds", str(CRD_CHART), WHERE)
-    for text in chart_crds.contents().values():
-        crd = yaml.safe_load(text)
-        until(lambda crd=crd: crds.served(plane.client, crd), within=SLOW, what="it is served")
+    found = [yaml.safe_load(text) for text in chart_crds.contents().values()]
+    until(
+        lambda: all(crds.served(plane.client, each) for each in found),
+        within=SLOW,
+        what="the kinds are served",
+    )
     return plane
 
 
