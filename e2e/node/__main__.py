@@ -25,7 +25,7 @@ HEARTBEAT, QUIET = 20, 40
 """Seconds, and those in which a heartbeat would come: shorter than on a cluster of users, to save time."""
 
 SUITE_VALUES = (
-    f"--set=heartbeatSeconds={HEARTBEAT}",
+    f"--set=extraArgs={{--heartbeat-seconds={HEARTBEAT}}}",
     "--set=sources={jobs}",
     "--set=statusBindAddress=:8082",
     f"--set=controlPlane.nodeProvisioner.name={NODE_PROVISIONER.name}",
