@@ -24,7 +24,7 @@ def test_logs_and_status_are_read_through_kubelet(quiet: Release) -> None:
     logs = quiet.kubectl("logs", f"deployment/{DEPLOYMENT}")
     assert "permissions that are needed are granted" in logs
     assert "Traceback" not in logs
-    assert "Current" in quiet.execute("status")
+    assert "Ready" in quiet.execute("status")
     # Asked at an address that only its pod reaches: no other source knows that it watches.
     assert json.loads(quiet.execute("status", "--output=json"))["mode"] == "watching"
 
