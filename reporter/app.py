@@ -146,8 +146,14 @@ class Reporter:
         self._rules = self._effective.make_rules()
         packages = PackageIndex(self._inputs.status_objects)
         self._rollup = RollUpCache(
-            self._rules, self._announcements, clock.now, packages, self._inputs.proxied_page_age
+            self._rules,
+            self._announcements,
+            clock.now,
+            packages,
+            self._inputs.proxied_page_age,
+            self._inputs.missing_rights,
         )
+        self._inputs.on_permissions_changed(self._rollup.on_permissions_changed)
         self._controller = Controller(
             self._store,
             evaluator,

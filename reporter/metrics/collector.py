@@ -8,11 +8,16 @@ from prometheus_client.samples import Sample
 
 from reporter.catalogue.entries import NO_ALERT, Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
 from reporter.metrics import declarations, index
 from reporter.metrics.collectors import make_family
 from reporter.metrics.inference_sets import SetSeries
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
+
+
+PAGES = "pages"
+"""The value of the label ``reads``; what no page tells has none."""
 
 
 class StateCollector:
@@ -106,9 +111,15 @@ class StateCollector:
     def _states(self, rows: list[index.Row]) -> Iterator[tuple[tuple[str, ...], float]]:
         for row in rows:
             layer, reason, namespace = row
-            owner = self.owner_of(reason)
+            owner, reads = self.owner_of(reason), self._reads(reason)
             for name in index.STATE_NAMES:
-                yield (layer, reason, owner, namespace, name), self._has(row, name)
+                yield (layer, reason, owner, namespace, name, reads), self._has(row, name)
+
+    def _reads(self, reason: Reason) -> str:
+        """Return PAGES for a reason that is Unknown without metrics pages, which a pod may lack for long."""
+        entry = self._entries.get(reason)
+        spec = SPECS.get(entry.probe) if entry is not None else None
+        return PAGES if spec is not None and spec.scrape is not None else ""
 
     def owner_of(self, reason: str) -> str:
         """Return who must act; empty for a reason that no catalogue has had."""

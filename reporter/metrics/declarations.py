@@ -76,7 +76,7 @@ REASON_STATE = MetricDeclaration(
     "reason_state",
     MetricType.GAUGE,
     "1 for each state that the reason has for some subject in the namespace; 0 for all others.",
-    (*OWNED_LABELS, "state"),
+    (*OWNED_LABELS, "state", "reads"),
 )
 SET_STATE = MetricDeclaration(
     "inferenceset_reason_state",
@@ -323,6 +323,19 @@ ROLLUP_SILENCED_UNTIL = MetricDeclaration(
     "series while it is not silenced.",
     ("scope", "workload_namespace"),
 )
+ROLLUP_UNOBSERVED = MetricDeclaration(
+    "rollup_unobserved",
+    MetricType.GAUGE,
+    "Workload namespaces that are Unknown, and layers whose subjects cannot all be listed, by what; no "
+    "series where there are none.",
+    ("what",),
+)
+ROLLUP_MISSING_RIGHTS = MetricDeclaration(
+    "rollup_missing_rights",
+    MetricType.GAUGE,
+    "1 for each permission that the reporter that made the status needs and has not.",
+    ("right",),
+)
 ROLLUP_CLUSTER_INFO = MetricDeclaration(
     "rollup_cluster_info",
     MetricType.GAUGE,
@@ -429,6 +442,8 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_STALLED,
     ROLLUP_STALLED_COMPLETE,
     ROLLUP_SILENCED_UNTIL,
+    ROLLUP_UNOBSERVED,
+    ROLLUP_MISSING_RIGHTS,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     STATUS_OBJECT_WRITES,

@@ -22,6 +22,9 @@ Samples: TypeAlias = Iterable[tuple[tuple[str, ...], float]]
 CLUSTER, NAMESPACE = "cluster", "namespace"
 """The values of the label ``scope``."""
 
+UNKNOWN_NAMESPACES, UNLISTED_LAYERS = "namespaces", "layers"
+"""The values of the label ``what``."""
+
 
 class Shown(NamedTuple):
     """The cluster, whose name is empty, or a workload namespace."""
@@ -75,6 +78,9 @@ class RollUpCollector(Collector):
             declarations.ROLLUP_STALLED_COMPLETE, [((), complete)] if cluster else []
         )
         yield make_family(declarations.ROLLUP_SILENCED_UNTIL, _silenced(shown))
+        yield make_family(declarations.ROLLUP_UNOBSERVED, _unobserved(rollup, cluster))
+        rights = rollup.missing_rights if cluster is not None else ()
+        yield make_family(declarations.ROLLUP_MISSING_RIGHTS, (((each,), 1.0) for each in rights))
         yield make_family(
             declarations.ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else []
         )
@@ -118,7 +124,9 @@ def _find_shown(
     if cluster is not None:
         every = [each.replicas for each in rollup.namespaces.values()]
         counts = _with_unlisted(rollup, cluster)
-        yield Shown(CLUSTER, "", cluster.subject_state, counts, _sum(every))
+        # Sums over what is listed would look like sums over all.
+        replicas = None if cluster.unlisted else _sum(every)
+        yield Shown(CLUSTER, "", cluster.subject_state, counts, replicas)
     for name, each in namespaces:
         yield Shown(NAMESPACE, name, each.subject_state, each.counts, each.replicas)
 
@@ -186,6 +194,16 @@ def _silenced(shown: Iterable[Shown]) -> Samples:
         silence = found.silence if found is not None else None
         if silence is not None and silence.until is not None:
             yield (each.scope, each.name), silence.until.timestamp()
+
+
+def _unobserved(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+    if cluster is None:
+        return
+    numbers = {
+        UNKNOWN_NAMESPACES: rollup.find_unobserved().namespaces,
+        UNLISTED_LAYERS: len(cluster.unlisted),
+    }
+    yield from (((what,), number) for what, number in numbers.items() if number)
 
 
 def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:

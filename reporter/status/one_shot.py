@@ -179,7 +179,7 @@ class ClusterSource:
         except KubeError as err:
             raise cannot_read_after(err) from err
         if observations.snapshot.only_in:
-            reported = await read_reported(self._api, target.namespace)
+            reported = await read_reported(self._api, target.namespace, now=self._clock.now())
             observations = replace(observations, notes=(*observations.notes, *reported))
         return self._status.answer(observations, target)
 

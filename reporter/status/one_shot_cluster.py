@@ -28,7 +28,9 @@ from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.times import parse_zoned_time
 from reporter.process.clock import Clock
+from reporter.rollup.desired import EXPIRATION_TIME
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
 from reporter.store.samples import SampleStore
@@ -238,9 +240,11 @@ class _Reading:
 # The words of a reporter in a namespace, for who may not read the control plane.
 
 
-async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
+async def read_reported(api: RestClient, namespace: str, *, now: datetime) -> Iterable[str]:
     """
     Return what the status objects of a namespace say of its availability; nothing if they cannot be read.
+
+    One that has expired by *now* says nothing any more but that.
     """
     kind = PRODUCTION_STACK_STATUSES
     timeout = WatchTiming().list_timeout
@@ -253,11 +257,11 @@ async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
     return [
         f"a reporter says in {kind.kind} {namespace}/{each.metadata.name}: {text}"
         for each in found.objects
-        if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each))
+        if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each, now=now))
     ]
 
 
-def _describe_reported(found: ProductionStackStatus) -> str:
+def _describe_reported(found: ProductionStackStatus, *, now: datetime) -> str:
     """Return the availability that a status object states, with its cause; empty if it states none."""
     status = found.status or {}
     conditions = json_items(status, "conditions")
@@ -266,6 +270,9 @@ def _describe_reported(found: ProductionStackStatus) -> str:
     at = json_field(status, "lastEvaluationTime")
     if not isinstance(value, str) or not isinstance(at, str):
         return ""
+    expires_at = parse_zoned_time(json_field(status, EXPIRATION_TIME))
+    if expires_at is not None and expires_at <= now:
+        return f"availability unknown, as nobody has renewed what was evaluated at {at}"
     words = {"True": "available", "False": "not available"}.get(value, "availability unknown")
     because = f" ({message})" if isinstance(message, str) and message else ""
     return f"{words}{because}, evaluated at {at}"

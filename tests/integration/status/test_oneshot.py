@@ -299,12 +299,16 @@ async def test_trouble_in_the_one_namespace_that_may_be_read_is_seen(
     assert "inferencesetModelPodsNotReady" in troubles(evaluated(found))
 
 
+EVALUATED = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
 async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_plane_is_not_seen(
     server: DevCluster, api: RestClient
 ):
     said = {
         "observedGeneration": 1,
         "lastEvaluationTime": "2026-11-22T12:00:00Z",
+        "expirationTime": "2026-11-22T12:15:00Z",
         "conditions": [
             {"type": "Available", "status": "False", "message": "qwen: clusterBBRNotReady: out."}
         ],
@@ -318,10 +322,14 @@ async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_p
             "status": said,
         },
     )
-    (told,) = await read_reported(api, "team-a")
+    (told,) = await read_reported(api, "team-a", now=EVALUATED)
     assert told == (
         "a reporter says in ProductionStackStatus team-a/package: not available (qwen:"
         " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
     )
+    (told,) = await read_reported(api, "team-a", now=EVALUATED + timedelta(minutes=15))
+    assert told.endswith(
+        "availability unknown, as nobody has renewed what was evaluated at 2026-11-22T12:00:00Z"
+    )
     server.deny("list", "reporter.productionstack.kaito.sh")
-    assert list(await read_reported(api, "team-a")) == []
+    assert list(await read_reported(api, "team-a", now=EVALUATED)) == []

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.controller.scrape_config import scraping_reasons
@@ -225,3 +226,25 @@ def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
 )
 def test_a_follower_and_a_reporter_told_so_have_none(how):
     assert series(model_outage(), **how) == {}
+
+
+def test_what_is_unknown_below_the_cluster_has_series_only_then():
+    assert not [each for each in series(stack_after()) if each[0] == "unobserved"]
+    found = series(stack_after(watch={"gateways": "lost"}, until="5m"), RollUpScope.CLUSTER)
+    assert labelled(found, "unobserved", what="namespaces") == 2
+    found = series(stack_after(watch={"inferencesets": "lost"}, until="5m"), RollUpScope.CLUSTER)
+    assert labelled(found, "unobserved", what="layers") == 1
+    state = {"scope": "cluster", "workload_namespace": "", "state": "current"}
+    assert labelled(found, "state", **state) == 1, "the control plane is well"
+    assert not [each for each in found if each[0] == "replicas"], "a sum of some is none of all"
+
+
+def test_missing_permissions_are_those_of_the_roll_up():
+    replay = stack_after()
+    replay.rollup = replace(replay.rollup, missing_rights=("list pods", "watch pods"))
+    found = series(replay, RollUpScope.CLUSTER)
+    assert {each[1:] for each in found if each[0] == "missing_rights"} == {
+        (("right", "list pods"),),
+        (("right", "watch pods"),),
+    }
+    assert not [each for each in series(replay, leading=False) if each[0] == "missing_rights"]
