@@ -291,6 +291,23 @@ ROLLUP_REPLICAS = MetricDeclaration(
     "report them, or their objects cannot be read.",
     ("workload_namespace", "count"),
 )
+MODEL_LIMIT = 1_000
+"""The InferenceSets that have series of their replicas, those that are not available first."""
+
+SET_REPLICAS = MetricDeclaration(
+    "inferenceset_replicas",
+    MetricType.GAUGE,
+    "Replicas of an InferenceSet that are desired and ready, from the leader alone; no series while they "
+    f"are not known. At most {MODEL_LIMIT:,} InferenceSets, those that are not available first.",
+    ("workload_namespace", "inferenceset", "count"),
+)
+SET_AVAILABLE = MetricDeclaration(
+    "inferenceset_available",
+    MetricType.GAUGE,
+    "1 while requests of an InferenceSet of these, or a subject of another kind, can be answered; 0 while "
+    "not; no series while that is not known.",
+    ("workload_namespace", "inferenceset"),
+)
 ROLLUP_PACKAGE_INFO = MetricDeclaration(
     "rollup_package_info",
     MetricType.GAUGE,
@@ -437,6 +454,8 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_STATE,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_REPLICAS,
+    SET_REPLICAS,
+    SET_AVAILABLE,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_BLOCKING_INFO,
     ROLLUP_STALLED,

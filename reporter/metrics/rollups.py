@@ -3,6 +3,7 @@ The series of the status: of the cluster, and of each workload namespace if that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple, TypeAlias
 
 from prometheus_client.core import Metric
@@ -13,7 +14,13 @@ from reporter.metrics.collectors import make_family
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, SubjectState
+from reporter.rollup.records import (
+    ClusterRecord,
+    NamespaceRecord,
+    RollUp,
+    SetRecord,
+    SubjectState,
+)
 from reporter.settings import RollUpScope
 
 
@@ -69,6 +76,9 @@ class RollUpCollector(Collector):
         yield make_family(declarations.ROLLUP_STATE, _states(shown))
         yield make_family(declarations.ROLLUP_INFERENCE_SETS, _counts(shown))
         yield make_family(declarations.ROLLUP_REPLICAS, _replicas(shown))
+        models = _find_models(rollup) if cluster is not None else []
+        yield make_family(declarations.SET_REPLICAS, _model_replicas(models))
+        yield make_family(declarations.SET_AVAILABLE, _model_available(models))
         if self._with_namespaces:
             yield make_family(declarations.ROLLUP_PACKAGE_INFO, _packages(namespaces))
         yield make_family(declarations.ROLLUP_BLOCKING_INFO, _blockers(shown))
@@ -169,6 +179,41 @@ def _replicas(shown: Iterable[Shown]) -> Samples:
         ):
             if number is not None:
                 yield (each.name, count), number
+
+
+Model: TypeAlias = tuple[str, str, SetRecord]
+"""An InferenceSet, or a subject of another kind, with its namespace and name."""
+
+
+def _find_models(rollup: RollUp) -> Sequence[Model]:
+    """Return the InferenceSets that are shown: those that are not available first, then by name."""
+    every = (
+        (namespace, name, each)
+        for namespace, record in rollup.namespaces.items()
+        for name, each in record.sets.items()
+    )
+
+    def order(model: Model) -> tuple[bool, str, str]:
+        namespace, name, each = model
+        return each.available is True, namespace, name
+
+    return nsmallest(declarations.MODEL_LIMIT, every, key=order)
+
+
+def _model_replicas(models: Iterable[Model]) -> Samples:
+    for namespace, name, each in models:
+        numbers = each.facts.replicas
+        if numbers is None:
+            continue
+        yield (namespace, name, "desired"), numbers.desired
+        if numbers.ready is not None:
+            yield (namespace, name, "ready"), numbers.ready
+
+
+def _model_available(models: Iterable[Model]) -> Samples:
+    for namespace, name, each in models:
+        if each.available is not None:
+            yield (namespace, name), float(each.available)
 
 
 def _packages(namespaces: Namespaces) -> Samples:
