@@ -114,7 +114,9 @@ class _WholeMetrics(Metrics):
         self.count_api_request("list", 200)
         self.observe_loop_lag(0.01)
         given = RollUpInput(**structs.asdict(finished), episodes={})
-        self._rollup = fold(self._rollup, given, RollUpRules(DEFAULT_CATALOGUE, settings().flag_texts))
+        self._rollup = fold(
+            self._rollup, given, RollUpRules(DEFAULT_CATALOGUE, settings().flag_texts)
+        )
         return super().follow(finished)
 
 
