@@ -75,7 +75,8 @@ FINDINGS_COMPLETE = MetricDeclaration(
 REASON_STATE = MetricDeclaration(
     "reason_state",
     MetricType.GAUGE,
-    "1 for each state that the reason has for some subject in the namespace; 0 for all others.",
+    "1 for each state that the reason has for some subject in the namespace; 0 for active, announced, "
+    "suppressed and unknown ones otherwise, and for the others that it had, for an hour.",
     (*OWNED_LABELS, "state", "reads"),
 )
 SET_STATE = MetricDeclaration(

@@ -10,9 +10,9 @@ from msgspec import structs
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
+from reporter.metrics.collector import ALWAYS_SHOWN
 from reporter.metrics.collectors import PermissionReport
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
-from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.status_document import UnlistedLayer
@@ -58,7 +58,7 @@ def test_every_reason_of_the_catalogue_is_zero_from_the_start():
     found = [s for s in page.samples if s.name == f"{PREFIX}reason_state"]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
     shown = sorted((s.labels["reason"], s.labels["state"]) for s in found)
-    assert shown == sorted(product(wanted, STATE_NAMES))
+    assert shown == sorted(product(wanted, ALWAYS_SHOWN))
     assert {s.value for s in found} == {0.0}
 
 
