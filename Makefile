@@ -9,8 +9,11 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=5
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
+# Tests of the tests, and what `make e2e` breaks that a case or a scenario breaks too: every night.
+EVERY_NIGHT := e2e/scenarios/controlplane e2e/scenarios/suite $(patsubst %,e2e/suite/test_%.py, \
+  cluster_status endpoint_pickers harness models slow_download)
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
@@ -23,6 +26,7 @@ KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 CHART := helm/productionstack-status-reporter
+CHARTS := $(CHART) helm/productionstack-status-hub helm/productionstack-status-crds
 # What a fork sets once in the chart, or REGISTRY=… names.
 REGISTRY ?= $(shell sed -n '/^image:/,/^[a-z]/s/^  registry: "\(.*\)"$$/\1/p' $(CHART)/values.yaml)
 IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION)
@@ -92,7 +96,7 @@ test-fast: $(STAMP)
 
 test-e2e: $(STAMP)
 	-@$(BIN)/python -m e2e.controlplane --core --quiet
-	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(ON_CLUSTER)
+	$(ON_ONE_THREAD) $(BIN)/pytest e2e $(EVERY_NIGHT:%=--ignore=%) $(ON_CLUSTER)
 
 quick: $(STAMP) ## after each edit: cases, unit tests and laws, in less than 90 seconds
 	$(BIN)/pytest $(QUICK) --hypothesis-profile=quick $(WITHOUT_CLUSTER)
@@ -224,14 +228,14 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
-chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEPAGE=… of its runbooks
+chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
-	cp -R $(CHART) $(DIST)/work/
-	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/$(notdir $(CHART))/values.yaml
-	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
-	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
+	cp -R $(CHARTS) $(DIST)/work/
+	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
+	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/*/Chart.yaml)
+	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
 
 notes = awk -v head="\#\# [$(VERSION)]" \
@@ -248,6 +252,10 @@ release-check: ## check that TAG=vX.Y.Z is the version of program, chart and cha
 	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
 	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
 	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }
+	@for chart in $(filter-out $(CHART),$(CHARTS)); do \
+	  test "$$(grep -cxF -e 'version: "$(VERSION)"' -e 'appVersion: "$(VERSION)"' $$chart/Chart.yaml)" = 2 || \
+	  { echo "$$chart/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }; \
+	done
 	@$(notes) >/dev/null || $(without-notes)
 
 test-image: $(STAMP) ## build the image from nothing and run it on the real control plane (root, Debian)

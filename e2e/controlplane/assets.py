@@ -102,6 +102,10 @@ TOOLS = (
         "about 2 minutes the first time",
     ),
     Program(
+        *("helm4", "helm4", "helm.sh/helm/v4/cmd/helm", "about 2 minutes the first time"),
+        (f"helm.sh/helm/v4/internal/version.version={pins.version('helm4', 'helm.sh/helm/v4')}",),
+    ),
+    Program(
         *("crane", "registry", "github.com/google/go-containerregistry/cmd/crane"),
         "less than a minute the first time",
     ),

@@ -23,7 +23,7 @@ from tests.support.debian import ProgramMissing
 
 
 SUITE_VALUES = (
-    "--set=heartbeatSeconds=60",
+    "--set=extraArgs={--heartbeat-seconds=60}",
     "--set=statusBindAddress=:8082",
     f"--set=controlPlane.nodeProvisioner.name={NODE_PROVISIONER.name}",
     f"--set=controlPlane.nodeProvisioner.namespace={NODE_PROVISIONER.namespace}",

@@ -34,7 +34,7 @@ def test_outage_stays_one_event_during_upgrade_and_rollback(quiet: Release) -> N
     stack.NO_IMAGE.cause(client, component)
     try:
         first = events.wait_for(BBR, stack.ABSENT_IMAGE)
-        quiet.upgrade("--set=heartbeatSeconds=30", "--set=logFormat=json")
+        quiet.upgrade("--set=extraArgs={--heartbeat-seconds=30,--log-format=json}")
         again = events.wait_for(BBR, count=first.count + 1)
         assert (again.uid, again.first) == (first.uid, first.first)
         quiet.roll_back()

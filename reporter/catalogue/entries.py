@@ -146,8 +146,9 @@ class PathRow(Struct, frozen=True):
     """
     A row of the path of requests: subjects that answer none while a finding of the entry is out.
 
-    *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause objects, that
-    hinder no request. *only*: those of the only causes that do; empty for all. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
+    *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause
+    objects, that hinder no request. *only*: the codes or names of the only causes that do; empty
+    if all do. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
     the name of the cause's object. *why*: what becomes of a request.
     """
 

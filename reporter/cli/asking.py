@@ -16,7 +16,7 @@ from reporter import PROGRAM_NAME
 from reporter.model.states import State
 from reporter.process.log_format import one_line
 from reporter.settings.errors import ConfigurationError
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 from reporter.status.waiting import Outcome
 
 
@@ -175,7 +175,7 @@ def run_asking(
     except ConfigurationError as err:
         terminal.error(str(err))
         return ExitCode.USAGE
-    except CannotAsk as err:
+    except StatusQueryFailed as err:
         terminal.error(str(err))
         return ExitCode.NO_ANSWER
     except asyncio.CancelledError:

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from msgspec import Struct
 
-from reporter.settings import FLAGS, Arguments, Flag, FlagGroup, SettingsError, parse_arguments
+from reporter.settings import FLAGS, Arguments, Flag, SettingsError, TakenBy, parse_arguments
 from reporter.settings.parsers import (
     choice_parser,
     parse_any_duration,
@@ -119,18 +119,14 @@ def uncollected_imports() -> Iterator[None]:
 # The flags of Settings that commands take.
 
 
-def _flags_of(*groups: FlagGroup) -> frozenset[str]:
-    return frozenset(flag.name for flag in FLAGS if flag.group in groups)
+def _flags_of(command: TakenBy) -> frozenset[str]:
+    return frozenset(flag.name for flag in FLAGS if command in flag.taken_by)
 
 
-EVALUATION_GROUPS = (FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS)
-EVALUATION_FLAGS = _flags_of(*EVALUATION_GROUPS, FlagGroup.CLUSTER)
+RUN_FLAGS = _flags_of(TakenBy.RUN)
+HUB_FLAGS = _flags_of(TakenBy.HUB)
+EVALUATION_FLAGS = _flags_of(TakenBy.EVALUATION)
 """The flags of ``run`` that shape an evaluation, or lead to the cluster."""
-
-HUB_FLAGS = _flags_of(
-    FlagGroup.HUB, FlagGroup.ELECTION, FlagGroup.SERVING, FlagGroup.CLUSTER, FlagGroup.LOGGING
-) - {"catalogue-overlay", "packs", "rollup-metrics"}
-RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup.HUB)
 
 
 # --------------------------------------------------------------------

@@ -9,7 +9,7 @@ from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.problems import CatalogueError, Problem
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose
+from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose
 from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
 from reporter.cli.command import Command, output
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
@@ -60,7 +60,7 @@ def _check_all(files: Iterable[Path], packs: Sequence[str]) -> Iterator[Problem]
             yield from _folder_problems(file.parent)
 
 
-def _catalogues(roots: Mapping[Path, Node], packs: Sequence[str]) -> Sequence[StoryCatalogues]:
+def _catalogues(roots: Mapping[Path, YamlNode], packs: Sequence[str]) -> Sequence[StoryCatalogues]:
     """
     Return the catalogues that stories may be meant for: with each of the overlays beside them.
 
@@ -97,11 +97,11 @@ def _problems_of(
     return ()
 
 
-def _has_key(root: Node, key: str) -> bool:
+def _has_key(root: YamlNode, key: str) -> bool:
     return isinstance(root, Fields) and key in root.values
 
 
-def _is_of_catalogue(root: Node) -> bool:
+def _is_of_catalogue(root: YamlNode) -> bool:
     """
     Return whether a file is of a catalogue or pack: it has subjects, or its reasons are a list.
     """

@@ -18,7 +18,7 @@ from reporter.model.status_document import (
 )
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import answering_state, describe_missing, summarize
 from reporter.status.table import CLUSTER_NAME, NOTHING, AnySubject, TextTable, describe_blocking
 
@@ -81,7 +81,7 @@ async def _ask(name: str, opener: SourceOpener, target: Target) -> ClusterAnswer
             return ClusterAnswer(name, await source.ask(target))
         finally:
             await source.close()
-    except CannotAsk as err:
+    except StatusQueryFailed as err:
         return ClusterAnswer(name, error=str(err))
     except ConfigurationError as err:
         # That of a dump names it already.

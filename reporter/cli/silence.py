@@ -25,7 +25,7 @@ from reporter.model.times import DURATION_PATTERN, format_time, parse_units
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, Flag, Settings, SettingsError
 from reporter.snapshot.subjects import Subjects
-from reporter.status.source import CannotAsk, Target
+from reporter.status.source import StatusQueryFailed, Target
 
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
@@ -169,7 +169,7 @@ async def _apply(
             return ExitCode.NO_ANSWER
         await silence_object(api, found, _fields(text))
     except KubeError as err:
-        raise CannotAsk(str(err)) from err
+        raise StatusQueryFailed(str(err)) from err
     finally:
         await api.close()
     terminal.print(f"{kind.kind} {name} silenced: {', '.join(text.reasons)} until {text.until}")

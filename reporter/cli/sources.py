@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.asking import Terminal
-from reporter.cli.command import EVALUATION_GROUPS
+from reporter.cli.command import EVALUATION_FLAGS
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import (
     KUBECONFIG,
@@ -23,7 +23,7 @@ from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_se
 from reporter.status import pods_source
 from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.reporter_source import ReporterSource
-from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
 from reporter.status.watching import WatchingSource
 
@@ -84,9 +84,9 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
 
     Files that they name are in the pod and not here.
     """
-    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS} - {SILENCE_FILE}
-    if not _has_own_packs(pod):
-        names.add("packs")
+    names = EVALUATION_FLAGS - {flag.name for flag in FLAGS if flag.is_file}
+    if _has_own_packs(pod):
+        names -= {"packs"}
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
@@ -122,7 +122,7 @@ WITHIN = "namespace with --reporter-namespace if pods may be listed there"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
-class PodsNotFound(CannotAsk):
+class PodsNotFound(StatusQueryFailed):
     """
     The error for pods of a reporter or hub that may not be listed, or are in several namespaces.
 
@@ -136,7 +136,7 @@ async def find_pods_of_one(
     """
     Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
 
-    Raises PodsNotFound, and CannotAsk for an API server that does not answer.
+    Raises PodsNotFound, and StatusQueryFailed for an API server that does not answer.
     """
     namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
     try:
@@ -146,7 +146,7 @@ async def find_pods_of_one(
         raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
     except KubeError as err:
         may_pass = isinstance(err, Unreachable | Throttled)
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
         ) from err
     names = ", ".join(sorted({pod.namespace for pod in pods}))
@@ -197,7 +197,7 @@ class SourceOpener:
         Return the source of ``--from``, to be closed by the caller.
 
         AUTO tries the pods of a reporter, and else reads the cluster; a note tells the user which it is.
-        Raises SettingsError, ConfigurationError or CannotAsk.
+        Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if self._source_flag.is_dump:
             return self._dump(self._source_flag.text)
@@ -241,7 +241,7 @@ class SourceOpener:
             self._note_idle_flags()
             return source
         if kind is SourceKind.REPORTER:
-            raise CannotAsk(f"{why}; {OTHER_SOURCES}")
+            raise StatusQueryFailed(f"{why}; {OTHER_SOURCES}")
         verb = "watches" if self._watches else "reads"
         self._note(f"this program {verb} the cluster itself: {why}")
         return self._cluster(api, found)
@@ -270,7 +270,7 @@ class SourceOpener:
             source = ReporterSource(fetcher, answer_timeout=self._access.request_timeout)
             try:
                 await source.ask(self._target)
-            except CannotAsk as err:
+            except StatusQueryFailed as err:
                 why = str(err)
                 if own:
                     await source.close()  # the others share the connection to the API server
@@ -322,7 +322,7 @@ class SourceOpener:
         return load_configuration(flags, self._environ)
 
 
-class LateSource:
+class LazySource:
     """
     Opens its source with the first question: while an API server is away, the next one tries again.
     """

@@ -6,7 +6,7 @@ from contextlib import suppress
 from reporter.cli import command
 from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
 from reporter.cli.source_arguments import FILE, parse_target
-from reporter.cli.sources import LateSource, SourceOpener
+from reporter.cli.sources import LazySource, SourceOpener
 from reporter.model.states import State
 from reporter.process.clock import monotonic_seconds
 from reporter.settings import Arguments, Flag, SettingsError
@@ -52,7 +52,7 @@ async def _wait(
     arguments: Arguments, wait: StatusWait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
     opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
-    source = LateSource(opener)
+    source = LazySource(opener)
     try:
         waiter = Waiter(
             source,

@@ -11,9 +11,9 @@ from typing import Any, NoReturn, TypeAlias
 
 from reporter.catalogue.entries import Catalogue
 from reporter.controller import scrape_config
-from reporter.controller.look_contents import WatchProgress
 from reporter.controller.permission_review import PermissionReview
 from reporter.controller.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.controller.reread_contents import WatchProgress
 from reporter.controller.silence_file import SilenceFileReader
 from reporter.controller.store_kind import find_store_kind
 from reporter.evaluation.registry import SPECS
@@ -29,7 +29,7 @@ from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.scrape.path import ScrapePath
@@ -195,7 +195,7 @@ class Inputs:
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
         """
-        Count the episodes that the store of HealthEvents has no place for, by the limit, for a finding.
+        Store how many episodes have no place among the HealthEvents, as a reason is about that.
 
         *rejected*: the limit that each exceeds, by the name of its object.
         """

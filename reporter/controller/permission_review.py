@@ -21,7 +21,7 @@ from reporter.kube.access_review import (
 )
 from reporter.kube.errors import KubeError
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.collectors import PermissionReport
+from reporter.metrics.input_collectors import PermissionReport
 from reporter.settings import ScrapeMode
 
 

@@ -58,7 +58,7 @@ class FleetView(Struct, frozen=True):
 
     @property
     def why_incomplete(self) -> str:
-        """Why clusters may be missing among those that are shown; empty if none can be."""
+        """The cause for which clusters may be missing among those that are shown; empty if none can be."""
         forgets = self.rules.engage is Engage.SEEN and not self.fleet.remembers
         return self.why or (NOT_REMEMBERED if forgets else "")
 
@@ -291,6 +291,6 @@ def confirmed_at(record: FleetRecord, view: FleetView, *, now: datetime) -> date
     """
     if record.content.code is not None:
         return view.answered_at
-    if record.stands or record.last_update is None:
+    if record.is_carried_over or record.last_update is None:
         return None
     return now - timedelta(seconds=max(view.seconds - record.last_update, 0.0))

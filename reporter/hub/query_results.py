@@ -447,7 +447,7 @@ def gather_revisions(found: Iterable[Series], label: str) -> RevisionsAnswer:
 
 
 HistoryAnswer: TypeAlias = Mapping[str, float]
-"""How many seconds ago each cluster was last there, by its label."""
+"""Seconds since each cluster was last there, by its label."""
 
 
 def gather_history(found: Iterable[Series], label: str, time: float | None) -> HistoryAnswer:

@@ -208,7 +208,7 @@ class PresenceStore(Protocol):
     @property
     def has_unconfirmed_loss(self) -> bool:
         """
-        True while a resource is missing from the last result alone.
+        True while a resource is missing from the last result, and no second one has confirmed that.
 
         The next run then comes after loss_confirmation_interval, which is shorter than the regular
         one.

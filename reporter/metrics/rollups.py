@@ -10,15 +10,15 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from reporter.metrics import declarations
-from reporter.metrics.collectors import make_family
+from reporter.metrics.input_collectors import make_family
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas
 from reporter.rollup.records import (
     ClusterRecord,
+    InferenceSetRecord,
     NamespaceRecord,
     RollUp,
-    SetRecord,
     SubjectState,
 )
 from reporter.settings import RollUpScope
@@ -181,7 +181,7 @@ def _replicas(shown: Iterable[Shown]) -> Samples:
                 yield (each.name, count), number
 
 
-Model: TypeAlias = tuple[str, str, SetRecord]
+Model: TypeAlias = tuple[str, str, InferenceSetRecord]
 """An InferenceSet, or a subject of another kind, with its namespace and name."""
 
 

@@ -52,7 +52,7 @@ class Dropped(StrEnum):
 
 @unique
 class QueryName(StrEnum):
-    """The queries of a round, and the one by which a hub that begins learns what others have seen."""
+    """The queries of each round, and the one by which a hub that begins learns which clusters there were."""
 
     CLUSTERS = "clusters"
     TROUBLE = "trouble"

@@ -21,7 +21,9 @@ class State(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The order in which one state makes that of a namespace; TERMINATING ones never do."""
+        """
+        The rank of the state; a namespace has the highest of its parts, TERMINATING ones aside.
+        """
         return _SEVERITY[self]
 
     @property

@@ -333,7 +333,7 @@ class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):
 
 
 class Unobserved(StatusStruct, frozen=True, kw_only=True):
-    """What is not known below a control plane, which may be Current all the same."""
+    """The unknown part below a control plane, which may be Current all the same."""
 
     namespaces: Annotated[int, Meta(description="Workload namespaces that are Unknown.")] = 0
     inference_sets: Annotated[int, Meta(description="InferenceSets that are Unknown.")] = 0

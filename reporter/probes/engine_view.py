@@ -176,7 +176,7 @@ NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
 def fingerprint_of(outcome: EngineOutcome) -> str:
-    """Return what of an outcome changes a verdict; its numbers do not."""
+    """Return the part of an outcome that a verdict depends on, which its numbers are not."""
     match outcome:
         case EngineTrouble(code, _, begins):
             return code if begins else f"{code} if it has begun"

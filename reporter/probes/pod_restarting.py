@@ -22,6 +22,7 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
+from reporter.resources.conditions import MAX_REASON_BYTES
 from reporter.resources.pods import created_at, is_leftover_pod
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
 from reporter.resources.restarts import RestartCount, count_restarts
@@ -33,8 +34,6 @@ OUT_OF_MEMORY, KILLED, ENDED, CRASH = "OutOfMemory", "Killed", "Ended", "Crash"
 OTHER_CONTAINER = "OtherContainer"
 KILL_EXIT_CODES = frozenset({137, 143})
 """128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails."""
-
-MAX_REASON_BYTES = 100
 
 
 class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):

@@ -8,6 +8,7 @@ from msgspec import Struct
 from reporter.kinds.core import Pod, was_ready
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.resources.conditions import MAX_REASON_BYTES
 from reporter.resources.pods import (
     MIN_TIME,
     PodProblem,
@@ -73,8 +74,6 @@ MIN_FAILURES = 2
 """
 The failures from which on it is a trouble of its own. A single one is an eviction like any other.
 """
-
-MAX_REASON_BYTES = 100
 
 REPLACED_WITHIN = timedelta(minutes=20)
 """

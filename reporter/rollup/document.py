@@ -20,9 +20,9 @@ from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
     Blocker,
+    InferenceSetRecord,
     NamespaceRecord,
     RollUp,
-    SetRecord,
     SubjectState,
     SuppressedFinding,
     Totals,
@@ -197,7 +197,7 @@ class StatusView:
 
         Since when is not known before the first pass, or if no reason about *whole* is evaluated.
         """
-        unknown = self.rollup.evaluation.gate.unknown_states
+        unknown = self.rollup.evaluation.tracked.unknown_states
         since = min(
             (each.since for key, each in unknown.items() if key.subject == whole), default=None
         )
@@ -222,7 +222,9 @@ class StatusView:
             return NOT_STARTED
         return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
 
-    def _inference_set(self, name: str, record: SetRecord) -> status_document.InferenceSetStatus:
+    def _inference_set(
+        self, name: str, record: InferenceSetRecord
+    ) -> status_document.InferenceSetStatus:
         subject_state, facts = record.subject_state, record.facts
         return status_document.InferenceSetStatus(
             name=name,

@@ -155,7 +155,7 @@ class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
         return self.replicas is not None and self.replicas.desired == 0
 
 
-class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     """
     All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
 
@@ -174,7 +174,7 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
     not_judged: tuple[Reason, ...] = ()
 
 
-class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
+class InferenceSetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
     One InferenceSet, or another subject with a name.
 
@@ -183,7 +183,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
 
     subject_state: SubjectState
-    facts: SetFacts = SetFacts()
+    facts: InferenceSetFacts = InferenceSetFacts()
     available: bool | None = None
     unavailability: Unavailability | None = None
     is_evaluated: bool = True
@@ -260,25 +260,25 @@ def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[St
 Group = Mapping[str, Blocker]
 """Blockers by name of the subject; "" is the harness."""
 
-NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
+NO_SETS: Mapping[str, InferenceSetRecord] = MappingProxyType({})
 NO_OBJECTS: Mapping[str, CountedObjects] = MappingProxyType({})
 NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 
 
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
-    One workload namespace. *subject_state*: the worst of its harness and sets.
+    One workload namespace.
 
-    *counted*: the objects of each InferenceSet; nothing of them is shown but what the sets say.
-    *next_deadline*: when time alone changes the record of a subject in it.
-    *unlisted*: why it may have further sets, in any state; empty if all are known.
-    *has_all_sets*: its InferenceSets can be listed.
-    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
+    *subject_state*: the worst of its harness and sets. *counted*: the objects of each
+    InferenceSet, from which only its record is made. *next_deadline*: when time alone changes the
+    record of a subject in it. *unlisted*: why it may have further sets, in any state; empty if all
+    are known. *has_all_sets*: its InferenceSets can be listed. *is_bare*: the namespace itself is
+    no subject; *harness* is a stand-in that is Current.
     """
 
     subject_state: SubjectState
     harness: SubjectState
-    sets: Mapping[str, SetRecord] = NO_SETS
+    sets: Mapping[str, InferenceSetRecord] = NO_SETS
     counted: Mapping[str, CountedObjects] = NO_OBJECTS
     totals: Totals = Totals()
     groups: Mapping[GroupKey, Group] = NO_GROUPS

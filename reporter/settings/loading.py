@@ -10,7 +10,7 @@ from typing import Any
 
 from reporter.model.times import format_seconds
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
-from reporter.settings.effective import EffectiveValues
+from reporter.settings.effective import ResolvedFlagValues
 from reporter.settings.enums import StoreBackend
 from reporter.settings.errors import SettingsError
 from reporter.settings.logging import resolve_logging
@@ -55,7 +55,7 @@ def load_settings(
         value = values[flag.settings_field] = flag.read(given.text, given.origin)
         has_units = isinstance(value, timedelta) and given.text[-1:].isalpha()
         texts[flag.name] = format_seconds(value) if has_units else given.text
-    notes = tuple(EffectiveValues(values, texts).fill_in())
+    notes = tuple(ResolvedFlagValues(values, texts).fill_in())
     values["log_format"], level = resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,

@@ -32,7 +32,7 @@ from reporter.status.one_shot_cluster import (
     read_cluster,
     read_reported,
 )
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 
 
 NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
@@ -124,21 +124,23 @@ def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Stat
     return StatusAnswer(whole, msgspec.to_builtins(whole))
 
 
-def cannot_read_after(err: KubeError) -> CannotAsk:
+def cannot_read_after(err: KubeError) -> StatusQueryFailed:
     """
-    Return the CannotAsk to raise for a KubeError that ended the reading of a whole cluster.
+    Return the StatusQueryFailed to raise for a KubeError that ended the reading of a whole cluster.
 
     It may pass if the API server was unreachable or throttles; else it says which rights to grant.
     """
     return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
 
 
-def cannot_read(why: str, *, refused: bool) -> CannotAsk:
+def cannot_read(why: str, *, refused: bool) -> StatusQueryFailed:
     """
     Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
     """
     what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
-    return CannotAsk(f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused)
+    return StatusQueryFailed(
+        f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused
+    )
 
 
 class ClusterSource:
@@ -164,7 +166,7 @@ class ClusterSource:
         """
         Read the whole cluster, and evaluate it at once, whether or not *after* is given.
 
-        Raises CannotAsk if nothing at all can be read; kinds that cannot be read are notes of the
+        Raises StatusQueryFailed if nothing at all can be read; kinds that cannot be read are notes of the
         answer.
         """
         try:

@@ -12,7 +12,7 @@ from reporter.kube.decoding import decode_json
 from reporter.kube.errors import KubeError, Refused
 from reporter.settings.parsers import BindAddress, parse_address
 from reporter.status.reporter_source import ANSWERS, MAX_BYTES, Fetched
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 
 
 SELECTOR = "app.kubernetes.io/component=status-reporter"
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 
 REPORTER = Asked(SELECTOR, "reporter", "", "statusBindAddress", "--from=cluster")
-HUB = Asked(HUB_SELECTOR, "hub", "hub:", "hub.statusBindAddress", "--from=hub:URL")
+HUB = Asked(HUB_SELECTOR, "hub", "hub:", "statusBindAddress", "--from=hub:URL")
 
 
 class _Metadata(msgspec.Struct):
@@ -146,7 +146,7 @@ async def find_reporter_pods(
     try:
         found = decode_json(_DECODER, response.body).items or []
     except msgspec.DecodeError as err:
-        raise CannotAsk(f"the list of the reporter's pods cannot be read: {err}") from err
+        raise StatusQueryFailed(f"the list of the reporter's pods cannot be read: {err}") from err
     pods = (
         ReporterPod(
             each.metadata.namespace,
@@ -181,7 +181,7 @@ class PodFetcher:
         """
         Send one GET to the pod's status address through the API server's pods/proxy.
 
-        A pod that failed before is replaced by the next ready one. Raises CannotAsk if RBAC refuses the
+        A pod that failed before is replaced by the next ready one. Raises StatusQueryFailed if RBAC refuses the
         proxy, the pod does not answer, or it asks for a token, which the proxy does not pass on.
         """
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
@@ -198,25 +198,28 @@ class PodFetcher:
                 expected=ANSWERS,
                 operation=f"read {path} of pod {pod}",
             )
-        except Refused as err:
-            raise CannotAsk(
-                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
-                f" {pod.namespace}, or use {self._asked.instead}"
-            ) from err
         except KubeError as err:
-            self._is_lost = True
-            raise CannotAsk(
-                f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
-                f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
-                may_pass=True,
-            ) from err
+            self._is_lost = not isinstance(err, Refused)
+            raise self._query_failed(pod, err) from err
         self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         if answer.status == HTTPStatus.UNAUTHORIZED:
             raise self._token_needed(pod, port)
         return Fetched(answer.status, answer.headers, answer.body)
 
-    def _token_needed(self, pod: ReporterPod, port: int) -> CannotAsk:
-        return CannotAsk(
+    def _query_failed(self, pod: ReporterPod, err: KubeError) -> StatusQueryFailed:
+        if isinstance(err, Refused):
+            return StatusQueryFailed(
+                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
+                f" {pod.namespace}, or use {self._asked.instead}"
+            )
+        return StatusQueryFailed(
+            f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
+            f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
+            may_pass=True,
+        )
+
+    def _token_needed(self, pod: ReporterPod, port: int) -> StatusQueryFailed:
+        return StatusQueryFailed(
             f"pod {pod} asks for a token, which the API server's proxy does not pass on: run kubectl"
             f" port-forward -n {pod.namespace} {pod.name} {port} and use"
             f" --from={self._asked.url}http://127.0.0.1:{port}"
@@ -231,7 +234,7 @@ class PodFetcher:
                 url=self._asked.url,
                 value=self._asked.value,
             )
-            raise CannotAsk(f"pod {pod} cannot be asked: {why}")
+            raise StatusQueryFailed(f"pod {pod} cannot be asked: {why}")
         return address.port
 
     async def _find_again(self) -> ReporterPod:
@@ -239,12 +242,12 @@ class PodFetcher:
         try:
             found = await find_reporter_pods(self._api, namespace, self._asked.selector)
         except KubeError as err:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"the pods of the {self._asked.program} cannot be found: {err.why}", may_pass=True
             ) from err
         ready = [pod for pod in found if pod.is_ready]
         if not ready:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"no pod of the {self._asked.program} in {namespace} is ready", may_pass=True
             )
         self._is_lost = False

@@ -44,7 +44,8 @@ class WatchingSource:
     """
     Watches the cluster from the first question on; a question with *after* waits for a change.
 
-    *settings* have ``--scrape=off``: reasons that need pages would be Unknown, and hide all others.
+    *settings* have ``--scrape=off``: with pages wanted that nobody reads, those reasons would be
+    Unknown and hide all others.
     """
 
     may_lag = False
@@ -97,7 +98,7 @@ class WatchingSource:
         Return the answer after the first pass; the first question starts the watches.
 
         With *after* the answer comes once the namespace of the target has changed (anything, for a
-        target without one), or after MAX_WAIT_SECONDS. Raises CannotAsk if nothing at all can be read.
+        target without one), or after MAX_WAIT_SECONDS. Raises StatusQueryFailed if nothing at all can be read.
         """
         loops = await self._start()
         await _wait_unless_ended(loops, self._wait_for_first())

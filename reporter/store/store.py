@@ -23,8 +23,8 @@ from reporter.snapshot.seen_before import SeenBefore
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.history import ObjectHistory
+from reporter.store.predecessor import record_current_before, record_deleted_before
 from reporter.store.samples import SampleStore
-from reporter.store.seen_before import record_current_before, record_deleted_before
 from reporter.store.table import (
     NO_STUBS,
     Table,

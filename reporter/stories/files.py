@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
+from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import Place, Problem
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose, to_plain
+from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
 from reporter.catalogue.yaml_reader import read
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.stories.format import Story, StoryError, parse_duration
@@ -131,7 +131,7 @@ def steps_of(root: Fields) -> Iterator[Fields]:
             yield each
 
 
-def _packs_of(file: Path, root: Node) -> list[str]:
+def _packs_of(file: Path, root: YamlNode) -> list[str]:
     """
     Return the packs that a story names; without any, the pack in whose folder ``stories`` it is.
     """
@@ -150,7 +150,7 @@ def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
     return frozenset(kind for root in roots for kind in declared_kinds(root))
 
 
-def declared_kinds(root: Node | None) -> Iterator[str]:
+def declared_kinds(root: YamlNode | None) -> Iterator[str]:
     """Yield the names of the kinds that a file, or the overlay of a story, declares."""
     for source in entry_sources(root, "kinds"):
         named = to_plain(source.node)
@@ -173,7 +173,7 @@ def _check_step(step: Fields, known: Collection[str]) -> Iterator[Problem]:
             yield from _check_words(kind, address, node)
 
 
-def _check_words(kind: str, address: str, node: Node) -> Iterator[Problem]:
+def _check_words(kind: str, address: str, node: YamlNode) -> Iterator[Problem]:
     """
     Yield what is wrong with the words of an object that is not described as the API shows it.
     """

@@ -152,7 +152,9 @@ def reordered(story: Mapping[str, Any], order: int) -> Mapping[str, Any]:
 
 
 def has_fixed_order(story: Mapping[str, Any]) -> bool:
-    """Report that no step takes place within some time, so that one order tells all."""
+    """
+    Return whether no step takes place within some time, so that one order of the steps tells all.
+    """
     return not any(WITHIN in step for step in story["story"])
 
 

@@ -13,8 +13,8 @@ from tests.mutation.mutants import Mutant
 
 RUNS = (5.0, 60.0)
 """
-Recorded seconds of the first runs of a mutant; the last run has the other tests. A test that notices
-seldom is the last, and each run starts a process.
+Recorded seconds of the runs of a mutant, each of which starts a process. The tests beyond them notice
+seldom and take minutes: what is left is put to them together with the other mutants.
 """
 
 
@@ -64,11 +64,13 @@ class Recording:
 def cut(
     tests: Collection[str], seconds: Mapping[str, float], own: Collection[str]
 ) -> list[list[str]]:
-    """Return tests as runs: those of *own* files first, of these the cheapest."""
+    """Return the first tests as runs: those of *own* files first, of these the cheapest."""
     runs: list[list[str]] = [[]]
     spent = 0.0
     for each in sorted(tests, key=lambda test: (file_of(test) not in own, seconds[test], test)):
-        if runs[-1] and len(runs) <= len(RUNS) and spent + seconds[each] > RUNS[len(runs) - 1]:
+        if runs[-1] and spent + seconds[each] > RUNS[len(runs) - 1]:
+            if len(runs) == len(RUNS):
+                break
             runs.append([])
             spent = 0.0
         runs[-1].append(each)

@@ -69,7 +69,7 @@ async def test_the_command_finds_the_leader_among_the_pods(server, engine, tmp_p
         assert inside.code == 1
         assert f"kubectl port-forward -n {NAMESPACE} hub-z 8082" in inside.err
         assert "--from=hub:http://127.0.0.1:8082" in inside.err
-        assert "hub.statusBindAddress=:8082" in inside.err
+        assert "value statusBindAddress=:8082" in inside.err
         async with running_hub(server, engine, tmp_path, name="hub-1") as follower:
             await follower.until(lambda: is_led_by_another(follower))
             # They are asked in the order of their names, so the follower first.

@@ -46,17 +46,19 @@ def test_a_release_is_tested_first_and_signs_what_it_pushes():
     (build,) = (step for step in jobs["image"]["steps"] if step.get("id") == "build")
     assert build["with"]["platforms"] == "linux/amd64,linux/arm64"
     assert (build["with"]["provenance"], build["with"]["sbom"]) == ("mode=max", True)
-    for job, step_id in {"image": "build", "chart": "push"}.items():
+    attested = {}
+    for job in ("image", "chart"):
         runs = "\n".join(step.get("run", "") for step in jobs[job]["steps"])
         assert "cosign sign --yes" in runs
         assert "${{" not in runs.replace("--format '{{", ""), "texts are given as variables"
-        (attested,) = (
+        (attested[job],) = (
             step["with"]
             for step in jobs[job]["steps"]
             if step.get("uses", "").startswith("actions/attest-build-provenance@")
         )
-        assert attested["subject-digest"] == f"${{{{ steps.{step_id}.outputs.digest }}}}"
-        assert attested["push-to-registry"] is True
+    assert attested["image"]["subject-digest"] == "${{ steps.build.outputs.digest }}"
+    assert attested["image"]["push-to-registry"] is True
+    assert attested["chart"] == {"subject-path": "dist/*.tgz"}
 
 
 def test_each_job_of_a_release_finds_its_names_by_itself():

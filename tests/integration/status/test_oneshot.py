@@ -58,15 +58,19 @@ def evaluated(observations: Observations) -> Evaluation:
 
 def troubles(evaluation: Evaluation) -> set[str]:
     """Return the reasons with trouble, held or not."""
-    return {key.reason for key, state in evaluation.gate.finding_states.items() if state.troubles}
+    return {
+        key.reason for key, state in evaluation.tracked.finding_states.items() if state.troubles
+    }
 
 
 def findings(evaluation: Evaluation) -> set[str]:
-    return {key.reason for key, state in evaluation.gate.finding_states.items() if state.past_hold}
+    return {
+        key.reason for key, state in evaluation.tracked.finding_states.items() if state.past_hold
+    }
 
 
 def unknown(evaluation: Evaluation) -> set[str]:
-    return {key.reason for key in evaluation.gate.unknown_states}
+    return {key.reason for key in evaluation.tracked.unknown_states}
 
 
 def a_dump(folder: Path, objects: list[dict], name: str = "dump.json") -> str:
@@ -273,7 +277,7 @@ async def test_who_may_read_one_namespace_alone_sees_its_models_and_nothing_wron
     evaluation = evaluated(found)
     assert not troubles(evaluation)
     bbr = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
-    assert "in namespace team-a alone" in evaluation.gate.unknown_states[bbr].why
+    assert "in namespace team-a alone" in evaluation.tracked.unknown_states[bbr].why
     answer = OneShotStatus(SETTINGS, DEFAULT_CATALOGUE).answer(found, Target("team-a"))
     assert answer.namespace is not None
     (model,) = answer.namespace.inference_sets

@@ -10,10 +10,10 @@ from msgspec import structs
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.collector import ALWAYS_SHOWN
-from reporter.metrics.collectors import PermissionReport
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
+from reporter.metrics.input_collectors import PermissionReport
 from reporter.metrics.page import Metrics
+from reporter.metrics.state_collector import ALWAYS_SHOWN
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.status_document import UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject

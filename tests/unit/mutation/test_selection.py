@@ -29,9 +29,9 @@ def test_own_tests_are_asked_first_and_of_these_the_cheapest():
     assert cut(seconds, seconds, own={"a.py"}) == [["a.py::fast", "a.py::slow", "b.py::fastest"]]
 
 
-def test_a_run_ends_where_the_next_test_would_make_it_long():
+def test_a_run_ends_where_the_next_test_would_make_it_long_and_the_rest_is_left_out():
     seconds = {"a::1": 2.0, "a::2": 3.0, "a::3": 40.0, "a::4": 50.0, "a::5": 600.0}
-    assert cut(seconds, seconds, own=()) == [["a::1", "a::2"], ["a::3"], ["a::4", "a::5"]]
+    assert cut(seconds, seconds, own=()) == [["a::1", "a::2"], ["a::3"]]
 
 
 def test_a_test_that_is_longer_than_a_run_has_one():

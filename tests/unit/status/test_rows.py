@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability, Mode, SinceFrom, State
@@ -23,6 +24,8 @@ from reporter.model.status_document import (
 )
 from reporter.status.detail_table import render_blocking, render_set
 from reporter.status.table import (
+    AGE_COLUMNS,
+    COLUMNS,
     TextTable,
     cluster_rows,
     head,
@@ -115,6 +118,27 @@ def test_all_rows_have_as_many_cells_as_their_heads():
         }
         for names, rows in tables.items():
             assert {len(row) for row in rows} == {len(head(*names, wide=wide))}
+
+
+def test_only_a_column_of_ages_differs_with_the_time_alone():
+    earlier, later = (
+        replace(QWEN, answered_seconds=age, blocking=replace(KAITO, in_state_seconds=age))
+        for age in (40, 4000)
+    )
+    different = {each.head for each in COLUMNS if each.cell(earlier) != each.cell(later)}
+    assert different == AGE_COLUMNS
+
+
+def test_a_deployment_of_the_control_plane_has_a_state_and_replicas_alone():
+    (_, row) = cluster_rows(CLUSTER, wide=True)
+    cells = dict(zip(head("KIND", "NAME", wide=True), row, strict=True))
+    assert {name: cell for name, cell in cells.items() if cell != "-"} == {
+        "KIND": "Deployment",
+        "NAME": "keda/keda-operator",
+        "STATE": "Current",
+        "READY": "1/1",
+        "UPDATED": "1/1",
+    }
 
 
 def test_a_namespace_has_its_harness_and_its_inference_sets():
