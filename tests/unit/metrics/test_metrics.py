@@ -272,6 +272,7 @@ def test_the_page_shows_exactly_the_declared_metrics():
     out = BAD_IMAGE | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     replay = stack_after(out, given=FULLY_REPORTED, silences=[everything], until="1h")
     unlisted = (UnlistedLayer(layer=Layer.MODELDEPLOYMENT, why="forbidden"),)
+    assert replay.rollup.cluster is not None
     cluster = structs.replace(replay.rollup.cluster, unlisted=unlisted)
     rights = ("list pods",)
     show_rollup(metrics, structs.replace(replay.rollup, cluster=cluster, missing_rights=rights))

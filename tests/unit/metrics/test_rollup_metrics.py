@@ -253,7 +253,8 @@ def test_missing_permissions_are_those_of_the_roll_up():
 
 def models(replay, **how) -> dict[str, dict[str, float]]:
     """Return the numbers of each InferenceSet, by its name."""
-    metrics, found = Metrics(DEFAULT_CATALOGUE, list), {}
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    found: dict[str, dict[str, float]] = {}
     show_rollup(metrics, replay.rollup, RollUpScope.CLUSTER, **how)
     for family in text_string_to_metric_families(metrics.render().decode()):
         for sample in family.samples:
@@ -276,6 +277,6 @@ def test_what_is_not_known_of_a_model_has_no_series():
 
 def test_the_models_that_are_not_available_are_shown_first(monkeypatch):
     monkeypatch.setattr(declarations, "MODEL_LIMIT", 1)
-    another = {"InferenceSet team-a/aaa": {}}
+    another: dict[str, dict] = {"InferenceSet team-a/aaa": {}}
     assert [*models(stack_after(given=another))] != ["qwen"], "by name"
     assert [*models(stack_after(BAD_IMAGE))] == ["qwen"]
