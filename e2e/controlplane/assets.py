@@ -113,6 +113,7 @@ TOOLS = (
         *("actionlint", "actionlint", "github.com/rhysd/actionlint/cmd/actionlint"),
         "less than a minute the first time",
     ),
+    Program(*("krew", "krew", "sigs.k8s.io/krew/cmd/krew"), "about a minute the first time"),
     Program("karpenter", "karpenter", ".", "about 4 minutes the first time"),
     Program(
         *("kaito-workspace", "kaito", "github.com/kaito-project/kaito/cmd/workspace"),

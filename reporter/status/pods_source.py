@@ -1,6 +1,6 @@
 """Find the pods of reporters, and reach one through the API server's proxy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import NamedTuple
@@ -52,12 +52,34 @@ class _Metadata(msgspec.Struct):
     namespace: str
 
 
-class _Container(msgspec.Struct):
+class _VolumeMount(msgspec.Struct, rename="camel"):
+    name: str
+    mount_path: str
+
+
+class _Container(msgspec.Struct, rename="camel"):
     args: list[str] | None = None
+    volume_mounts: list[_VolumeMount] | None = None
+
+
+class _KeyToPath(msgspec.Struct):
+    key: str
+    path: str
+
+
+class _ConfigMapSource(msgspec.Struct):
+    name: str = ""
+    items: list[_KeyToPath] | None = None
+
+
+class _Volume(msgspec.Struct, rename="camel"):
+    name: str
+    config_map: _ConfigMapSource | None = None
 
 
 class _Spec(msgspec.Struct):
     containers: list[_Container] = []
+    volumes: list[_Volume] | None = None
 
 
 class _Condition(msgspec.Struct):
@@ -82,15 +104,26 @@ class _PodList(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_PodList)
 
 
+class MountedConfigMap(msgspec.Struct, frozen=True):
+    """A ConfigMap that is mounted into a folder. *keys*: by file name, where files have other names."""
+
+    folder: str
+    name: str
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
 class ReporterPod(msgspec.Struct, frozen=True):
     """
     A pod of a reporter. *arguments*: of its first container, which the chart gives flags alone.
+
+    *config_maps*: those that are mounted into that container.
     """
 
     namespace: str
     name: str
     is_ready: bool = False
     arguments: tuple[str, ...] = ()
+    config_maps: tuple[MountedConfigMap, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -100,6 +133,12 @@ class ReporterPod(msgspec.Struct, frozen=True):
         """The flags by name that are written as ``--flag=value``."""
         pairs = (each.lstrip("-").partition("=") for each in self.arguments if "=" in each)
         return {name: text for name, _, text in pairs}
+
+    def config_map_of(self, path: str) -> tuple[str, str] | None:
+        """Return the name of the ConfigMap in which a file of the pod is, and its key; None if in none."""
+        folder, _, file = path.rpartition("/")
+        found = (each for each in self.config_maps if each.folder.rstrip("/") == folder)
+        return next(((each.name, each.keys.get(file, file)) for each in found), None)
 
     @property
     def bind_address(self) -> BindAddress | None:
@@ -153,10 +192,21 @@ async def find_reporter_pods(
             each.metadata.name,
             any(c.type == "Ready" and c.status == "True" for c in each.status.conditions or ()),
             tuple(each.spec.containers[0].args or ()) if each.spec.containers else (),
+            tuple(_config_maps(each.spec)),
         )
         for each in found
     )
     return tuple(sorted(pods, key=lambda each: (not each.is_ready, each.namespace, each.name)))
+
+
+def _config_maps(spec: _Spec) -> Iterator[MountedConfigMap]:
+    """Yield the ConfigMaps that are mounted into the first container."""
+    volumes = {each.name: each.config_map for each in spec.volumes or ()}
+    for mount in spec.containers[0].volume_mounts or () if spec.containers else ():
+        source = volumes.get(mount.name)
+        if source is not None:
+            keys = {each.path: each.key for each in source.items or ()}
+            yield MountedConfigMap(mount.mount_path, source.name, keys)
 
 
 class PodFetcher:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.dump import DumpDocument, UnreadableFile, read_documents
+from reporter.kube.dump_documents import DumpDocument, UnreadableFile, read_documents
 from reporter.settings.errors import ConfigurationError
 
 
@@ -79,8 +79,9 @@ def test_all_files_of_a_folder_but_logs_in_a_fixed_order(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("a.yaml", "kind: [", "it is not YAML: "),
-        ("a.json", '{"kind": ', "it is not JSON: "),
+        ("a.yaml", "kind: ]\nmetadata:\n", "line 1 is not YAML: "),
+        ("a.yaml", "kind: \x00\n", "it is not YAML: "),
+        ("a.json", '{"kind": ]}', "it is not JSON: "),
         ("a.yaml", b"\xff\xfe\x00", "it is not UTF-8"),
         ("a.yaml", "a: &x [1]\nb: [*x, *x]", "it has YAML aliases"),
     ],
