@@ -49,10 +49,10 @@ by ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels
 on ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
 {{- end -}}
 
-{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until}. The alert by this
-name fires on until the series *until* are there again. */}}
+{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until, of}. The alert by
+this name, with the labels *of*, fires on until the series *until* are there again. */}}
 {{- define "reporter.kept" -}}
-max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
+max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
 {{- end -}}
 
 {{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
