@@ -26,6 +26,8 @@ from e2e.controlplane import ControlPlane
 GOAL, GOAL_SIZE = 5.0, 1_000
 """Maximum seconds, up to this number of InferenceSets."""
 
+CPU_GOAL, CPU_GOAL_SIZE = 0.25, 10
+"""Maximum seconds of processor time, of which nearly all is the start, up to this number."""
 DUMP_GOAL = 200.0
 """Maximum MiB of a dump, at any size: it is written page by page."""
 
@@ -61,6 +63,15 @@ def measure(cluster: BenchCluster, _: argparse.Namespace) -> Iterator[BenchRow]:
         f" {max(each.memory for each in runs):.0f} MiB at most;"
         f" the median of {', '.join(f'{each.took:.1f}' for each in runs)} s",
     )
+    if cluster.size <= CPU_GOAL_SIZE:
+        least = min(each.cpu for each in runs)
+        yield BenchRow(
+            f"status --from=cluster, {cluster.size:,} InferenceSets: processor time",
+            f"≤ {CPU_GOAL:g} s",
+            f"{least:.2f} s",
+            least <= CPU_GOAL,
+            f"the least of {RUNS}; Python alone takes {_bare_start():.2f} s",
+        )
     yield _dump_row(cluster)
 
 
@@ -91,6 +102,14 @@ def _ask(cluster: BenchCluster) -> Asked:
     if found != cluster.size:
         raise RuntimeError(f"the answer has {found} InferenceSets, and not {cluster.size}")
     return asked
+
+
+def _bare_start() -> float:
+    """Return the processor time of a Python that does nothing, the floor of every command."""
+    process = subprocess.Popen((sys.executable, "-c", ""), stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _run(plane: ControlPlane, answer: IO[bytes], *argv: str) -> Asked:

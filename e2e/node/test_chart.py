@@ -29,7 +29,7 @@ def test_two_replicas_are_ready_and_silent_after_the_installation(quiet: Release
 
 
 def test_outage_stays_one_event_during_upgrade_and_rollback(quiet: Release) -> None:
-    client, component = quiet.node.client, stack.component("body-based-router")
+    client, component = quiet.cluster.client, stack.component("body-based-router")
     events = quiet.events_from_now()
     stack.NO_IMAGE.cause(client, component)
     try:

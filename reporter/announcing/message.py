@@ -183,7 +183,11 @@ def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: s
     if reported.is_unknown:
         text = f"{text.removesuffix('.')} (as last seen: it cannot be evaluated now)."
     # Foreign text comes last, so that nobody takes words of the reporter for part of it.
-    apart = foreign and "{foreign}" not in message_input.entry.message_template
+    template = message_input.entry.message_template
+    apart = foreign and "{foreign}" not in template
+    state = reported.trouble.message_fields.get("state")
+    if "{state}" in template and foreign == f"it {state}":
+        apart = False  # as of an object that was deleted: the sentence says so already
     return f"{text.removesuffix('.')}: {foreign}." if apart else text
 
 

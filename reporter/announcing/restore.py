@@ -93,9 +93,10 @@ def remember_findings(
     now: datetime,
 ) -> Remembered:
     """
-    Return what the Events of the restored episodes say of findings that are not over by now.
+    Return the findings of restored episodes that are not over by now, with what their Events say.
 
-    What the suffix of an Event names was not announced, or its own Event says more.
+    Findings that only the suffix of an Event names are remembered as not announced, unless they
+    have an Event of their own.
     """
     running = state.episodes
     if evaluation.evaluated_at is not None:

@@ -18,7 +18,7 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinitions,
     make_definitions,
 )
-from reporter.catalogue.yaml_nodes import Fields
+from reporter.catalogue.yaml_nodes import Fields, Scalar
 from reporter.catalogue.yaml_reader import read
 from reporter.kinds import resource_kind
 from reporter.kinds.declared import DeclaredKind
@@ -210,9 +210,12 @@ def read_kinds(
     kinds: dict[str, DeclaredKind] = {}
     places: dict[str, Place] = {}
     for node in (source.node for source in sources):
-        # A file whose kinds are unreadable was refused as a whole.
+        # A file whose kinds are unreadable was refused as a whole; that reasons name them is right.
         entry = read(node, KindEntry, [])
         if entry is None:
+            named = node.values.get("name") or node.values.get("kind")
+            if isinstance(named, Scalar):
+                kinds.setdefault(str(named.value), DeclaredKind(str(named.value), ""))
             continue
         given = msgspec.structs.asdict(entry).items()
         stated = {name: value for name, value in given if value is not UNSET}

@@ -29,7 +29,8 @@ class GivenEntry(NamedTuple):
     An entry with the parameters of its file.
 
     *place*: returns the file and line of one of their keys.
-    *subjects*: what makes its subjects; None for the cluster.
+    *subjects*: what makes its subjects; None for the cluster. *is_partial*: other keys of it are wrong, so
+    that layer and subjects are not known.
     """
 
     reason: enums.Reason
@@ -38,6 +39,7 @@ class GivenEntry(NamedTuple):
     place: Callable[[str], str]
     is_enabled: bool = True
     subjects: SubjectDefinition | None = None
+    is_partial: bool = False
 
 
 class ParameterProblem(NamedTuple):

@@ -81,7 +81,7 @@ class ParsedEntry(Struct, frozen=True):
 
     *spec* is None for reasons without a probe, and for a probe that is not known. *parameters* is None
     for these, and if they are wrong. *rule*: what makes its subjects; None for the cluster, and if there
-    is nothing.
+    is nothing. *is_partial*: keys without which it cannot be checked are wrong; only its parameters are.
     """
 
     entry: ReasonEntry
@@ -89,6 +89,7 @@ class ParsedEntry(Struct, frozen=True):
     spec: ProbeSpec | None = None
     parameters: Any = None
     rule: SubjectDefinition | None = None
+    is_partial: bool = False
 
     @property
     def about(self) -> tuple[Layer, str]:
@@ -143,10 +144,12 @@ class ParsedEntries(Struct, frozen=True):
     The entries that could be read.
 
     *names* are those of all entries, so that a row which names an unreadable one is not reported.
+    *partial*: those of which the parameters alone are checked.
     """
 
     all: tuple[ParsedEntry, ...]
     names: frozenset[str] = field(default=frozenset())
+    partial: tuple[ParsedEntry, ...] = ()
 
 
 MAX_REASONS = 2500
@@ -164,7 +167,8 @@ def parse_entries(
     Of more than MAX_REASONS entries only the first are read. An entry that cannot be read leaves its
     name.
     """
-    found, names = [], set()
+    found: list[ParsedEntry] = []
+    names = set()
     if len(sources) > MAX_REASONS:
         text = f"the catalogue has {len(sources)} reasons; it may have {MAX_REASONS}"
         problems.append(Problem(sources[MAX_REASONS].node.place, text))
@@ -173,7 +177,9 @@ def parse_entries(
         parsed = _parse_entry(source, known, problems)
         if parsed is not None:
             found.append(parsed)
-    return ParsedEntries(tuple(found), frozenset(names))
+    partial = tuple(each for each in found if each.is_partial)
+    whole = tuple(each for each in found if not each.is_partial)
+    return ParsedEntries(whole, frozenset(names), partial)
 
 
 INDEPENDENT_KEYS = frozenset(
@@ -189,12 +195,14 @@ def _parse_entry(
     source: EntrySource, known: KnownNames, problems: list[Problem]
 ) -> ParsedEntry | None:
     entry = read(source.node, ReasonEntry, problems) or _read_rest(source.node)
+    is_partial = entry is None
+    entry = entry or _read_part(source.node)
     if entry is None:
         return None
     found: list[Problem] = []
-    rule = _find_rule(source, entry, known.subjects, found)
+    rule = None if is_partial else _find_rule(source, entry, known.subjects, found)
     problems += found if known.knows_all_subjects else ()
-    parsed = ParsedEntry(entry, source.node, rule=rule)
+    parsed = ParsedEntry(entry, source.node, rule=rule, is_partial=is_partial)
     if entry.probe is UNSET:
         return parsed
     spec = known.specs.get(entry.probe)
@@ -209,8 +217,12 @@ def _parse_entry(
     parameters = read(given, spec.parameters_type, found)
     problems += [Problem(p.place, f"{entry.reason}: parameters: {p.text}") for p in found]
     if found and spec.prepare is not None:
-        return None  # a probe prepares only what could be read
-    return ParsedEntry(entry, source.node, spec, parameters, rule)
+        # A probe prepares only what could be read.
+        parameters = read(readable_keys(given, spec.parameters_type), spec.parameters_type, [])
+        is_partial = True
+        if parameters is None:
+            return None
+    return ParsedEntry(entry, source.node, spec, parameters, rule, is_partial)
 
 
 def _read_rest(node: Fields) -> ReasonEntry | None:
@@ -221,6 +233,17 @@ def _read_rest(node: Fields) -> ReasonEntry | None:
     if wrong & known.keys() - INDEPENDENT_KEYS:
         return None
     return read(rest, ReasonEntry, [])
+
+
+_PLACEHOLDERS = {"layer": "cluster", "type": "Warning", "owner": "platform", "message": "-"}
+"""Values of required keys for an entry of which the parameters alone are checked."""
+
+
+def _read_part(node: Fields) -> ReasonEntry | None:
+    """Return an entry with placeholders for the keys that are wrong; None without a name."""
+    rest = readable_keys(node, ReasonEntry)
+    filled = {key: Scalar(node.place, value) for key, value in _PLACEHOLDERS.items()}
+    return read(Fields(node.place, {**filled, **rest.values}), ReasonEntry, [])
 
 
 def _find_rule(
@@ -271,6 +294,10 @@ def prepare_parameters(
     prepared: dict[int, ParsedEntry] = {}
     for spec in specs.values():
         entries = [(i, each) for i, each in enumerate(parsed_entries.all) if each.spec is spec]
+        partial = [each for each in parsed_entries.partial if each.spec is spec]
+        if spec.prepare is not None and partial:
+            wrong = spec.prepare([_given_entry(each) for each in partial], kinds).problems
+            problems += [_place(problem, partial) for problem in wrong]
         if spec.prepare is None or not entries:
             continue
         given = [each for _, each in entries]
@@ -291,6 +318,7 @@ def _given_entry(parsed: ParsedEntry) -> GivenEntry:
         lambda key: str(_place_of(parsed, key)),
         parsed.enabled,
         parsed.rule,
+        parsed.is_partial,
     )
 
 

@@ -274,5 +274,5 @@ NO_SUBJECTS = SubjectDefinitions()
 
 
 def make_definitions(rules: Iterable[SubjectDefinition]) -> SubjectDefinitions:
-    """Return the rules, those of upper layers first, and of one layer the plain one."""
+    """Return the rules in order: upper layers first, and within a layer the plain rule first."""
     return SubjectDefinitions(tuple(sorted(rules, key=lambda r: (r.layer.order, r.subject_kind))))

@@ -23,7 +23,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.name:
         raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     of_cluster = replace(arguments, values={**arguments.values, "from": CLUSTER})
     opener = SourceOpener(of_cluster, target, environ, terminal)
     return run_asking(_dump(opener, target, terminal), terminal)
@@ -77,9 +77,8 @@ namespace alone, where the objects of all namespaces may not be listed.""",
     examples=(
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
-        ("check --from=file:stack.yaml", "evaluate it"),
     ),
-    flags=(NAMESPACE, *command.ACCESS),
+    flags=(NAMESPACE, command.QUIET, *command.ACCESS),
     settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
     notes="""\
 --kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay

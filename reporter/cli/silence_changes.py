@@ -242,7 +242,7 @@ async def _expire(
         except (StatusQueryFailed, KubeError) as err:
             unread.append(f"nothing was ended in the file of silences: {err}")
     for each in unread:
-        terminal.note(each)
+        terminal.error(each)
     if not ended and not unread:
         which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
         terminal.error(f"{target} has no silence{which}")

@@ -29,7 +29,6 @@ from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.reporter_source import ReporterSource
 from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
-from reporter.status.watching import WatchingSource
 
 
 # --------------------------------------------------------------------
@@ -79,6 +78,9 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
+COMPONENTS_FILE = "components-file"
+
+
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     """
     Return the flags of a reporter that decide what is evaluated, and for how long.
@@ -95,6 +97,8 @@ def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator
     """Yield which files of a reporter are not read here, for want of a flag of the user."""
     if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
+    if COMPONENTS_FILE in pod.flags and not settings.components_file:
+        yield f"the reporter has a file of components; give it with --{COMPONENTS_FILE}"
     if _has_own_packs(pod) and "packs" not in settings.given_flags:
         yield "the reporter has packs of one's own; give them with --packs"
 
@@ -115,9 +119,9 @@ Flags that end what a command that only looks never does, whatever flags of a re
 """
 
 NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
-NONE_READY = f"no pod with the label {pods_source.SELECTOR} is ready"
+NONE_READY = f"no pod with {pods_source.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
-WITHIN = "namespace with --reporter-namespace if pods may be listed there"
+WITHIN = "try --reporter-namespace"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
@@ -141,8 +145,8 @@ async def find_pods_of_one(
     try:
         pods = await pods_source.find_reporter_pods(api, namespace, asked.selector)
     except Refused as err:
-        why = f"the pods of the {asked.program} cannot be found: {err.why}"
-        raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
+        why = f"pods of a {asked.program}: {err.why}"
+        raise PodsNotFound(why if namespace else f"{why}; {WITHIN}") from err
     except KubeError as err:
         may_pass = isinstance(err, Unreachable | Throttled)
         raise StatusQueryFailed(
@@ -150,9 +154,7 @@ async def find_pods_of_one(
         ) from err
     names = ", ".join(sorted({pod.namespace for pod in pods}))
     if ", " in names:
-        raise PodsNotFound(
-            f"{asked.program}s are in the namespaces {names}; name one with --reporter-namespace"
-        )
+        raise PodsNotFound(f"choose a --reporter-namespace: {asked.program}s are in {names}")
     return pods
 
 
@@ -200,6 +202,7 @@ class SourceOpener:
         self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
         self._access = ClusterAccess(arguments, environ, self._clock)
+        self._loaded: dict[tuple[str, ...], tuple[Settings, Catalogue]] = {}
 
     async def open(self) -> StatusSource:
         """
@@ -252,8 +255,8 @@ class SourceOpener:
             return source
         if kind is SourceKind.REPORTER:
             raise StatusQueryFailed(f"{why}; {OTHER_SOURCES}")
-        verb = "watches" if self._watches else "reads"
-        self._note(f"this program {verb} the cluster itself: {why}")
+        verb = "watched" if self._watches else "read"
+        self._note(f"{verb} from the cluster: {why}")
         return await self._cluster(api, found)
 
     def _note_idle_flags(self) -> None:
@@ -261,7 +264,7 @@ class SourceOpener:
         given = self._arguments.settings.keys() - {KUBECONFIG, *self._used}
         names = ", ".join(f"--{name}" for name in sorted(given))
         if names:
-            self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
+            self._note(f"{names}: no effect on a reporter; --from=cluster evaluates with it")
 
     async def _reporter(
         self, api: RestClient, found: FoundPods, kind: SourceKind
@@ -315,14 +318,13 @@ class SourceOpener:
     async def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
         settings, catalogue = self._load_with_flags_of(pod)
-        return (WatchingSource if self._watches else ClusterSource)(
-            api,
-            settings,
-            catalogue,
-            self._clock,
-            on_progress=self._on_progress,
-            silence_file=await self._silence_file(api, pod, settings),
-        )
+        given = (api, settings, catalogue, self._clock)
+        silence_file = await self._silence_file(api, pod, settings)
+        if not self._watches:
+            return ClusterSource(*given, on_progress=self._on_progress, silence_file=silence_file)
+        from reporter.status.watching import WatchingSource  # noqa: PLC0415
+
+        return WatchingSource(*given, on_progress=self._on_progress, silence_file=silence_file)
 
     async def _silence_file(
         self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
@@ -372,12 +374,14 @@ class SourceOpener:
 
     def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:
         """
-        Load the configuration; flags that were *found* yield to variables and to those given.
+        Load the configuration, once; flags that were *found* yield to variables and to those given.
         """
         by_variable = {flag.name for flag in FLAGS if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
-        return load_configuration(flags, self._environ)
+        if flags not in self._loaded:
+            self._loaded[flags] = load_configuration(flags, self._environ)
+        return self._loaded[flags]
 
 
 class LazySource:

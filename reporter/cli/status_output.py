@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
-from reporter.model.sanitize import human_duration
+from reporter.model.sanitize import abbreviate_list, human_duration
 from reporter.model.states import State
 from reporter.model.status_document import StatusDocument
 from reporter.settings import Arguments
@@ -192,6 +192,10 @@ class Printer:
             yield from render_suppressed(suppressed_of(subject))
 
 
+MAX_NAMED = 2
+"""The reasons that a note names; the document has all of them."""
+
+
 def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
     Yield a note for each explanation why subjects are missing, or reasons were not evaluated.
@@ -200,14 +204,14 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
     unread = [s.not_judged for n in document.namespaces for s in n.inference_sets if s.not_judged]
     if unread:
-        reasons = ", ".join(sorted(set(chain.from_iterable(unread))))
+        reasons = abbreviate_list([*{*chain.from_iterable(unread)}], MAX_NAMED)
         yield f"not judged of {len(unread)} InferenceSets without a metrics page: {reasons}"
     if document.page_max_age_seconds is not None:
         age = human_duration(timedelta(seconds=document.page_max_age_seconds))
         yield f"metrics pages that are read through the API server may be {age} old"
     for why in dict.fromkeys(each.why for each in document.not_judged):
-        reasons = ", ".join(each.reason for each in document.not_judged if each.why == why)
-        yield f"not judged: {reasons}: {why}"
+        number = sum(each.why == why for each in document.not_judged)
+        yield f"{number} reasons are not judged: {why}; -o json names them"
 
 
 def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[str]:

@@ -287,7 +287,7 @@ The probe of the episodes that have no place. Its own are not kept: they would t
 
 @unique
 class StoreLimit(StrEnum):
-    """The limit that an object had no place under."""
+    """The limit by which an object is rejected: that of its node, or that of the cluster."""
 
     NODE = "node"
     CLUSTER = "cluster"

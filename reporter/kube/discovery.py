@@ -236,7 +236,7 @@ class DiscoveryLoop:
 
     def set_resources(self, resources: Iterable[str]) -> None:
         """
-        Track the presence of these resources alone; of new ones from an answer that comes soon.
+        Track the presence of these resources alone. Discovery runs soon if one of them is new.
         """
         before, self._groups = self._groups, _groups_of(resources)
         if self._groups - before:

@@ -242,7 +242,9 @@ class WriteFailures(Generic[Key]):
         self._logged: set[str] = set()
 
     def add(self, key: Key, err: KubeError, what: str) -> None:
-        """Note a failed write of *what*, and log its cause unless another write has failed by it."""
+        """
+        Note a failed write of *what*, and log its cause unless another write has failed for the same.
+        """
         self.keys.add(key)
         failure = failure_of(err)
         cause = f"{failure} {err.missing_permission}" if isinstance(err, Refused) else failure

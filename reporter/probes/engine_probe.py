@@ -308,7 +308,7 @@ class PodEngines(Struct, frozen=True):
     @property
     def troubled(self) -> Mapping[str, EngineTrouble]:
         """
-        The engines of which trouble begins, if there are any: of others it may never have begun.
+        The engines with trouble, if it begins on one of them; where it only goes on, it may not have begun.
         """
         found = {name: each for name, each in self.outcomes if isinstance(each, EngineTrouble)}
         return {name: each for name, each in found.items() if each.begins} or found

@@ -19,10 +19,10 @@ from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, 
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
-    Blocker,
     InferenceSetRecord,
     NamespaceRecord,
     RollUp,
+    RollUpCause,
     SubjectState,
     SuppressedFinding,
     Totals,
@@ -295,7 +295,7 @@ class StatusView:
             return None
         message, remedy = self._texts(cause)
         return status_document.NotAvailable(
-            reason=cause.key.reason if cause.key is not None else "",
+            reason=cause.reason,
             code=cause.code,
             layer=cause.layer,
             object=str(cause.object) if cause.object is not None else "",
@@ -305,13 +305,13 @@ class StatusView:
             held=cause.held,
         )
 
-    def _texts(self, blocker: Blocker | Unavailability) -> tuple[str, str]:
+    def _texts(self, cause: RollUpCause) -> tuple[str, str]:
         """Return what is wrong and what to do, as in the Event, without its suffixes."""
-        if blocker.key is None or blocker.why:
-            return blocker.why, ""
-        if not blocker.troubles:
+        if cause.key is None or cause.why:
+            return cause.why, ""
+        if not cause.troubles:
             return "", ""
-        return _render_texts(blocker.key, blocker.troubles, self.rules)
+        return _render_texts(cause.key, cause.troubles, self.rules)
 
 
 def _count_available(

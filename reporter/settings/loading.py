@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from reporter.model.times import format_seconds
+from reporter.settings import components_file
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
 from reporter.settings.effective import ResolvedFlagValues
 from reporter.settings.enums import StoreBackend
@@ -48,6 +49,9 @@ def load_settings(
     *namespace_file*: holds the namespace of a pod.
     """
     inputs = read_flag_inputs(argv, environ, taken)
+    if components_file.FLAG in inputs and inputs[components_file.FLAG].text:
+        path = Path(inputs[components_file.FLAG].text)
+        inputs = {**components_file.read_components_file(path), **inputs}
     values: dict[str, Any] = {}
     texts: dict[str, str] = {}
     for flag in FLAGS:

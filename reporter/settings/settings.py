@@ -137,6 +137,11 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         parse_optional_object_name,
         "Deployment of keda-kaito-scaler; empty: not checked.",
     )
+    components_file: Path | None = _watched(
+        "",
+        parse_optional_file,
+        "File of lines such as kaito: NAMESPACE/DEPLOYMENT; a given flag wins.",
+    )
     sources: frozenset[DetailSource] = _watched(
         "",
         choice_set_parser(DetailSource),

@@ -27,7 +27,6 @@ from reporter.settings import Settings
 from reporter.settings.errors import ConfigurationError
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.status.dump import observe_dump, read_dump
 from reporter.status.one_shot_cluster import (
     Observations,
     Progress,
@@ -42,7 +41,7 @@ NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or 
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """Placeholders for subjects that may have come or gone since the last reading."""
 
-NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
+NEEDS_PAGES = "only a reporter reads metrics pages"
 
 
 class OneShotStatus:
@@ -179,7 +178,7 @@ class ClusterSource:
         """
         observations = await self._observe(target)
         if observations.snapshot.only_in:
-            reported = await read_reported(self._api, target.namespace)
+            reported = await read_reported(self._api, target.namespace, now=observations.at)
             observations = replace(observations, notes=(*observations.notes, *reported))
         return self._status.answer(observations, target)
 
@@ -244,6 +243,8 @@ class DumpSource:
         return status.evaluate(observations), observations.notes
 
     def _observe(self, target: Target) -> tuple[Observations, OneShotStatus]:
+        from reporter.status.dump import observe_dump, read_dump  # noqa: PLC0415
+
         now = self._now()
         dump = read_dump(self._path, now=now)
         settings, catalogue = self._load(dump.end.flags if dump.end is not None else ())

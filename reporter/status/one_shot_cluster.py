@@ -1,7 +1,7 @@
 """Read a cluster once: one discovery and one list a kind."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -22,12 +22,14 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.event_warnings import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.sanitize import abbreviate_list
 from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import Settings
@@ -72,9 +74,14 @@ def describe_undecodable(
     ]
 
 
-def describe_only_in(namespace: str) -> str:
-    """Describe a reading with the rights of one namespace, for *notes*."""
-    return f"namespace {namespace}: only it was read, as others may not be listed"
+MAX_NAMED = 4
+"""The kinds that a note names, of those that were not seen."""
+
+
+def describe_only_in(namespace: str, unseen: Iterable[str] = ()) -> str:
+    """Describe a reading with the rights of one namespace, for *notes*; *unseen*: kinds not seen at all."""
+    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
+    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
 
 
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
@@ -201,8 +208,7 @@ class _Reading:
         """Return what was not read and why; in one line where a namespace alone may be read."""
         unread = [f"{name}: {why}" for name, why in self._unread.items()]
         if self.limited:
-            unseen = f"; not seen: {', '.join(sorted(self._unread))}" if unread else ""
-            unread = [describe_only_in(self._namespace) + unseen]
+            unread = [describe_only_in(self._namespace, self._unread)]
         return sorted([*unread, *self.notes])
 
     async def _list_in_namespace(
@@ -256,10 +262,16 @@ class _Reading:
 # The words of a reporter in a namespace, for who may not read the control plane.
 
 
-async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
+async def read_reported(api: RestClient, namespace: str, *, now: datetime) -> Sequence[str]:
     """
-    Return what the status objects of a namespace say of its availability; nothing if they cannot be read.
+    Return what a reporter says in a namespace: by status objects, and by Events of the last minutes.
+
+    They may have the causes that lie elsewhere. Nothing of what cannot be read.
     """
+    return (*await _read_status_objects(api, namespace), *await _read_events(api, namespace, now))
+
+
+async def _read_status_objects(api: RestClient, namespace: str) -> Sequence[str]:
     kind = PRODUCTION_STACK_STATUSES
     timeout = WatchTiming().list_timeout
     try:
@@ -269,10 +281,30 @@ async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
     except KubeError:
         return ()
     return [
-        f"a reporter says in {kind.kind} {namespace}/{each.metadata.name}: {text}"
+        f"by {kind.kind} {each.metadata.name} of a reporter: {text}"
         for each in found.objects
         if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each))
     ]
+
+
+EVENTS_WITHIN = timedelta(minutes=15)
+"""A reporter writes the Event of what lasts every few minutes again, `--heartbeat-seconds`."""
+
+
+async def _read_events(api: RestClient, namespace: str, now: datetime) -> Sequence[str]:
+    try:
+        found = await list_warnings(api, namespace)
+    except KubeError:
+        return ()
+    recent = [
+        each for each in found if each.last_timestamp and now - each.last_timestamp < EVENTS_WITHIN
+    ]
+    lines = (
+        f"by an Event of a reporter: {each.reason} of {each.involved_object.kind}"
+        f" {each.involved_object.name}: {each.message}"
+        for each in recent
+    )
+    return [*dict.fromkeys(lines)]
 
 
 def _describe_reported(found: ProductionStackStatus) -> str:

@@ -62,12 +62,12 @@ STATE_COLUMN = "STATE"
 RESET = "\x1b[0m"
 COLOURS: Mapping[str, str] = MappingProxyType(
     {
-        State.CURRENT: "\x1b[32m",
-        State.IN_PROGRESS: "\x1b[33m",
-        State.UNKNOWN: "\x1b[35m",
-        State.FAILED: "\x1b[31m",
-        State.TERMINATING: "\x1b[2m",
-        State.NOT_FOUND: "\x1b[2m",
+        State.CURRENT.word: "\x1b[32m",
+        State.IN_PROGRESS.word: "\x1b[33m",
+        State.UNKNOWN.word: "\x1b[35m",
+        State.FAILED.word: "\x1b[31m",
+        State.TERMINATING.word: "\x1b[2m",
+        State.NOT_FOUND.word: "\x1b[2m",
     }
 )
 """
@@ -120,14 +120,14 @@ class TextTable:
         return line[:start] + paint(row[index], colour=True) + line[end:]
 
 
-def paint(state: str, *, colour: bool) -> str:
+def paint(word: str, *, colour: bool) -> str:
     """
-    Return a state between the ANSI codes of its colour.
+    Return the word of a state between the ANSI codes of its colour.
 
-    The plain state without *colour*, and for a text that is no state.
+    The plain word without *colour*, and a text that is none as it is.
     """
-    code = COLOURS.get(state, "") if colour else ""
-    return f"{code}{state}{RESET}" if code else state
+    code = COLOURS.get(word, "") if colour else ""
+    return f"{code}{word}{RESET}" if code else word
 
 
 # --------------------------------------------------------------------
@@ -253,7 +253,7 @@ def _message(subject: RowSubject) -> str:
 
 
 COLUMNS = (
-    StatusColumn(STATE_COLUMN, lambda subject: subject.state),
+    StatusColumn(STATE_COLUMN, lambda subject: subject.state.word),
     StatusColumn("READY", _ready),
     StatusColumn("AVAILABLE", _availability),
     StatusColumn("FOR", _age, is_age=True),
@@ -362,7 +362,7 @@ class ChangingTable:
     def _deleted(self, rows: Sequence[TableRow]) -> Iterator[TableRow]:
         there = {row[: self._names] for row in rows}
         for name in sorted({row[: self._names] for row in self._shown} - there):
-            yield (*name, State.NOT_FOUND, *self._rest)
+            yield (*name, State.NOT_FOUND.word, *self._rest)
 
     def _content(self, row: TableRow) -> TableRow:
         return tuple(row[index] for index in self._compared)

@@ -14,6 +14,7 @@ from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
+from reporter.kube.tls import verifying_context
 from reporter.settings.errors import ConfigurationError
 from reporter.status.reporter_source import MAX_BYTES, PATH, Fetched
 from reporter.status.source import StatusQueryFailed
@@ -46,7 +47,10 @@ class UrlFetcher:
         self._load_authorization, self._authorization = load_authorization, ""
         self._sockets = OpenSockets()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(socket_factory=self._sockets.open),
+            connector=aiohttp.TCPConnector(
+                ssl=verifying_context() if self._base.startswith("https:") else True,
+                socket_factory=self._sockets.open,
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": user_agent()},
         )

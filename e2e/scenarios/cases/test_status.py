@@ -15,13 +15,13 @@ import yaml
 
 from e2e.controlplane import ControlPlane, until
 from e2e.support.address import routable_address
+from e2e.support.cases.asking import WITHOUT_GRACE, ask, reading_user, shown_states
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.reporter_process import ReporterProcess
 from reporter.kube import lister
 from reporter.kube.decoding import Json
 from reporter.kube.stack_dump import DumpEnd, parse_end
 from reporter.model.status_document import StatusDocument
-from tests.support.command_line import run_command_line
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
@@ -37,18 +37,6 @@ ASKED_IN_TIME = "--timeout=15s"
 """
 The time within which the cluster answers at least once. Without an answer the exit code is another.
 """
-
-
-@pytest.fixture
-def stack(objects: CaseClusterObjects) -> Iterator[CaseClusterObjects]:
-    objects.install({}, {})
-    yield objects
-    objects.install({}, {})
-
-
-def ask(plane: ControlPlane, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    config = str(plane.kubeconfig())
-    return run_command_line(*argv, stdin=stdin.encode(), KUBECONFIG=config)
 
 
 def document(plane: ControlPlane, *argv: str, stdin: str = "") -> StatusDocument:
@@ -146,9 +134,6 @@ def test_a_wait_ends_in_each_state_with_its_code(
     assert ends("team-m/qwen", "--for=gone", "--timeout=30s") == 0
 
 
-WITHOUT_GRACE = "--startup-grace-seconds=0"
-"""The objects of the stack may have been made a moment ago."""
-
 ROUTER, AUTHORIZER = (
     "Deployment kaito-system/body-based-router",
     "Deployment llm-gateway-auth/apikey-authz",
@@ -230,21 +215,18 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         assert watching.stdout is not None
         hanging = threading.Timer(120, watching.kill)
         hanging.start()
-        cluster = _next_state(watching.stdout, "cluster")
-        team = _next_state(watching.stdout, "team-m")
+        cluster = next(shown_states(watching.stdout, "cluster"))
+        team = next(shown_states(watching.stdout, "team-m"))
         stack.change(AT_ZERO)
-        after = _next_state(watching.stdout, "cluster")
+        states = shown_states(watching.stdout, "cluster")
+        seen = [next(states)]
+        while seen[-1] != "Failed":
+            seen.append(next(states))
         hanging.cancel()
         watching.terminate()
-    assert (cluster, team, after) == ("Current", "Current", "Failed")
+    assert (cluster, team) == ("Ready", "Ready")
+    assert {*seen[:-1]} <= {"Progressing"}, "its status follows its spec a moment later"
     assert watching.returncode == 143
-
-
-def _next_state(lines: Iterable[str], name: str) -> str:
-    """
-    Return the state of the next line about a subject; other tests may have left more namespaces.
-    """
-    return next(line.split()[1] for line in lines if line.split()[:1] == [name])
 
 
 def test_a_dump_gives_the_same_as_the_cluster(
@@ -285,11 +267,11 @@ def test_a_dump_is_read_in_pages_as_kubectl_reads_them(
 def test_a_dump_of_one_namespace_says_nothing_about_the_rest(
     plane: ControlPlane, stack: CaseClusterObjects, tmp_path: Path
 ) -> None:
-    with _reader(plane, "jill"):
+    with reading_user(plane, "jill"):
         words = ("dump", "team-m", "--as=jill")
         until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
         path, notes = _dump(plane, tmp_path, *words[1:])
-        assert "namespace team-m: only it was read" in notes
+        assert "only namespace team-m may be read" in notes
         assert "nodes: may not list nodes" in notes
         stack.change(AT_ZERO)
         read = document(plane, "--from=cluster", "team-m", "--as=jill", WITHOUT_GRACE)
@@ -339,47 +321,6 @@ def test_the_cluster_is_read_as_the_user_that_is_named(
         until(lambda: ask(plane, *words).stdout == "team-m/qwen\n", within=60, what="she may")
     finally:
         plane.kubectl("delete", *admin)
-
-
-def test_rights_in_one_namespace_are_enough_for_its_models(
-    plane: ControlPlane, stack: CaseClusterObjects
-) -> None:
-    words = ("status", "team-m", "-o", "json", "--from=cluster", "--as=joan", WITHOUT_GRACE)
-    with _reader(plane, "joan"):
-        until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
-        ended = ask(plane, *words)
-        assert "namespace team-m: only it was read" in ended.stderr
-        found = msgspec.json.decode(ended.stdout, type=StatusDocument)
-        ((model,),) = (each.inference_sets for each in found.namespaces)
-        assert (model.state, model.available) == ("Current", None)
-        assert model.replicas is not None
-        assert model.replicas.ready == 1
-        stack.change({"Deployment team-m/qwen-inferencepool-epp": {"replicas": 0}})
-        ended = ask(plane, *words)
-        found = msgspec.json.decode(ended.stdout, type=StatusDocument)
-        ((model,),) = (each.inference_sets for each in found.namespaces)
-        assert model.blocking is not None
-        # An upstream that is not seen may explain it, so it is held at a single reading.
-        assert (model.state, model.blocking.reason) == ("InProgress", "inferencesetEPPNotReady")
-        assert model.available is False
-
-
-@contextmanager
-def _reader(plane: ControlPlane, user: str) -> Iterator[None]:
-    """Let a user read the namespace team-m, and nothing else."""
-    here = "--namespace=team-m"
-    role = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": {"name": user, "namespace": "team-m"},
-        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}],
-    }
-    plane.client.create(plane.client.collection(role), role)
-    plane.kubectl("create", "rolebinding", user, here, f"--role={user}", f"--user={user}")
-    try:
-        yield
-    finally:
-        plane.kubectl("delete", "rolebinding,role", user, here)
 
 
 @pytest.mark.parametrize("timeout", ["60", "60s", "0"])

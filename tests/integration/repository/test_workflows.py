@@ -137,6 +137,12 @@ def test_the_image_is_built_and_measured_before_each_merge_and_release():
     assert [line for line in runs if "IMAGE_BASE=dockerfile make test-image" in line]
 
 
+def test_the_chart_is_installed_on_a_real_node_before_each_merge():
+    content = yaml.safe_load((ROOT / ".github/workflows/test.yaml").read_text())
+    runs = [step.get("run", "") for step in content["jobs"]["node"]["steps"]]
+    assert [line for line in runs if line.endswith("IMAGE_BASE=dockerfile make e2e-node-quick")]
+
+
 def test_what_runs_at_night_is_all_that_make_nightly_runs():
     content = yaml.safe_load((ROOT / ".github/workflows/nightly.yaml").read_text())
     assert content[True]["schedule"]

@@ -154,7 +154,7 @@ async def test_the_rights_of_one_namespace_give_a_dump_of_it_alone(
     assert (refused.code, "the cluster cannot be read" in refused.err) == (1, True)
     path, ended = await dumped(server, tmp_path, "team-a")
     assert ended.code == 0, ended.err
-    assert "namespace team-a: only it was read" in ended.err
+    assert "only namespace team-a may be read" in ended.err
     assert "nodes: may not list nodes" in ended.err
     config = server.write_kubeconfig(tmp_path / "kubeconfig")
     live = await states(f"--kubeconfig={config}", "team-a")
@@ -286,7 +286,7 @@ async def test_one_that_was_cut_off_beside_others_is_left_out(server: DevCluster
     folder.mkdir()
     (folder / "a.yaml").write_text(path.read_text())
     (folder / "b.yaml").write_text(path.read_text()[:-40])
-    shown = await ask("status", f"--from=file:{folder}")
+    shown = await ask("status", f"--from=file:{folder}", "--output=wide")
     assert "b.yaml was not read: it ends at line " in shown.err
     (folder / "b.yaml").write_text(path.read_text())
     shown = await ask("status", f"--from=file:{folder}")

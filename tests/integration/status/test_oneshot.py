@@ -274,7 +274,7 @@ async def test_who_may_read_one_namespace_alone_sees_its_models_and_nothing_wron
     assert everything
     found = await read(api, namespace="team-a")
     (note,) = found.notes
-    assert note.startswith("namespace team-a: only it was read")
+    assert note.startswith("only namespace team-a may be read")
     evaluation = evaluated(found)
     assert not troubles(evaluation)
     bbr = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
@@ -323,10 +323,47 @@ async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_p
             "status": said,
         },
     )
-    (told,) = await read_reported(api, "team-a")
-    assert told == (
-        "a reporter says in ProductionStackStatus team-a/package: not available (qwen:"
-        " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
-    )
+    assert list(await read_reported(api, "team-a", now=NOW)) == [
+        (
+            "by ProductionStackStatus package of a reporter: not available (qwen:"
+            " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
+        )
+    ]
     server.deny("list", "reporter.productionstack.kaito.sh")
-    assert list(await read_reported(api, "team-a")) == []
+    assert list(await read_reported(api, "team-a", now=NOW)) == []
+
+
+async def test_the_warnings_of_a_reporter_in_the_namespace_are_told_while_they_are_recent(
+    server: DevCluster, api: RestClient
+):
+    def an_event(name: str, at: str, **changes: object) -> dict[str, object]:
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": "team-a"},
+            "type": "Warning",
+            "reason": "modelharnessGatewayDataPlaneNotReady",
+            "message": "Namespace team-a: the proxy is out.",
+            "source": {"component": "productionstack-status-reporter"},
+            "involvedObject": {"kind": "Gateway", "name": "team-a-gw", "namespace": "team-a"},
+            "lastTimestamp": at,
+            **changes,
+        }
+
+    recent, old = "2026-11-22T11:58:00Z", "2026-11-22T11:30:00Z"
+    for each in (
+        an_event("a", recent),
+        an_event("b", old, reason="old"),
+        an_event("c", recent, type="Normal", reason="modelharnessReady"),
+        an_event("d", recent, source={"component": "kubelet"}, reason="other"),
+        an_event("e", recent, lastTimestamp=None, reason="undated"),
+    ):
+        server.cluster.upsert(each)
+    assert list(await read_reported(api, "team-a", now=NOW)) == [
+        (
+            "by an Event of a reporter: modelharnessGatewayDataPlaneNotReady of Gateway team-a-gw:"
+            " Namespace team-a: the proxy is out."
+        )
+    ]
+    server.deny("list", resource="events")
+    assert list(await read_reported(api, "team-a", now=NOW)) == []

@@ -17,7 +17,7 @@ from tests.support.command_line import environment
 __all__ = ["server"]
 
 PROGRESS = "reading the cluster: "
-GREEN = COLOURS["Current"]
+GREEN = COLOURS["Ready"]
 
 
 async def shown(server: DevCluster, folder: Path, **environ: str) -> str:
@@ -54,7 +54,7 @@ def read_all(descriptor: int) -> str:
 
 async def test_a_terminal_has_coloured_states_and_progress(server: DevCluster, tmp_path: Path):
     text = await shown(server, tmp_path)
-    assert f"{GREEN}Current{RESET}" in text
+    assert f"{GREEN}Ready{RESET}" in text
     assert f"{PROGRESS}1 of " in text
     assert text.rindex(PROGRESS) < text.index("NAME ")
 
@@ -63,7 +63,7 @@ async def test_a_terminal_has_coloured_states_and_progress(server: DevCluster, t
 async def test_colours_can_be_switched_off(server: DevCluster, tmp_path: Path, environ):
     text = await shown(server, tmp_path, **environ)
     assert GREEN not in text
-    assert "Current" in text
+    assert "Ready" in text
     assert (PROGRESS in text) == ("TERM" not in environ)
 
 

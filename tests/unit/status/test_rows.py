@@ -97,7 +97,7 @@ DOCUMENT = StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=CLUSTER, name
 
 def test_the_overview_has_the_cluster_and_each_namespace():
     assert list(overview_rows(DOCUMENT, wide=False)) == [
-        ("cluster", "Current", "-", "1/2", "-", "-", "-", "-"),
+        ("cluster", "Ready", "-", "1/2", "-", "-", "-", "-"),
         (
             *("team-a", "Failed", "3/4", "1/2", "12m", "platform"),
             "↳ clusterKaitoControllerNotReady",
@@ -135,7 +135,7 @@ def test_a_deployment_of_the_control_plane_has_a_state_and_replicas_alone():
     assert {name: cell for name, cell in cells.items() if cell != "-"} == {
         "KIND": "Deployment",
         "NAME": "keda/keda-operator",
-        "STATE": "Current",
+        "STATE": "Ready",
         "READY": "1/1",
         "UPDATED": "1/1",
     }
@@ -145,14 +145,18 @@ def test_a_namespace_has_its_harness_and_its_inference_sets():
     kinds = [row[:3] for row in namespace_rows(TEAM, wide=False)]
     assert kinds == [
         ("Namespace", "team-a", "Failed"),
-        ("Harness", "team-a", "Current"),
+        ("Harness", "team-a", "Ready"),
         ("InferenceSet", "qwen", "Failed"),
     ]
 
 
 def test_the_wide_columns_name_time_code_and_object():
     (_, row) = overview_rows(DOCUMENT, wide=True)
-    assert row[-6:-1] == ("-/4", "yes", "2026-05-01T12:00:00Z", "Crash", KAITO.object)
+    cells = dict(zip(head("NAME", wide=True), row, strict=True))
+    assert [cells[each] for each in ("UPDATED", "STALLED", "SINCE", "CODE", "OBJECT")] == [
+        *("-/4", "yes", "2026-05-01T12:00:00Z", "Crash"),
+        KAITO.object,
+    ]
 
 
 def test_without_a_reason_the_code_is_what_blocks():
@@ -180,7 +184,7 @@ def test_a_current_model_whose_requests_are_hindered_names_what_hinders_them():
         name="phi", state=State.CURRENT, available=False, not_available=ROUTER_OUT
     )
     assert rows_of(each) == (
-        *("Current", "-", "no", "-", "platform"),
+        *("Ready", "-", "no", "-", "platform"),
         *("↳ clusterBBRNotReady", "It is scaled to zero."),
     )
     assert list(render_set("team-a", each, colour=False))[3:] == [
@@ -203,7 +207,7 @@ def test_what_somebody_wants_so_blocks_nothing(code):
     each = InferenceSetStatus(
         name="phi", state=State.CURRENT, available=False, not_available=cause
     )
-    assert rows_of(each) == ("Current", "-", "no", "-", "-", "-", "-")
+    assert rows_of(each) == ("Ready", "-", "no", "-", "-", "-", "-")
 
 
 def test_an_answer_of_a_check_is_named_with_its_age():
