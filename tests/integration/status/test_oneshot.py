@@ -304,12 +304,16 @@ async def test_trouble_in_the_one_namespace_that_may_be_read_is_seen(
     assert "inferencesetModelPodsNotReady" in troubles(evaluated(found))
 
 
+EXPIRED = NOW + timedelta(minutes=15)
+
+
 async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_plane_is_not_seen(
     server: DevCluster, api: RestClient
 ):
     said = {
         "observedGeneration": 1,
         "lastEvaluationTime": "2026-11-22T12:00:00Z",
+        "expirationTime": "2026-11-22T12:15:00Z",
         "conditions": [
             {"type": "Available", "status": "False", "message": "qwen: clusterBBRNotReady: out."}
         ],
@@ -329,6 +333,10 @@ async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_p
             " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
         )
     ]
+    (told,) = await read_reported(api, "team-a", now=EXPIRED)
+    assert told.endswith(
+        "availability unknown, as nobody has renewed what was evaluated at 2026-11-22T12:00:00Z"
+    )
     server.deny("list", "reporter.productionstack.kaito.sh")
     assert list(await read_reported(api, "team-a", now=NOW)) == []
 

@@ -80,7 +80,7 @@
 {{- $cluster := include "reporter.inCluster" . }}
 {{- $series := "productionstack_status_reporter_" }}
 {{- $results := include "reporter.by" (dict "root" . "more" (list "result")) }}
-{{- $failed := `sum %s (increase(%s{result=~"refused|throttled|uncertain|failed"}[5m])) > 0` }}
+{{- $failed := `increase(%s{result=~"refused|throttled|uncertain|failed"}[5m]) > 0` }}
 {{- $dropped := `sum %s (increase(%[2]s{result="dropped"}[1h]) > 0 or (%[2]s{result="dropped"} unless %[2]s{result="dropped"} offset 1h)) > 0` }}
 {{- range $rule := list
   (list "Event" "event_writes_total" "Events of the status reporter" "An Event of the status reporter" "The log of the reporter says why; an admission policy in kube-system is one reason.")
@@ -88,8 +88,9 @@
 {{- $metric := print $series (index $rule 1) }}
 {{- if or (eq (first $rule) "Event") $.Values.mirrorEvents }}
 {{- include "reporter.alert" (dict "root" $ "name" (printf "ProductionStackStatusReporter%ssNotWritten" (first $rule)) "for" "10m" "severity" "warning" "owner" "platform"
-  "why" "Requests to write Events that failed, again and again."
-  "expr" (printf $failed $results $metric)
+  "why" "Requests to write Events that failed, again and again. One that fires does so until a leader has known all findings for five minutes."
+  "expr" (include "reporter.kept" (dict "root" $ "name" (printf "ProductionStackStatusReporter%ssNotWritten" (first $rule)) "more" (list "result")
+    "expr" (printf $failed $metric) "until" (include "reporter.led" $)))
   "summary" (print (index $rule 2) ` are not accepted ({{ $labels.result }})` $cluster)
   "description" (index $rule 4)) }}
 {{- include "reporter.alert" (dict "root" $ "name" (printf "ProductionStackStatusReporter%sDropped" (first $rule)) "severity" "warning" "owner" "platform"
