@@ -11,7 +11,7 @@ for one that is gone. */}}
 {{- $leader := print $hub "leader" }}
 {{- include "reporter.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform"
   "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
-  "expr" (printf `max %s (last_over_time(%s[1d]) or last_over_time(ALERTS{alertname=%q}[1d])) unless %s time() - %s <= %d or on () absent(%s)` $by $leader $name $on $success (.Values.hub.staleSeconds | int64) $leader)
+  "expr" (printf `max %s (last_over_time(%s[1d]) or %s) unless %s time() - %s <= %d or on () absent(%s)` $by $leader (include "reporter.remembered" (dict "root" . "name" $name)) $on $success (.Values.hub.staleSeconds | int64) $leader)
   "summary" "The hub has no complete answer of the metrics engine, so all clusters are Unknown"
   "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform"

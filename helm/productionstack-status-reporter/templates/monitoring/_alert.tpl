@@ -53,6 +53,13 @@ name fires on until the series *until* are there again. */}}
 max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
 {{- end -}}
 
+{{/* The series of an alert by this name that had a cluster: {root, name}. One without any has none to name, and would fire for
+ever once there are clusters. */}}
+{{- define "reporter.remembered" -}}
+{{- $labels := default list .root.Values.prometheusRule.clusterLabels -}}
+last_over_time(ALERTS{alertname={{ .name | quote }}{{ with $labels }},{{ first . }}!=""{{ end }}}[1d])
+{{- end -}}
+
 {{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
 {{- define "reporter.ofWorkload" -}}
 {{ printf "{{ or $labels.workload_namespace %q }}" (include "reporter.namespace" .) }}
