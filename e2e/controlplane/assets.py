@@ -102,6 +102,11 @@ TOOLS = (
         "about 2 minutes the first time",
     ),
     Program(
+        *("alertmanager", "alertmanager", "github.com/prometheus/alertmanager/cmd/alertmanager"),
+        "about 2 minutes the first time",
+        lacking="ui/app/dist/index.html",
+    ),
+    Program(
         *("crane", "registry", "github.com/google/go-containerregistry/cmd/crane"),
         "less than a minute the first time",
     ),
