@@ -26,6 +26,7 @@ KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFI
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 CHART := helm/productionstack-status-reporter
+CHARTS := $(CHART) helm/productionstack-status-hub helm/productionstack-status-crds
 # What a fork sets once in the chart, or REGISTRY=… names.
 REGISTRY ?= $(shell sed -n '/^image:/,/^[a-z]/s/^  registry: "\(.*\)"$$/\1/p' $(CHART)/values.yaml)
 IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION)
@@ -37,10 +38,10 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
-  test-faults e2e e2e-controllers record e2e-hub e2e-node e2e-node-suite e2e-kind test-image check unit \
-  controlplane browser lua shells screenshot \
+  test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
+  check unit controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push chart registry release-notes release-check lock audit soak clean \
+  image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
@@ -48,15 +49,18 @@ help: ## show this list
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Installing the locked dependencies into $(VENV): once, a minute or two, silently unless it fails."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@echo "Installing this program from its sources."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 setup: $(STAMP) ## create .venv with the locked dependencies
 
 run: $(STAMP) ## show the reporter on an example stack; KUBECONFIG=… on that cluster, which it only reads without WRITE=1
 ifeq ($(KUBECONFIG_GIVEN),)
+	@echo "Starting an API server in memory with the example stack, and the reporter; Ctrl-C ends both."
 	@$(BIN)/python -m devcluster
 else
 	@$(BIN)/productionstack-status-reporter run --kubeconfig=$(KUBECONFIG_GIVEN) $(if $(WRITE),,--dry-run)
@@ -145,9 +149,16 @@ e2e-controllers: $(STAMP) ## KAITO and KEDA as they are released and Karpenter's
 record: ## the same, writing the recorded stories of tests/cases anew; prints how they differ
 	@$(MAKE) --no-print-directory e2e-controllers RECORD="--record --capture=no"
 
+record-engines: $(STAMP) ## write the metrics pages of vLLM's releases anew, by their own classes; prints how they differ
+	@$(BIN)/python -m e2e.engines
+
 e2e-node: $(STAMP) ## the image and the chart on a real node of this machine, with faults of real pods (root, Debian)
 	@$(BIN)/python -m e2e.node prepare --quiet
-	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=3
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m "" $(SIDE_BY_SIDE) --numprocesses=4
+
+e2e-node-quick: $(STAMP) ## the same before each merge: an installation, and three faults until they have ended
+	@$(BIN)/python -m e2e.node prepare --quiet
+	NODE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/node -m before_merge --numprocesses=0
 
 e2e-node-suite: $(STAMP) ## the same node, and what users rely on
 	@$(BIN)/python -m e2e.node prepare --quiet
@@ -227,15 +238,22 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
-chart: ## package the chart into dist/, with REGISTRY=… of its image and HOMEPAGE=… of its runbooks
+chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
-	cp -R $(CHART) $(DIST)/work/
-	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/$(notdir $(CHART))/values.yaml
-	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/$(notdir $(CHART))/Chart.yaml)
-	$(HELM) package $(DIST)/work/$(notdir $(CHART)) --destination $(DIST)
+	cp -R $(CHARTS) $(DIST)/work/
+	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
+	$(if $(HOMEPAGE),sed -i 's|^home: .*|home: $(HOMEPAGE)|' $(DIST)/work/*/Chart.yaml)
+	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
+
+wheel: $(STAMP) ## build the wheel into dist/
+	$(BIN)/python -m hatchling build --target wheel --directory $(DIST)
+
+krew: wheel ## write the kubectl plugin for krew into dist/, with HOMEPAGE=… of its releases
+	@test -n "$(HOMEPAGE)" || { echo "Name the page of the repository with HOMEPAGE=…"; exit 1; }
+	$(BIN)/python -m e2e.release.krew $(DIST) --homepage=$(HOMEPAGE)
 
 notes = awk -v head="\#\# [$(VERSION)]" \
   'index($$0, head) == 1 {found = 1; next} found && /^\#\# / {exit} found {print} found && NF {some = 1} END {exit !some}' \
@@ -251,6 +269,10 @@ release-check: ## check that TAG=vX.Y.Z is the version of program, chart and cha
 	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
 	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
 	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }
+	@for chart in $(filter-out $(CHART),$(CHARTS)); do \
+	  test "$$(grep -cxF -e 'version: "$(VERSION)"' -e 'appVersion: "$(VERSION)"' $$chart/Chart.yaml)" = 2 || \
+	  { echo "$$chart/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }; \
+	done
 	@$(notes) >/dev/null || $(without-notes)
 
 test-image: $(STAMP) ## build the image from nothing and run it on the real control plane (root, Debian)

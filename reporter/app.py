@@ -43,7 +43,7 @@ from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
 from reporter.kube.leader_writer import Key, LeaderWriter, Result, Write, WritePlan
 from reporter.kube.object_client import ObjectClient
-from reporter.metrics.collectors import WatchReport
+from reporter.metrics.input_collectors import WatchReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
 from reporter.model.observations import NotSynced

@@ -89,8 +89,8 @@ def measure(size: int, layer: Layer, rounds: int) -> CelTimings:
     begun = time.thread_time()
     evaluation = evaluator.evaluate(Evaluation(), snapshot, ALL_LAYERS, now=now)
     first = time.thread_time() - begun
-    if evaluation.gate.finding_states or evaluation.gate.unknown_states:
-        raise RuntimeError(f"not all are current: {evaluation.gate.unknown_states}")
+    if evaluation.tracked.finding_states or evaluation.tracked.unknown_states:
+        raise RuntimeError(f"not all are current: {evaluation.tracked.unknown_states}")
     memory = _resident() - before
     full = _median(lambda: evaluator.evaluate(evaluation, snapshot, ALL_LAYERS, now=now), rounds)
 

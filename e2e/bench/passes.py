@@ -93,13 +93,13 @@ def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
     now = dt.datetime.now(dt.UTC)
     snapshot = store.snapshot()
     evaluation = evaluator.evaluate(Evaluation(), snapshot, ALL_LAYERS, now=now)
-    if evaluation.gate.finding_states or evaluation.gate.unknown_states:
+    if evaluation.tracked.finding_states or evaluation.tracked.unknown_states:
         raise RuntimeError(
-            f"the stack is not healthy: {next(iter(evaluation.gate.finding_states), None)}"
+            f"the stack is not healthy: {next(iter(evaluation.tracked.finding_states), None)}"
         )
     probe_run = prepare_probe_run(
         snapshot,
-        evaluation.gate,
+        evaluation.tracked,
         evaluator.catalogue,
         evaluator.probes,
         flags=evaluator.flags,
@@ -131,7 +131,7 @@ def _probe_timings(
             one_entry = Catalogue({entry.reason: entry})
             probe_run = prepare_probe_run(
                 snapshot,
-                evaluation.gate,
+                evaluation.tracked,
                 one_entry,
                 evaluator.probes,
                 flags=evaluator.flags,

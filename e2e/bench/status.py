@@ -24,7 +24,7 @@ from e2e.support.reporter_process import ReporterProcess
 from tests.support.status_objects import STATUSES
 
 
-LOOKS_PER_MINUTE = 30
+READS_PER_MINUTE = 30
 """The budget of the second look."""
 
 WRITES_PER_SECOND, BURST = 2, 20
@@ -131,9 +131,9 @@ def _waiting_rows(
     most = waiting.looks_in_busiest_minute()
     yield BenchRow(
         f"{name}: reads in the busiest minute",
-        f"1 to {LOOKS_PER_MINUTE}",
+        f"1 to {READS_PER_MINUTE}",
         f"{most}",
-        1 <= most <= LOOKS_PER_MINUTE,
+        1 <= most <= READS_PER_MINUTE,
         note,
     )
     yield BenchRow(

@@ -4,3 +4,5 @@ from pathlib import Path
 
 
 CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
+HUB_CHART = CHART.with_name("productionstack-status-hub")
+CRD_CHART = CHART.with_name("productionstack-status-crds")

@@ -1,5 +1,5 @@
 """
-Write the CRDs of the chart, made from the structs of the program: `python -m e2e.chart.crds`.
+Write the CRDs of their chart, made from the structs of the program: `python -m e2e.chart.crds`.
 """
 
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from e2e.chart import CHART
+from e2e.chart import CRD_CHART
 from e2e.chart.structural import Json, structural
 from reporter.kinds.health_events import (
     HEALTH_EVENTS,
@@ -89,7 +89,7 @@ def content(kind: ResourceKind) -> str:
 
 
 def _file(kind: ResourceKind) -> Path:
-    return CHART / "files" / f"{kind.resource}.yaml"
+    return CRD_CHART / "files" / f"{kind.resource}.yaml"
 
 
 def _text(crd: Json) -> str:

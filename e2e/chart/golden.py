@@ -6,18 +6,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from e2e.chart import CHART
+from e2e.chart import CHART, HUB_CHART
 from e2e.chart.helm import Helm
 
 
 HERE = Path(__file__).parent
 VALUES = sorted((HERE / "values").glob("*.yaml"))
+OF_REPORTER = [each for each in VALUES if each.stem != "hub"]
 OPERATOR = "--api-versions=monitoring.coreos.com/v1"
 
 
 def rendered(helm: Helm, values: Path) -> str:
+    chart = HUB_CHART if values.stem == "hub" else CHART
     return helm(
-        *("template", "stack", str(CHART), "--namespace=kaito-system", f"--values={values}"),
+        *("template", "stack", str(chart), "--namespace=kaito-system", f"--values={values}"),
         OPERATOR,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from e2e.chart import CHART
+from e2e.chart import CHART, HUB_CHART
 from e2e.controlplane import assets
 
 
@@ -33,10 +33,13 @@ _RENDERED: dict[tuple[object, ...], str] = {}
 class Helm:
     """
     Runs helm. *home*: folder for its files. Without a *kubeconfig* it can only render and lint.
+
+    *program*: its asset.
     """
 
     home: Path
     kubeconfig: Path | None = None
+    program: str = "helm"
 
     def __call__(self, *words: str) -> str:
         """Run a helm command and return its output. Raise HelmFailed."""
@@ -48,7 +51,7 @@ class Helm:
             "KUBECONFIG": str(self.kubeconfig or os.devnull),
             "GOGC": "off",  # it ends before garbage matters
         }
-        program = assets.program("helm")
+        program = assets.program(self.program)
         done = subprocess.run(
             [program, *words], env=env, capture_output=True, text=True, check=False
         )
@@ -60,11 +63,12 @@ class Helm:
         self, chart: Path, *words: str, release: str = "stack", namespace: str = "kaito-system"
     ) -> list[Json]:
         """
-        Return the objects; those of this chart with the image from *REGISTRY*, unless told otherwise.
+        Return the objects; those of our charts with the image from *REGISTRY*, unless told otherwise.
         """
-        image = (IMAGE,) if chart == CHART else ()
+        ours = chart in (CHART, HUB_CHART)
+        image = (IMAGE,) if ours else ()
         command = ("template", release, str(chart), f"--namespace={namespace}", *image, *words)
-        text = self._rendered(*command) if chart == CHART else self(*command)
+        text = self._rendered(*command) if ours else self(*command)
         return [each for each in yaml.load_all(text, yaml.CSafeLoader) if each]
 
     def _rendered(self, *command: str) -> str:

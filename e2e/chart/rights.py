@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from e2e.chart import CHART
+from e2e.chart import CHART, HUB_CHART
 from e2e.controlplane.rules import needed, rules
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
@@ -24,7 +24,7 @@ from reporter.model.enums import DetailSource
 from reporter.settings import ScrapeMode
 
 
-FILE, HUB_FILE = CHART / "files" / "rights.yaml", CHART / "files" / "hub-rights.yaml"
+FILE, HUB_FILE = (chart / "files" / "rights.yaml" for chart in (CHART, HUB_CHART))
 HEADER = """\
 # Generated from the catalogue by `python -m e2e.chart.rights`; a test compares.
 # packs, sources, statusObjects, podProxy, mirror, reviews: in the whole cluster. events: in kube-system.

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.chart import CHART, golden
+from e2e.chart import CHART, HUB_CHART, golden
 from e2e.chart.alerts.promtool import alerts_of, rule_errors
 from e2e.chart.helm import IMAGE, Helm, HelmFailed
+from e2e.chart.hub.rendered import ON
 from reporter.model.enums import Owner
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.documents import anchors
@@ -27,31 +28,49 @@ DOCS = Path(__file__).parents[2] / "docs"
 ALL = (
     "prometheusRule.enabled=true,statusObjects.enabled=true,rollupMetrics=namespace"
     ",store.backend=healthevents,mirrorEvents=true"
-    ",hub.enabled=true,hub.queryURL=https://engine.example.com"
 )
-SCHEMA = json.loads((CHART / "values.schema.json").read_text("utf-8"))
-NAMES = SCHEMA["properties"]["prometheusRule"]["properties"]["rules"]["propertyNames"]["enum"]
 OWNED_BY_SERIES = {
     *("ProductionStackFinding", "ProductionStackStalled"),
     *(f"ProductionStackCluster{each}" for each in ("Failed", "Silent", "Duplicate")),
 }
 FINDING = "ProductionStackFinding"
+
+
+def _names_of(chart: Path) -> list[str]:
+    schema = json.loads((chart / "values.schema.json").read_text("utf-8"))
+    rules = schema["properties"]["prometheusRule"]["properties"]["rules"]
+    return list(rules["propertyNames"]["enum"])
+
+
+OF_REPORTER, OF_HUB = _names_of(CHART), _names_of(HUB_CHART)
+NAMES = [*OF_REPORTER, *OF_HUB]
 LED_BY_REASON = "{{ $labels.reason | toLower }}"
 
 
-def _alerts(helm: Helm, *words: str) -> list[Json]:
-    """Return the alerts of a reporter with a hub, and those that only a hub by itself has."""
-    both, hub = (_rendered(helm, *words, *more) for more in ((), ("--set=replicas=0",)))
-    names = {each["alert"] for each in both}
-    return [*both, *(each for each in hub if each["alert"] not in names)]
+def _alerts(helm: Helm, **values: Any) -> list[Json]:
+    """Return the alerts of both charts, with these values of prometheusRule."""
+    return [alert for each in (CHART, HUB_CHART) for alert in _of(helm, each, **values)]
 
 
-def _rendered(helm: Helm, *words: str) -> list[Json]:
-    rendered = helm.render(CHART, f"--set={ALL}", *words, golden.OPERATOR)
-    rules = [each["spec"] for each in rendered if each["kind"] == "PrometheusRule"]
-    for each in rules:
-        assert rule_errors(each) == ""
-    return [alert for each in rules for alert in alerts_of(each)]
+def _of(helm: Helm, chart: Path, **values: Any) -> list[Json]:
+    """Return the alerts of a chart; *rules* of the other one are left out, as its chart refuses them."""
+    if "rules" in values:
+        known = _names_of(chart)
+        values["rules"] = {name: each for name, each in values["rules"].items() if name in known}
+    words = [
+        f"--set-json=prometheusRule.{name}={json.dumps(each)}" for name, each in values.items()
+    ]
+    (found,) = (
+        each["spec"]
+        for each in helm.render(chart, *_on(chart), *words, golden.OPERATOR)
+        if each["kind"] == "PrometheusRule"
+    )
+    assert rule_errors(found) == ""
+    return alerts_of(found)
+
+
+def _on(chart: Path) -> tuple[str, ...]:
+    return (f"--set={ALL}",) if chart == CHART else (ON, "--set=prometheusRule.enabled=true")
 
 
 def _named(alerts: list[Json], name: str) -> list[Json]:
@@ -87,7 +106,7 @@ def _places(alerts: list[Json], base: str) -> Iterator[tuple[str, str]]:
 
 def test_every_runbook_is_a_section_of_the_documents(helm: Helm) -> None:
     base = "https://runbooks.example.com/docs"
-    alerts = _alerts(helm, f"--set=prometheusRule.runbookURL={base}/")
+    alerts = _alerts(helm, runbookURL=f"{base}/")
     places = set(_places(alerts, base))
     assert len(places) > len(NAMES)
     known = {page: set(anchors((DOCS / page).read_text("utf-8"))) for page, _ in places}
@@ -120,21 +139,20 @@ def test_no_rule_is_longer_than_a_person_reads(helm: Helm) -> None:
 
 
 def test_the_meaning_of_each_rule_is_in_a_comment_above_it(helm: Helm) -> None:
-    words = (f"--set={ALL}", golden.OPERATOR, IMAGE)
-    for more in ((), ("--set=replicas=0",)):
-        lines = helm("template", "stack", str(CHART), *words, *more).splitlines()
+    for chart in (CHART, HUB_CHART):
+        words = (*_on(chart), golden.OPERATOR, IMAGE)
+        lines = helm("template", "stack", str(chart), *words).splitlines()
         rules = [at for at, line in enumerate(lines) if line.strip().startswith("- alert: ")]
         assert rules
         assert [lines[at] for at in rules if not lines[at - 1].strip().startswith("# ")] == []
 
 
 def test_all_labels_that_tell_clusters_apart_are_kept_and_matched(helm: Helm) -> None:
-    words = f"--set-json=prometheusRule.clusterLabels={json.dumps(['cluster', 'region'])}"
-    for each in _alerts(helm, words):
+    for each in _alerts(helm, clusterLabels=["cluster", "region"]):
         for found in re.findall(r"(?:by|on) \(([^)]*)\)", each["expr"]):
             of_hub = each["alert"].startswith("ProductionStackCluster") or not found
             assert of_hub or found.startswith("cluster, region"), each["expr"]
-    (finding,) = _named(_alerts(helm, "--set-json=prometheusRule.clusterLabels=[]"), FINDING)
+    (finding,) = _named(_alerts(helm, clusterLabels=[]), FINDING)
     assert "unless on ()" in finding["expr"]
 
 
@@ -143,7 +161,7 @@ def test_all_labels_that_tell_clusters_apart_are_kept_and_matched(helm: Helm) ->
 
 @pytest.mark.parametrize("name", one_in(5, NAMES))
 def test_each_alert_can_be_left_out(helm: Helm, name: str) -> None:
-    off = _alerts(helm, f"--set=prometheusRule.rules.{name}.enabled=false")
+    off = _alerts(helm, rules={name: {"enabled": False}})
     assert {each["alert"] for each in off} == set(NAMES) - {name}
 
 
@@ -153,7 +171,7 @@ def test_each_alert_can_be_made_severe_and_delayed(helm: Helm) -> None:
     rules = {
         name: {"severity": severity, "for": time} for name, (severity, time) in wanted.items()
     }
-    alerts = _alerts(helm, f"--set-json=prometheusRule.rules={json.dumps(rules)}")
+    alerts = _alerts(helm, rules=rules)
     found = {(each["alert"], each["labels"]["severity"], each["for"]) for each in alerts}
     assert found == {(name, *values) for name, values in wanted.items()}
 
@@ -165,35 +183,22 @@ def test_findings_have_the_severity_and_owner_of_their_series(helm: Helm) -> Non
 
 @pytest.mark.parametrize("severity", ["P1", "sev-2", "page_now", "1"])
 def test_a_severity_may_be_any_word(helm: Helm, severity: str) -> None:
-    values = {
-        "rules.ProductionStackFinding.severity": severity,
-        "rules.ProductionStackStalled.severity": severity,
-    }
-    words = (f"--set-string=prometheusRule.{name}={each}" for name, each in values.items())
-    alerts = _alerts(helm, *words)
-    assert [each["labels"]["severity"] for each in alerts].count(severity) == len(values)
+    rules = {f"ProductionStack{name}": {"severity": severity} for name in ("Finding", "Stalled")}
+    alerts = _alerts(helm, rules=rules)
+    assert [each["labels"]["severity"] for each in alerts].count(severity) == len(rules)
 
 
 def test_an_alert_may_fire_on_after_its_end(helm: Helm) -> None:
-    on = "--set=prometheusRule.rules.ProductionStackFinding.keepFiringFor=5m"
-    alerts = _alerts(helm, on)
+    alerts = _alerts(helm, rules={FINDING: {"keepFiringFor": "5m"}})
     lasting = {each["alert"] for each in alerts if each.get("keep_firing_for") == "5m"}
     assert lasting == {"ProductionStackFinding"}
     assert not any("keep_firing_for" in each for each in _alerts(helm))
 
 
-def test_labels_and_annotations_are_added_and_replace_none(helm: Helm) -> None:
-    labels = dict.fromkeys(("namespace", "severity"), "none-of-this")
-    added = {"dashboard_url": "https://grafana.example.com"}
-    texts = dict.fromkeys(("summary", "description", "runbook_url"), "none-of-this")
-    words = (
-        f"--set-json=prometheusRule.alertLabels={json.dumps({'team': 'models', **labels})}",
-        f"--set-json=prometheusRule.alertAnnotations={json.dumps({**added, **texts})}",
-    )
-    plain = _alerts(helm)
-    for before, each in zip(plain, _alerts(helm, *words), strict=True):
+def test_labels_are_added_and_replace_none(helm: Helm) -> None:
+    labels = {"team": "models", "namespace": "none-of-this", "severity": "none-of-this"}
+    for before, each in zip(_alerts(helm), _alerts(helm, alertLabels=labels), strict=True):
         assert each["labels"] == {**before["labels"], "team": "models"}
-        assert each["annotations"] == {**before["annotations"], **added}
 
 
 def test_alerts_on_the_reporter_are_the_platforms(helm: Helm) -> None:
@@ -203,10 +208,10 @@ def test_alerts_on_the_reporter_are_the_platforms(helm: Helm) -> None:
 
 
 def test_a_label_by_which_rules_tell_series_apart_is_refused(helm: Helm) -> None:
-    region = "--set-json=prometheusRule.clusterLabels=" + json.dumps(["cluster", "region"])
+    region = ["cluster", "region"]
     found = {
         label
-        for each in _alerts(helm, region)
+        for each in _alerts(helm, clusterLabels=region)
         for labels in re.findall(r"\b(?:by|on) \(([^)]*)\)", each["expr"])
         for label in labels.split(", ")
         if label
@@ -214,63 +219,38 @@ def test_a_label_by_which_rules_tell_series_apart_is_refused(helm: Helm) -> None
     assert {"cluster", "region", "kind", "code", "inferenceset"} <= found
     # These decide where an alert goes, and of an alert the chart's own one counts.
     for label in sorted(found - {"namespace", "severity"}):
-        words = f"--set=prometheusRule.enabled=true,prometheusRule.alertLabels.{label}=a"
         with pytest.raises(HelmFailed, match=rf"alertLabels: .* label {label}; choose another"):
-            helm.render(CHART, words, region)
+            _of(helm, CHART, alertLabels={label: "a"}, clusterLabels=region)
 
 
 # ---------------------------------------------------------------- API group, scraping
 
 
-@pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor", "PrometheusRule"])
-def test_each_kind_may_be_of_the_group_that_aks_reads(helm: Helm, kind: str) -> None:
-    value = kind[0].lower() + kind[1:]
-    group = f"{value}.enabled=true,{value}.apiGroup=azmonitoring.coreos.com"
-    objects = helm.render(CHART, f"--set={ALL},{group}", golden.OPERATOR)
-    found = [each["apiVersion"] for each in objects if each["kind"] == kind]
-    assert found
-    assert set(found) == {"azmonitoring.coreos.com/v1"}
+def _monitor(helm: Helm, chart: Path, **values: Any) -> Json:
+    words = f"--set-json=serviceMonitor={json.dumps({'enabled': True, **values})}"
+    objects = helm.render(chart, *_on(chart), words, golden.OPERATOR)
+    (found,) = (each for each in objects if each["kind"] == "ServiceMonitor")
+    return found
 
 
-@pytest.mark.parametrize("monitor", ["serviceMonitor", "podMonitor"])
-def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, monitor: str) -> None:
-    drop = [{"action": "drop", "sourceLabels": ["__name__"], "regex": ".*_inferenceset_.*"}]
-    zone = [{"targetLabel": "zone", "replacement": "a"}]
+@pytest.mark.parametrize("chart", [CHART, HUB_CHART], ids=lambda each: each.name)
+def test_a_monitor_may_be_of_the_group_that_aks_reads(helm: Helm, chart: Path) -> None:
+    found = _monitor(helm, chart, apiGroup="azmonitoring.coreos.com")
+    assert found["apiVersion"] == "azmonitoring.coreos.com/v1"
+
+
+@pytest.mark.parametrize("chart", [CHART, HUB_CHART], ids=lambda each: each.name)
+def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, chart: Path) -> None:
     values = {
-        "enabled": True,
         "honorLabels": True,
         "scrapeTimeout": "20s",
-        "relabelings": zone,
-        "metricRelabelings": drop,
+        "relabelings": [{"targetLabel": "zone", "replacement": "a"}],
+        "metricRelabelings": [{"action": "drop", "sourceLabels": ["__name__"], "regex": "go_.*"}],
     }
-    words = f"--set-json={monitor}={json.dumps(values)}"
-    (found,) = (
-        each
-        for each in helm.render(CHART, words, golden.OPERATOR)
-        if each["kind"].lower() == monitor.lower()
-    )
-    spec = found["spec"]
-    (endpoint,) = spec.get("endpoints") or spec["podMetricsEndpoints"]
-    assert endpoint == {
-        "port": "metrics",
-        "interval": "30s",
-        "scrapeTimeout": "20s",
-        "honorLabels": True,
-        "relabelings": zone,
-        "metricRelabelings": drop,
-    }
-
-
-@pytest.mark.parametrize("monitor", ["serviceMonitor", "podMonitor"])
-def test_the_series_of_a_hub_keep_the_cluster_they_are_about(helm: Helm, monitor: str) -> None:
-    words = f"--set={ALL},replicas=0,{monitor}.enabled=true,{monitor}.honorLabels=false"
-    (found,) = (
-        each["spec"]
-        for each in helm.render(CHART, words, golden.OPERATOR)
-        if each["kind"].lower() == monitor.lower() and each["metadata"]["name"].endswith("-hub")
-    )
-    (endpoint,) = found.get("endpoints") or found["podMetricsEndpoints"]
-    assert endpoint["honorLabels"] is True
+    (endpoint,) = _monitor(helm, chart, endpoint=values)["spec"]["endpoints"]
+    assert endpoint == {"port": "metrics", "interval": "30s", **values}
+    (endpoint,) = _monitor(helm, chart, endpoint={"interval": "1m"})["spec"]["endpoints"]
+    assert endpoint["interval"] == "1m"
 
 
 @pytest.mark.parametrize(
@@ -283,10 +263,11 @@ def test_the_series_of_a_hub_keep_the_cluster_they_are_about(helm: Helm, monitor
         ("prometheusRule.severities.user=critical", "severities"),
         ("prometheusRule.reasonSeverities.bbr=critical", "reasonSeverities"),
         ("prometheusRule.replicaLabels={pod}", "replicaLabels"),
-        ("prometheusRule.apiGroup=coreos.com", "apiGroup"),
+        ("serviceMonitor.apiGroup=coreos.com", "apiGroup"),
         ("prometheusRule.runbookURL=docs", "runbookURL"),
-        ("serviceMonitor.honorLabels=maybe", "honorLabels"),
-        ("podMonitor.scrapeTimeout=soon", "scrapeTimeout"),
+        ("serviceMonitor.endpoint.honorLabels=maybe", "honorLabels"),
+        ("serviceMonitor.endpoint.scrapeTimeout=soon", "scrapeTimeout"),
+        ("serviceMonitor.endpoint.port=other", "port"),
         ("dashboard.label=x", "label"),
     ],
 )

@@ -84,7 +84,6 @@ DEPLOYMENTS = ("istiod", "kaito", "bbr", "kedaScaler", "gatewayAuth")
         ("resyncSeconds", 1, "resync-seconds", "1"),
         ("resyncSeconds", 1_000_000, "resync-seconds", "1000000"),
         ("startupGraceSeconds", 0, "startup-grace-seconds", "0"),
-        ("leaderElection.enabled", False, "leader-elect", "false"),
         ("leaderElection.id", "other", "leader-election-id", "other"),
         *((f"controlPlane.{each}Namespace", "", "", "") for each in NAMESPACES),
         *((f"controlPlane.{each}Namespace", None, "", "") for each in NAMESPACES),
@@ -152,23 +151,31 @@ def test_what_the_earlier_chart_refused_or_could_not_run_is_refused_with_its_nam
         helm.render(CHART, "--set-json", f"{path}={json.dumps(value)}")
 
 
-def test_unknown_values_are_taken_and_named_in_the_log(helm: Helm) -> None:
-    unknown = "replcas=3,controlPlane.istioNamspace=x,x-own.note=y,global.region=z"
+def test_no_election_is_taken_with_one_replica(helm: Helm) -> None:
+    one = _settings(_deployment(helm, "--set=leaderElection.enabled=false,replicas=1"))
+    assert one.flag_texts["leader-elect"] == "false"
+
+
+def test_unknown_values_at_the_top_are_refused_and_those_of_the_control_plane_named_in_the_log(
+    helm: Helm,
+) -> None:
+    with pytest.raises(HelmFailed, match="replcas"):
+        _deployment(helm, "--set=replcas=3")
+    unknown = "controlPlane.istioNamspace=x,x-own.note=y,global.region=z"
     deployment = _deployment(helm, f"--set={unknown}")
     assert [note.split(",")[0] for note in _settings(deployment).notes] == [
-        "the chart has no value replcas",
         "the chart has no value controlPlane.istioNamspace",
     ]
     assert UNKNOWN not in json.dumps(_deployment(helm))
 
 
 def test_known_values_are_those_of_the_values_file(helm: Helm) -> None:
-    """Every value at once is known, so the lists in the template are whole."""
+    """Every value at once is known, so the list in the template is whole."""
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     control_plane = values["controlPlane"]
-    both = {**values, "enabled": True, "controlPlane": {**control_plane, "zzz": 1}, "zzz": 1}
+    both = {**values, "enabled": True, "controlPlane": {**control_plane, "zzz": 1}}
     text = json.dumps(_deployment(helm, *_all_set(both)))
-    assert '"zzz controlPlane.zzz"' in text
+    assert '"controlPlane.zzz"' in text
 
 
 def _all_set(values: Json) -> Iterator[str]:
@@ -189,11 +196,11 @@ def test_notes_warn_of_values_that_switch_checks_off_or_open_the_status(
     azure = "--set=controlPlane.gatewayAuthDeployment=,controlPlane.azureAuthz.name=azure-authz"
     assert "WARNING" not in notes(azure)
     warned = notes(
-        "--set=replcas=3,controlPlane.kaitoNamespace=,controlPlane.bbrDeployment=",
+        "--set=controlPlane.kaitoNamespce=a,controlPlane.kaitoNamespace=,controlPlane.bbrDeployment=",
         "--set=controlPlane.weightDownload.minMBps=0,statusBindAddress=:8090",
     ).partition("WARNING\n")[2]
     assert [line.partition(":")[0] for line in warned.strip().splitlines()] == [
-        "- replcas is not a value of this chart and has no effect.",
+        "- controlPlane.kaitoNamespce is not a value of this chart and has no effect.",
         "- controlPlane.kaitoNamespace is empty",
         "- controlPlane.bbrDeployment is empty",
         "- controlPlane.weightDownload.minMBps is 0",
@@ -245,10 +252,10 @@ def test_reused_values_are_refused_and_reset_ones_taken(
     helm = installer
     helm("install", "stack", str(EARLIER), WHERE)
     upgrade = ("upgrade", "stack", str(CHART), WHERE)
-    with pytest.raises(HelmFailed, match=r"settleSeconds has no value.*--reset-then-reuse-values"):
+    with pytest.raises(HelmFailed, match=r"scrape\.pods has no value.*--reset-then-reuse-values"):
         helm(*upgrade, "--reuse-values")
     own = "--set=image.repository=registry.example/reporter,image.tag="
-    with pytest.raises(HelmFailed, match="settleSeconds has no value"):
+    with pytest.raises(HelmFailed, match=r"scrape\.pods has no value"):
         helm(*upgrade, "--reuse-values", own)
     helm("upgrade", "stack", str(EARLIER), WHERE, "--set=image.tag=0.4.0,resyncSeconds=45")
     with pytest.raises(HelmFailed, match=r"image\.tag: 0\.4\.0 is not the version"):

@@ -18,12 +18,11 @@ from e2e.chart.installed import (
     until_permissions_reviewed,
 )
 from e2e.chart.leftovers import until_nothing_is_left
-from e2e.controlplane import ControlPlane, crds, until
-from e2e.support import events, status_objects
+from e2e.controlplane import ControlPlane, until
+from e2e.support import events
 from e2e.support.production_stack import components
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.reporter_process import ReporterProcess
-from tests.support.status_objects import CRD
 
 
 HERE = golden.HERE
@@ -99,28 +98,6 @@ def test_deployment_deleted_by_hand_takes_the_lease_along_and_costs_no_lead(
         assert reporter.lines("no longer leading") == []
     until(lambda: not client.exists(LEASE), within=SLOW, what="the last Lease is gone")
     helm("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
-    until_nothing_is_left(plane, NAMESPACE)
-
-
-def test_crd_and_the_objects_of_users_outlive_the_release_and_its_next_one_takes_them_over(
-    plane: ControlPlane, installer: Helm
-) -> None:
-    where = f"--namespace={NAMESPACE}"
-    words = (
-        "stack",
-        str(CHART),
-        where,
-        IMAGE,
-        "--set=crds.install=true,statusObjects.enabled=true",
-    )
-    installer("install", *words)
-    until(lambda: crds.served(plane.client, CRD), within=SLOW, what="the CRD is served")
-    status_objects.create(plane.client, NAMESPACE)
-    installer("uninstall", "stack", where, "--wait")
-    until_nothing_is_left(plane, NAMESPACE)
-    assert status_objects.read(plane.client, NAMESPACE)["spec"] == {"scope": "Namespace"}
-    installer("install", *words)
-    installer("uninstall", "stack", where, "--wait")
     until_nothing_is_left(plane, NAMESPACE)
 
 

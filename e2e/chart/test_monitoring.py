@@ -17,9 +17,9 @@ from e2e.chart.test_notes import notes
 from e2e.controlplane import ControlPlane, assets, crds
 from e2e.support.production_stack.components import namespace_manifest
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.collectors import PermissionReport, WatchReport
 from reporter.metrics.declarations import METRICS
 from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -33,7 +33,6 @@ EVERYTHING = golden.HERE / "values" / "everything.yaml"
 ROOT = "/apis/monitoring.coreos.com/v1"
 MONITORS = {
     "ServiceMonitor": "servicemonitors",
-    "PodMonitor": "podmonitors",
     "PrometheusRule": "prometheusrules",
 }
 OURS = "productionstack_status_reporter_"
@@ -89,8 +88,6 @@ def test_alerts_without_their_series_are_warned_of(installer: Helm) -> None:
     warned = "- serviceMonitor.rollupOnly leaves out series that the alerts of prometheusRule need"
     assert warned in notes(installer, alerts, "--set=serviceMonitor.rollupOnly=true")
     assert "WARNING" not in notes(installer, alerts)
-    whole = "--set=serviceMonitor.rollupOnly=true,podMonitor.enabled=true"
-    assert "WARNING" not in notes(installer, alerts, whole)
 
 
 def test_prometheus_accepts_every_rule(helm: Helm) -> None:

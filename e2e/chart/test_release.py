@@ -1,4 +1,4 @@
-"""The chart as a release packages it installs without any value."""
+"""The charts as a release packages them install without a registry."""
 
 import json
 import re
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from e2e.chart import CHART, golden
+from e2e.chart import CHART, CRD_CHART, HUB_CHART, golden
 from e2e.chart.helm import Helm, HelmFailed
-from e2e.chart.rendering.objects import object_of
+from e2e.chart.hub.rendered import ON
 from e2e.controlplane import assets
 
 
@@ -34,36 +34,48 @@ def package(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_packaged_chart_names_the_image_of_its_registry(helm: Helm, tmp_path: Path) -> None:
+OTHERS = {HUB_CHART: (ON,), CRD_CHART: ()}
+ARCHIVES = {
+    f"{NAME}-{CHART_YAML['version']}.tgz": (),
+    **{f"{chart.name}-{VERSION}.tgz": words for chart, words in OTHERS.items()},
+}
+"""The archive of each chart, and the values without which it is not rendered."""
+
+
+def test_packaged_charts_name_the_image_of_their_registry(helm: Helm, tmp_path: Path) -> None:
     before = (CHART / "values.yaml").read_text()
     done = package(tmp_path / "dist", "REGISTRY=registry.example/team")
     assert done.returncode == 0, done.stderr
-    (archive,) = (tmp_path / "dist").iterdir()
-    assert archive.name == f"{NAME}-{CHART_YAML['version']}.tgz"
-    objects = helm.render(archive)
-    container = object_of(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == f"registry.example/team/{NAME}:{VERSION}"
+    assert {each.name for each in (tmp_path / "dist").iterdir()} == {*ARCHIVES}
+    for archive, words in ARCHIVES.items():
+        objects = helm.render(tmp_path / "dist" / archive, *words)
+        for each in objects:
+            if each["kind"] == "Deployment":
+                container = each["spec"]["template"]["spec"]["containers"][0]
+                assert container["image"] == f"registry.example/team/{NAME}:{VERSION}"
     assert (CHART / "values.yaml").read_text() == before
 
 
-def test_packaged_chart_leads_to_the_runbooks_of_its_repository(
+def test_packaged_charts_lead_to_the_runbooks_of_their_repository(
     helm: Helm, tmp_path: Path
 ) -> None:
     home = "https://git.example/team/fork"
     words = (f"HOMEPAGE={home}", "REGISTRY=registry.example/team")
     done = package(tmp_path / "dist", *words)
     assert done.returncode == 0, done.stderr
-    (archive,) = (tmp_path / "dist").iterdir()
-    rules = helm.render(archive, "--set=prometheusRule.enabled=true", golden.OPERATOR)
-    links = re.findall(r'"runbook_url": "([^"]*)"', json.dumps(rules))
-    assert links
-    assert all(link.startswith(f"{home}/blob/main/docs/") for link in links)
+    on = ("--set=prometheusRule.enabled=true", golden.OPERATOR)
+    for archive, needed in [*ARCHIVES.items()][:2]:
+        rules = helm.render(tmp_path / "dist" / archive, *needed, *on)
+        links = re.findall(r'"runbook_url": "([^"]*)"', json.dumps(rules))
+        assert links
+        assert all(link.startswith(f"{home}/blob/main/docs/") for link in links)
 
 
 def test_the_repository_is_named_in_one_place_of_the_chart() -> None:
     home = CHART_YAML["home"]
-    files = [file for file in CHART.rglob("*") if file.is_file() and home in file.read_text()]
-    assert [file.name for file in files] == ["Chart.yaml"]
+    for chart in (CHART, HUB_CHART):
+        files = [file for file in chart.rglob("*") if file.is_file() and home in file.read_text()]
+        assert [file.name for file in files] == ["Chart.yaml"]
 
 
 def test_chart_is_not_packaged_without_a_registry(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ UMBRELLA_VALUES = f"""\
 global: {{region: nowhere}}
 {CHART.name}:
   startupGraceSeconds: 30
-  noteOfTheirOwn: kept
+  x-note: kept
   controlPlane:
     kaitoNamespace: kaito-system
     kaitoRevision: canary
@@ -75,7 +75,7 @@ global: {{region: nowhere}}
     weightDownload: {{minMBps: 0}}
 """
 """
-Values of an installation of the earlier chart: some that ours has, some that no chart has, and some that
+Values of an installation of the earlier chart: some that ours has, one that no chart has, and some that
 switch a check off. None of them is about the image.
 """
 
@@ -106,7 +106,6 @@ def test_umbrella_is_upgraded_rolled_back_and_removed_with_the_registry_as_the_o
     until_no_difference(plane, helm("get", "manifest", "stack", WHERE))
     with as_installed(plane) as reporter:
         for taken in (
-            "the chart has no value noteOfTheirOwn",
             "the chart has no value controlPlane.kaitoRevision",
             "--gateway-auth-deployment is empty: gateway auth is not checked",
             "--weight-download-min-mbps=0: weight downloads are not checked",

@@ -1,24 +1,25 @@
-"""Write the table of values into the chart's README: `python -m e2e.chart.values_table`."""
+"""Write the tables of values into the charts' READMEs: `python -m e2e.chart.values_table`."""
 
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from e2e.chart import CHART
+from e2e.chart import CHART, HUB_CHART
 
 
-README = CHART / "README.md"
+READMES = [chart / "README.md" for chart in (CHART, HUB_CHART)]
 BEGIN, END = "<!-- values, generated -->\n", "<!-- end of values -->\n"
 
 Json = dict[str, Any]
 
 
-def table() -> str:
-    schema: Json = json.loads((CHART / "values.schema.json").read_text())
-    defaults: Json = yaml.safe_load((CHART / "values.yaml").read_text())
+def table(chart: Path) -> str:
+    schema: Json = json.loads((chart / "values.schema.json").read_text())
+    defaults: Json = yaml.safe_load((chart / "values.yaml").read_text())
     rows = [
         f"| `{name}` | {_shown(value)} | {text} |" for name, value, text in _rows(schema, defaults)
     ]
@@ -43,14 +44,15 @@ def _shown(value: object) -> str:
     )
 
 
-def updated(text: str) -> str:
-    before, _, rest = text.partition(BEGIN)
+def updated(readme: Path) -> str:
+    before, _, rest = readme.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + table() + END + after
+    return before + BEGIN + table(readme.parent) + END + after
 
 
 def main() -> int:
-    README.write_text(updated(README.read_text()))
+    for readme in READMES:
+        readme.write_text(updated(readme))
     return 0
 
 

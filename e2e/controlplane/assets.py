@@ -107,6 +107,10 @@ TOOLS = (
         lacking="ui/app/dist/index.html",
     ),
     Program(
+        *("helm4", "helm4", "helm.sh/helm/v4/cmd/helm", "about 2 minutes the first time"),
+        (f"helm.sh/helm/v4/internal/version.version={pins.version('helm4', 'helm.sh/helm/v4')}",),
+    ),
+    Program(
         *("crane", "registry", "github.com/google/go-containerregistry/cmd/crane"),
         "less than a minute the first time",
     ),
@@ -114,6 +118,7 @@ TOOLS = (
         *("actionlint", "actionlint", "github.com/rhysd/actionlint/cmd/actionlint"),
         "less than a minute the first time",
     ),
+    Program(*("krew", "krew", "sigs.k8s.io/krew/cmd/krew"), "about a minute the first time"),
     Program("karpenter", "karpenter", ".", "about 4 minutes the first time"),
     Program(
         *("kaito-workspace", "kaito", "github.com/kaito-project/kaito/cmd/workspace"),

@@ -41,14 +41,14 @@ def fleet(running: Fleet) -> Fleet:
 
 def test_people_get_the_right_answer_from_kubectl_and_from_the_command(fleet: Fleet) -> None:
     table = fleet.east.plane.kubectl("get", "psc", "--namespace=hub").splitlines()
-    assert [line.split()[:2] for line in table[1:]] == [[EAST, "Current"], [WEST, "Current"]]
+    assert [line.split()[:2] for line in table[1:]] == [[EAST, "Ready"], [WEST, "Ready"]]
     asked = fleet.ask("--exit-code")
     assert asked.returncode == 0, asked.stderr
     rows = [line.split() for line in asked.stdout.splitlines()]
     assert [row[:4] for row in rows] == [
         ["NAME", "STATE", "SETS", "READY"],
-        [EAST, "Current", "2/2", "2/2"],
-        [WEST, "Current", "2/2", "2/2"],
+        [EAST, "Ready", "2/2", "2/2"],
+        [WEST, "Ready", "2/2", "2/2"],
     ]
     document = fleet.document()
     uids = {each["name"]: each["uid"] for each in document["clusters"]}

@@ -13,7 +13,7 @@ def test_a_cluster_is_current_until_its_agent_is_killed_and_again_afterwards() -
         fleet.until(EAST, "Current", within=UNKNOWN_WITHIN)
         asked = fleet.ask("--exit-code")
         assert asked.returncode == 0, asked.stderr
-        assert asked.stdout.splitlines()[1].split()[:4] == [EAST, "Current", "2/2", "2/2"]
+        assert asked.stdout.splitlines()[1].split()[:4] == [EAST, "Ready", "2/2", "2/2"]
         fleet.east.agent.kill()
         fleet.until(EAST, "Unknown Silent", within=UNKNOWN_WITHIN)
         assert fleet.ask("--exit-code").returncode == 5

@@ -47,7 +47,7 @@ RUNS = {
     f"status --from=file:{OWN}/dump.json": (0, "team-a"),
     f"status --from=file:{OWN}/dump.json -o json": (0, '"namespaces"'),
     f"explain cluster --from=file:{OWN}/dump.json": (0, "clusterKaitoControllerNotReady"),
-    f"check --from={OWN}/dump.json -o junit": (5, "InProgress: clusterKaitoControllerNotReady"),
+    f"check --from={OWN}/dump.json -o junit": (5, "Progressing: clusterKaitoControllerNotReady"),
     f"wait cluster --from=file:{OWN}/dump.json": (2, "--from"),
     "silence team-a all --until=2h --why=maintenance --by=me": (0, "silence-until"),
     "completion bash": (0, "complete"),

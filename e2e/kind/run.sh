@@ -41,7 +41,7 @@ helm upgrade status-reporter helm/productionstack-status-reporter --namespace=ka
   --set image.tag="${image##*:}" \
   --set controlPlane.kaitoNamespace=kaito-system \
   --set controlPlane.nodeProvisioner.name=gpu-provisioner \
-  --set controlPlane.nodeProvisioner.namespace=gpu-provisioner --set heartbeatSeconds=60 \
+  --set controlPlane.nodeProvisioner.namespace=gpu-provisioner --set "extraArgs={--heartbeat-seconds=60}" \
   --set statusBindAddress=:8082 --wait --timeout=5m
 kubectl rollout status --namespace=kaito-system --timeout=5m \
   deployment/status-reporter-status-reporter

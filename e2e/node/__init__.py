@@ -1,6 +1,6 @@
 """
-A cluster with one real node on this machine: kubelet, containerd, runc, CNI and kube-proxy on the control plane
-of the other tests.
+A cluster with real nodes on this machine: kubelet, containerd, runc, CNI and kube-proxy on the control plane of
+the other tests.
 """
 
 from e2e.node.cluster import NodeCluster

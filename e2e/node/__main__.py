@@ -12,18 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from e2e.chart.helm import Helm
 from e2e.controlplane import assets
 from e2e.controlplane.golang import BuildFailed
-from e2e.node import NodeCluster, images, requirements, stack
-from e2e.node.release import Release
+from e2e.node import images, requirements
+from e2e.node.release import Release, installed
 from e2e.suite.cluster import DEDICATED_LABEL
 from e2e.support.production_stack.components import NODE_PROVISIONER
 from tests.support.debian import ProgramMissing
 
 
+HEARTBEAT, QUIET = 20, 40
+"""Seconds, and those in which a heartbeat would come: shorter than on a cluster of users, to save time."""
+
 SUITE_VALUES = (
-    "--set=heartbeatSeconds=60",
+    f"--set=extraArgs={{--heartbeat-seconds={HEARTBEAT}}}",
+    "--set=sources={jobs}",
     "--set=statusBindAddress=:8082",
     f"--set=controlPlane.nodeProvisioner.name={NODE_PROVISIONER.name}",
     f"--set=controlPlane.nodeProvisioner.namespace={NODE_PROVISIONER.namespace}",
@@ -65,7 +68,7 @@ def _prepare(*, quiet: bool) -> int:
 def _hold() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), _running() as release:
-        print(f"export KUBECONFIG={release.node.plane.kubeconfig()}", flush=True)
+        print(f"export KUBECONFIG={release.cluster.plane.kubeconfig()}", flush=True)
         signal.pause()
     return 0
 
@@ -73,19 +76,17 @@ def _hold() -> int:
 def _suite(words: list[str]) -> int:
     with _running(*SUITE_VALUES) as release:
         label = {"metadata": {"labels": {DEDICATED_LABEL: "true"}}}
-        release.node.client.patch("/api/v1/namespaces/kube-system", label)
-        kubeconfig = release.node.plane.kubeconfig()
-        command = [sys.executable, "-m", "pytest", "e2e/suite", f"--kubeconfig={kubeconfig}"]
+        release.cluster.client.patch("/api/v1/namespaces/kube-system", label)
+        kubeconfig = release.cluster.plane.kubeconfig()
+        given = (f"--kubeconfig={kubeconfig}", f"--quiet-seconds={QUIET}")
+        command = [sys.executable, "-m", "pytest", "e2e/suite", *given]
         return subprocess.run([*command, *words], check=False).returncode
 
 
 @contextmanager
 def _running(*values: str) -> Iterator[Release]:
     requirements.find_requirements()
-    with tempfile.TemporaryDirectory() as home, NodeCluster() as node:
-        stack.install(node.client)
-        release = Release(node, Helm(Path(home), node.plane.kubeconfig()))
-        release.install(*values)
+    with tempfile.TemporaryDirectory() as home, installed(Path(home), *values) as release:
         yield release
 
 

@@ -8,7 +8,6 @@ from e2e.node import images, requirements
 from e2e.node.place import Place
 
 
-NAME = "real-node"
 _CONTAINERD = """\
 version = 2
 root = "{folder}/containerd"
@@ -55,27 +54,27 @@ def _network(place: Place) -> Json:
 
 
 def kubelet(
-    folder: Path, place: Place, kubeconfig: Path, *, reserved_memory: str = "100Mi"
+    folder: Path, place: Place, kubeconfig: str, cgroup: str, *, reserved_memory: str
 ) -> list[str]:
     """
-    Write the configuration of kubelet, and return the command. The cgroup of pods is named as the folder.
+    Write the configuration of kubelet, and return the command. *cgroup*: that of all pods.
 
     Pods are evicted while the machine has less than *reserved_memory* left.
     """
     path = folder / "kubelet.json"
-    path.write_text(json.dumps(_kubelet_configuration(folder, reserved_memory)))
+    path.write_text(json.dumps(_kubelet_configuration(folder, cgroup, reserved_memory)))
     return [
         assets.program("kubelet"),
         f"--config={path}",
         f"--kubeconfig={kubeconfig}",
-        f"--hostname-override={NAME}",
+        f"--hostname-override={place.name}",
         f"--node-ip={place.address}",
         f"--root-dir={folder / 'kubelet'}",
         "--v=2",
     ]
 
 
-def _kubelet_configuration(folder: Path, reserved_memory: str) -> Json:
+def _kubelet_configuration(folder: Path, cgroup: str, reserved_memory: str) -> Json:
     resolver = folder / "resolv.conf"
     resolver.write_text("")
     return {
@@ -84,7 +83,7 @@ def _kubelet_configuration(folder: Path, reserved_memory: str) -> Json:
         "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
         "authorization": {"mode": "AlwaysAllow"},
         "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"/{folder.name}",
+        "cgroupRoot": f"/{cgroup}",
         "containerRuntimeEndpoint": f"unix://{SOCKET}",
         "enforceNodeAllocatable": [],
         "evictionHard": {
@@ -101,17 +100,17 @@ def _kubelet_configuration(folder: Path, reserved_memory: str) -> Json:
     }
 
 
-def kube_proxy(folder: Path, place: Place, kubeconfig: Path) -> list[str]:
+def kube_proxy(folder: Path, place: Place, kubeconfig: str) -> list[str]:
     """Write the configuration of kube-proxy, and return the command."""
     path = folder / "kube-proxy.json"
     content = {
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",
-        "clientConnection": {"kubeconfig": str(kubeconfig)},
+        "clientConnection": {"kubeconfig": kubeconfig},
         "clusterCIDR": place.pods,
         # Tables of a network namespace cannot be resized from within.
         "conntrack": {"maxPerCore": 0},
-        "hostnameOverride": NAME,
+        "hostnameOverride": place.name,
         "mode": "iptables",
     }
     path.write_text(json.dumps(content))

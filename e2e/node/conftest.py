@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from e2e.chart.helm import Helm
 from e2e.controlplane import assets, golang
-from e2e.node import NodeCluster, requirements, stack
-from e2e.node.release import Release
+from e2e.node import requirements
+from e2e.node.release import Release, installed
 from tests.support.debian import ProgramMissing
 from tests.support.needed_programs import NeededProgram
 
@@ -33,6 +32,10 @@ REAL_NODE = NeededProgram(
 )
 
 
+LONGEST = ("test_crashes", "test_access_tokens", "test_two_nodes")
+"""The files that take ten minutes each: processes side by side begin with them."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let these tests run only where they are asked for: they take long, and root."""
@@ -41,6 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.controlplane)
     REAL_NODE.skip_without(concerned)
+    items.sort(key=lambda item: item not in concerned or item.path.stem not in LONGEST)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -48,20 +52,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def node() -> Iterator[NodeCluster]:
-    with NodeCluster() as cluster:
-        stack.install(cluster.client)
-        yield cluster
-
-
-@pytest.fixture(scope="session")
-def release(node: NodeCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
+def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
     """The chart with its default values; what it installed is gone after its removal."""
-    helm = Helm(tmp_path_factory.mktemp("helm"), node.plane.kubeconfig())
-    release = Release(node, helm)
-    release.install()
-    yield release
-    release.uninstall()
+    with installed(tmp_path_factory.mktemp("helm")) as release:
+        yield release
+        release.uninstall()
 
 
 @pytest.fixture

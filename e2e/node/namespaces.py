@@ -36,10 +36,14 @@ class Namespaces:
             *(requirements.program("unshare"), "--mount", "--net", "--pid", "--mount-proc"),
             *("--fork", "--kill-child", sys.executable, "-I", first_process.__file__),
         ]
-        self._unshare = plane.run("node", command)
+        self._unshare = plane.run(f"{place.name}-first", command)
         self._first = until(self._child, within=60, what="the first process of the node runs")
         until(self._is_prepared, within=60, what="the node's mounts are made")
         self._connect(place)
+
+    def kill(self) -> None:
+        """Kill all processes in the namespaces."""
+        self._unshare.kill()
 
     def start(self, name: str, command: list[str]) -> Process:
         """Start a process in the namespaces; its log is in the folder of the control plane."""
@@ -88,10 +92,23 @@ def _run(*command: str) -> str:
 # ---------------------------------------------------------------- cgroups
 
 
+def cgroup_name(folder: Path, node: str) -> str:
+    """Return the name of the cgroup of a node of the cluster in this folder."""
+    return f"{folder.name}.{node}"
+
+
 def make_cgroup(name: str) -> None:
     """Make the cgroup of all pods, in each hierarchy."""
     for hierarchy in requirements.cgroup_hierarchies():
+        _enable_controllers(hierarchy)
         (hierarchy / name).mkdir(exist_ok=True)
+
+
+def _enable_controllers(hierarchy: Path) -> None:
+    """Let cgroups of version 2 have all controllers; kubelet takes no root that lacks one."""
+    controllers = hierarchy / "cgroup.controllers"
+    for each in controllers.read_text().split() if controllers.exists() else ():
+        (hierarchy / "cgroup.subtree_control").write_text(f"+{each}")
 
 
 def remove_cgroup(name: str) -> None:
@@ -105,7 +122,8 @@ def sweep_cgroups() -> None:
     """Remove the cgroups of nodes whose folder is gone: their tests were killed."""
     for hierarchy in requirements.cgroup_hierarchies():
         for cgroup in hierarchy.glob(f"{leftovers.PREFIX}*"):
-            if not (Path(tempfile.gettempdir()) / cgroup.name).exists():
+            folder = cgroup.name.partition(".")[0]
+            if not (Path(tempfile.gettempdir()) / folder).exists():
                 remove_cgroup(cgroup.name)
 
 

@@ -25,6 +25,11 @@ class Place:
     number: int
 
     @property
+    def name(self) -> str:
+        """The name of the Node."""
+        return f"real-node-{self.number}"
+
+    @property
     def link(self) -> str:
         """The machine's end of the link to the node."""
         return f"pstack-node{self.number}"

@@ -1,19 +1,24 @@
 """The release of the chart on the node, and its pods as users see them."""
 
+import contextlib
 import json
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from e2e.chart import CHART
 from e2e.chart.helm import IMAGE, Helm
 from e2e.chart.leftovers import until_nothing_is_left
 from e2e.controlplane import Json, until
+from e2e.node import stack
 from e2e.node.cluster import NodeCluster
 from e2e.suite.cluster import ClusterUnderTest
 from e2e.suite.expected_events import EventQuery, events_from_now
 from e2e.suite.reporters import ENDED, NAME, ReporterPods, is_ready
 from e2e.support import events
 from e2e.support.events import SOURCE
+from tests.support.stubs.certificates import CURRENT_FORM, Form
 
 
 NAMESPACE = "kaito-system"
@@ -26,18 +31,21 @@ ANNOUNCED_WITHIN = 240
 QUIET_PERIOD = 331
 """Seconds; a heartbeat comes within them."""
 
+TAINTED_WITHIN = 180
+"""Seconds until a node that has come back takes pods again."""
+
 WHERE = f"--namespace={NAMESPACE}"
 WAIT = ("--wait", "--timeout=180s")
 
 
 @dataclass(frozen=True)
 class Release:
-    node: NodeCluster
+    cluster: NodeCluster
     helm: Helm
 
     @property
     def reporters(self) -> ReporterPods:
-        return ReporterPods(self.node.client)
+        return ReporterPods(self.cluster.client)
 
     def install(self, *values: str) -> None:
         """Install the chart, with its default values if none are given. Returns when all replicas are Ready."""
@@ -54,7 +62,7 @@ class Release:
 
     def uninstall(self) -> None:
         self.helm("uninstall", RELEASE, WHERE, *WAIT)
-        until_nothing_is_left(self.node.plane, NAMESPACE)
+        until_nothing_is_left(self.cluster.plane, NAMESPACE)
 
     def until_complete(self) -> None:
         """Wait until there are all replicas and no other, all Ready, and one of them leads."""
@@ -64,6 +72,20 @@ class Release:
         """Wait until all pods are of the newest version of the Deployment."""
         self.kubectl("rollout", "status", f"deployment/{DEPLOYMENT}", "--timeout=180s")
         self.until_complete()
+
+    def until_back(self) -> None:
+        """Wait until all nodes take pods, and all of the stack and the reporters are Ready."""
+        for node in self.cluster.nodes:
+            node.until_ready()
+        until(lambda: not self.taints(), within=TAINTED_WITHIN, what="no node has a taint")
+        for each in stack.COMPONENTS:
+            stack.until_ready(self.cluster.client, each)
+        self.until_complete()
+
+    def taints(self) -> str:
+        """Return the keys of the taints of all nodes."""
+        specs = [node["spec"] for node in self.cluster.client.list("/api/v1/nodes")]
+        return " ".join(each["key"] for spec in specs for each in spec.get("taints", []))
 
     def cluster_state(self) -> str:
         """Return the state of the control plane, by `kubectl exec … status`."""
@@ -76,12 +98,12 @@ class Release:
         return self.kubectl("exec", f"deployment/{DEPLOYMENT}", "--", *program, *words)
 
     def kubectl(self, *words: str) -> str:
-        return self.node.plane.kubectl(WHERE, *words)
+        return self.cluster.plane.kubectl(WHERE, *words)
 
     def events_from_now(self, involved: str = "") -> EventQuery:
         """Return a query of the Events that are written from now on."""
         cluster = ClusterUnderTest(
-            self.node.plane.kubeconfig(), QUIET_PERIOD, announce_timeout=ANNOUNCED_WITHIN
+            self.cluster.plane.kubeconfig(), QUIET_PERIOD, announce_timeout=ANNOUNCED_WITHIN
         )
         return events_from_now(cluster, involved)
 
@@ -98,12 +120,28 @@ class Release:
             print(f"no logs: {err.stderr}")
 
     def _is_complete(self) -> bool:
-        pods = self.node.client.list(
+        pods = self.cluster.client.list(
             f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=f"{NAME}={SOURCE}"
         )
         ready = [is_ready(pod) for pod in pods if pod["status"]["phase"] not in ENDED]
         return ready == [True] * REPLICAS and self.reporters.leader() != ""
 
     def _is_quiet(self) -> bool:
-        found = events.reporter_events(self.node.client)
+        found = events.reporter_events(self.cluster.client)
         return not found or found[-1].type == "Normal"
+
+
+@contextlib.contextmanager
+def installed(
+    home: Path, *values: str, form: Form = CURRENT_FORM, nodes: int = 1
+) -> Iterator[Release]:
+    """
+    Run a cluster with the stack, and the chart with its default values if none are given.
+
+    *home*: folder for helm's files.
+    """
+    with NodeCluster(form, nodes=nodes) as cluster:
+        stack.install(cluster.client)
+        release = Release(cluster, Helm(home, cluster.plane.kubeconfig()))
+        release.install(*values)
+        yield release

@@ -28,7 +28,7 @@ class Scenario:
 
 @contextlib.contextmanager
 def caused(release: Release, scenario: Scenario) -> Iterator[None]:
-    client, component = release.node.client, stack.component(scenario.component)
+    client, component = release.cluster.client, stack.component(scenario.component)
     quotas = f"/api/v1/namespaces/{component.namespace}/resourcequotas"
     try:
         if scenario.quota:

@@ -12,8 +12,8 @@ from e2e.node import namespaces
 PROGRAM = """\
 import signal
 from e2e.node import NodeCluster
-with NodeCluster() as node:
-    print(node.folder, node.place.link, flush=True)
+with NodeCluster() as cluster:
+    print(cluster.folder, cluster.node.place.link, flush=True)
     signal.pause()
 """
 ENDED_WITHIN = 60
@@ -38,7 +38,7 @@ def test_killed_owner_leaves_no_process_mount_interface_or_cgroup() -> None:
     )
     assert str(folder) not in Path("/proc/mounts").read_text()
     namespaces.sweep_cgroups()
-    assert [*Path("/sys/fs/cgroup").glob(f"**/{folder.name}")] == []
+    assert [*Path("/sys/fs/cgroup").glob(f"**/{folder.name}*")] == []
 
 
 def _processes(folder: Path) -> list[str]:

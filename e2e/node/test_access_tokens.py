@@ -35,11 +35,11 @@ def test_reporter_works_on_after_its_first_token_has_ended(quiet: Release) -> No
         assert [pod for pod in pods if _token(quiet, pod) == tokens[pod]] == []
         events = quiet.events_from_now()
         component = stack.component("body-based-router")
-        stack.NO_IMAGE.cause(quiet.node.client, component)
+        stack.NO_IMAGE.cause(quiet.cluster.client, component)
         try:
             events.wait_for("clusterBBRNotReady", stack.ABSENT_IMAGE)
         finally:
-            stack.repair(quiet.node.client, component)
+            stack.repair(quiet.cluster.client, component)
         events.wait_for("clusterReady")
         assert [pod["metadata"]["name"] for pod in quiet.reporters.pods()] == pods
         for pod in pods:
@@ -48,7 +48,7 @@ def test_reporter_works_on_after_its_first_token_has_ended(quiet: Release) -> No
 
 @contextlib.contextmanager
 def _short_lived_token(release: Release) -> Iterator[None]:
-    client = release.node.client
+    client = release.cluster.client
     mount = {"name": VOLUME, "mountPath": FOLDER, "readOnly": True}
     volume = {"name": VOLUME, "projected": {"sources": SOURCES}}
     try:
@@ -64,7 +64,7 @@ def _short_lived_token(release: Release) -> Iterator[None]:
 def _change(release: Release, mounts: list[Json], pod: Json) -> None:
     containers = [{"name": "reporter", "volumeMounts": mounts}]
     template = {"spec": {**pod, "containers": containers}}
-    release.node.client.patch(PATH, {"spec": {"template": template}}, STRATEGIC)
+    release.cluster.client.patch(PATH, {"spec": {"template": template}}, STRATEGIC)
     release.until_rolled_out()
 
 

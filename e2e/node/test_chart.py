@@ -29,12 +29,12 @@ def test_two_replicas_are_ready_and_silent_after_the_installation(quiet: Release
 
 
 def test_outage_stays_one_event_during_upgrade_and_rollback(quiet: Release) -> None:
-    client, component = quiet.node.client, stack.component("body-based-router")
+    client, component = quiet.cluster.client, stack.component("body-based-router")
     events = quiet.events_from_now()
     stack.NO_IMAGE.cause(client, component)
     try:
         first = events.wait_for(BBR, stack.ABSENT_IMAGE)
-        quiet.upgrade("--set=heartbeatSeconds=30", "--set=logFormat=json")
+        quiet.upgrade("--set=extraArgs={--heartbeat-seconds=30,--log-format=json}")
         again = events.wait_for(BBR, count=first.count + 1)
         assert (again.uid, again.first) == (first.uid, first.first)
         quiet.roll_back()

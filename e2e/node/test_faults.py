@@ -52,7 +52,17 @@ SCENARIOS = {
 }
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+BEFORE_MERGE = dict.fromkeys(("image", "readiness", "quota"), pytest.mark.before_merge)
+"""The scenarios of each merge: a fault that kubelet names, one of a probe, and one of the API server."""
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        pytest.param(each, id=name, marks=BEFORE_MERGE.get(name, ()))
+        for name, each in SCENARIOS.items()
+    ],
+)
 def test_pods_that_fail_are_announced_until_they_work(quiet: Release, scenario: Scenario) -> None:
     events = quiet.events_from_now()
     with caused(quiet, scenario):

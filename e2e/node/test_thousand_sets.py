@@ -66,7 +66,7 @@ def _has_read_all(release: Release, pod: str) -> bool:
 
 @contextlib.contextmanager
 def _sets(release: Release) -> Iterator[None]:
-    plane = release.node.plane
+    plane = release.cluster.plane
     try:
         workload.write_all(plane, _manifests())
         yield
@@ -85,6 +85,6 @@ def _manifests() -> Iterator[Json]:
 
 
 def _teams(release: Release) -> list[str]:
-    found = release.node.client.list(NAMESPACES)
+    found = release.cluster.client.list(NAMESPACES)
     names = [each["metadata"]["name"] for each in found]
     return [name for name in names if name.startswith("team-")]

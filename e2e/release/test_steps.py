@@ -19,14 +19,16 @@ from e2e.support.registry import Registry
 
 NAME = "productionstack-status-reporter"
 CHART = Path("helm") / NAME
+OTHERS = [CHART.with_name(f"productionstack-status-{each}") for each in ("hub", "crds")]
 NAMES = "Names, and that the tag is the version of program and chart"
-PUSH = "Push the chart beside the image"
+PUSH = "Push the charts beside the image"
 OF_TAG = (
     "Makefile",
     "pyproject.toml",
     "CHANGELOG.md",
     CHART / "Chart.yaml",
     CHART / "values.yaml",
+    *(each / "Chart.yaml" for each in OTHERS),
 )
 VERSION = "99.2.3"
 """A version that the changelog never has."""
@@ -46,6 +48,9 @@ def tagged(tmp_path: Path) -> Path:
     rewrite(folder / "pyproject.toml", '^version = ".*"', f'version = "{VERSION}"')
     rewrite(folder / CHART / "Chart.yaml", '^appVersion: ".*"', f'appVersion: "{VERSION}"')
     rewrite(folder / CHART / "Chart.yaml", r"^(version: .*\+reporter\.).*$", rf"\g<1>{VERSION}")
+    for each in OTHERS:
+        for key in ("version", "appVersion"):
+            rewrite(folder / each / "Chart.yaml", f'^{key}: ".*"', f'{key}: "{VERSION}"')
     rewrite(folder / "CHANGELOG.md", r"^## \[[^\]]*\].*$", f"## [{VERSION}] - 2026-12-01")
     return folder
 
@@ -136,6 +141,13 @@ def test_a_release_without_a_registry_says_where_to_set_it(tagged: Path, tmp_pat
             "Chart",
         ),
         (CHART / "Chart.yaml", f"+reporter.{VERSION}", "+reporter.0.1.0", VERSION, "Chart.yaml"),
+        (
+            OTHERS[0] / "Chart.yaml",
+            f'version: "{VERSION}"',
+            'version: "0.1"',
+            VERSION,
+            "hub/Chart",
+        ),
         ("CHANGELOG.md", "# Changelog", "# Changelog", "99.2.4", "The tag is v99.2.4"),
     ],
 )
@@ -152,7 +164,7 @@ def test_a_tag_that_does_not_fit_is_not_released(
 
 @pytest.mark.controlplane
 @pytest.mark.slow
-def test_the_pushed_chart_installs_from_its_registry(
+def test_the_pushed_charts_install_from_their_registry(
     tmp_path: Path, registry: Registry, helm: Helm
 ) -> None:
     where, helm_program = f"{registry.host}/team", assets.program("helm")
@@ -167,8 +179,12 @@ def test_the_pushed_chart_installs_from_its_registry(
     assert made.returncode == 0, made.stderr
     done = run_step("chart", PUSH, tmp_path, tmp_path, REGISTRY=where, PATH=plain_path(tmp_path))
     assert done.code == 0, done.output
-    (tag,) = registry.crane("ls", f"team/charts/{NAME}").splitlines()
-    assert done.outputs["digest"] == registry.crane("digest", f"team/charts/{NAME}:{tag}")
+    names = [NAME, *(each.name for each in OTHERS)]
+    pushed_charts = []
+    for name in sorted(names):
+        (tag,) = registry.crane("ls", f"team/charts/{name}").splitlines()
+        pushed_charts.append(f"{name}@{registry.crane('digest', f'team/charts/{name}:{tag}')}")
+    assert sorted(done.outputs["charts"].split()) == pushed_charts
     pushed = f"oci://{where}/charts/{NAME}"
     text = helm("template", "stack", pushed, f"--version={CHART_YAML['version']}", "--plain-http")
     objects = [each for each in yaml.safe_load_all(text) if each]

@@ -32,6 +32,7 @@ WITHIN = 120
 The time limit of each step, in seconds: a hold, two discoveries and a pause of a refused watch.
 """
 
+CONDITION = {name: {"type": "string"} for name in ("type", "status", "reason", "message")}
 FLAGS = (
     "--scrape=off",
     "--startup-grace-seconds=1",
@@ -83,6 +84,33 @@ def test_the_tutorial_leads_to_an_event_and_to_recovery(
         stack.kubectl(*recover)
         events.wait_for(stack.client, READY, within=WITHIN, containing=tutorial.namespace)
         assert events.reasons(stack.client) == [REASON, READY]
+
+
+def test_a_misspelled_field_is_found_by_the_crds_of_the_cluster(
+    stack: ControlPlane, tutorial: Tutorial
+) -> None:
+    crd = yaml.safe_load(tutorial.files["crd.yaml"])
+    conditions = {"type": "array", "items": {"type": "object", "properties": CONDITION}}
+    status = {"type": "object", "properties": {"conditions": conditions}}
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {
+        "type": "object",
+        "properties": {"status": status},
+    }
+    (tutorial.folder / "crd.yaml").write_text(yaml.safe_dump(crd), "utf-8")
+    run_kubectl(stack, ["apply", f"--filename={tutorial.folder / 'crd.yaml'}"])
+    overlay = tutorial.folder / "overlay.yaml"
+    overlay.write_text(tutorial.files["overlay.yaml"].replace("c.reason in", "c.raeson in"))
+    given = ("lint", str(overlay), "--crds=cluster")
+    found = run_command_line(*given, KUBECONFIG=str(stack.kubeconfig()))
+    assert (found.returncode, found.stderr) == (1, "")
+    assert (
+        "there is no field object.status.conditions[].raeson: did you mean `reason`?"
+        in found.stdout
+    )
+    assert "1 problem in 1 file" in found.stdout
+    stack.remove_crd(CRD)
+    missing = run_command_line(*given, KUBECONFIG=str(stack.kubeconfig()))
+    assert (missing.returncode, f"fields of {CRD} are not checked" in missing.stderr) == (0, True)
 
 
 def test_the_crd_is_deleted_and_made_anew(stack: ControlPlane, tutorial: Tutorial) -> None:

@@ -52,7 +52,7 @@ class Timeouts:
         if quiet < heartbeat * 1.1 + 1:
             raise pytest.UsageError(
                 f"The reporters repeat Events every {heartbeat:g} s, so a quiet period of {quiet:g} s"
-                " proves nothing: helm upgrade … --reuse-values --set heartbeatSeconds=60"
+                " proves nothing: helm upgrade … --reuse-values --set 'extraArgs={--heartbeat-seconds=60}'"
             )
         return cls(
             settle, announce_timeout=60 + 2 * heartbeat + 3 * (grace + settle), quiet_period=quiet

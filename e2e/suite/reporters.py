@@ -16,8 +16,8 @@ ENDED = frozenset({"Failed", "Succeeded"})
 STATUS = "status-bind-address"
 INSTALL = (
     "Install one with: helm install status-reporter helm/productionstack-status-reporter"
-    " --namespace kaito-system --set heartbeatSeconds=60,controlPlane.kaitoNamespace=kaito-system"
-    " --set statusBindAddress=:8082"
+    " --namespace kaito-system --set controlPlane.kaitoNamespace=kaito-system"
+    " --set 'extraArgs={--heartbeat-seconds=60}' --set statusBindAddress=:8082"
     " --set image.registry=…"
 )
 

@@ -126,7 +126,9 @@ class Announcements:
         self, catalogue: Catalogue, settings: EvaluationSettings, evaluation: Evaluation
     ) -> Callable[[], None]:
         """
-        Return a function that continues with another catalogue, and the Evaluation made to fit it.
+        Return a function that puts another catalogue and the *evaluation* that fits it in effect.
+
+        Nothing changes before it is called.
         """
         before, after = self.state, keep_episodes(self.state, catalogue, settings)
 
@@ -178,9 +180,9 @@ class Announcements:
             snapshot,
         )
 
-    def possible_keys(self) -> restore.PossibleKeys:
-        """Return the keys that an Event read back may be about if it does not say so."""
-        return restore.PossibleKeys(self._catalogue, self._evaluation.subjects)
+    def possible_keys(self) -> restore.PossibleKeyFinder:
+        """Return the finder of the keys that an Event without its own annotation may belong to."""
+        return restore.PossibleKeyFinder(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
         """
@@ -200,7 +202,7 @@ class Announcements:
         if is_new and self._observer is not None:
             self._observer.on_episode_begin(record.key)
         self._call_followers()
-        if record.key not in self._evaluation.gate.finding_states:
+        if record.key not in self._evaluation.tracked.finding_states:
             # The finding ended while its Event was written: a pass must close the new episode.
             self._on_change()
 
@@ -222,9 +224,9 @@ class Announcements:
 
     def remember(self, records: Iterable[EventRecord]) -> None:
         """
-        Continue the findings of Events that another process wrote, and may go on to write.
+        Continue the findings of Events that another process wrote, and may still renew.
 
-        What this process has continued as the leader it knows better.
+        Those that this process continues itself, as the leader, are left alone.
         """
         self._earlier = tuple(records)
         self.events_read()

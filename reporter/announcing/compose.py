@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from reporter.announcing.announcement_state import AnnouncementState
 from reporter.announcing.eligibility import ready_groups
+from reporter.announcing.event_evidence import find_errors, find_existed
 from reporter.announcing.grouping import EventGroup, member_key
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.announcing.unstated import find_errors, find_existed
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.clocks import ZERO, CauseClock
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -106,7 +106,7 @@ class EventComposer(Struct, frozen=True):
         )
 
     def _involved_object(self, key: FindingKey) -> InvolvedObject:
-        state = self.evaluation.gate.finding_states.get(key)
+        state = self.evaluation.tracked.finding_states.get(key)
         return state.involved_object if state is not None else self.involved_for(key.subject)
 
     def _announced(self, key: FindingKey, message_input: MessageInput) -> Announced:
@@ -143,7 +143,7 @@ class EventComposer(Struct, frozen=True):
             if group is not None
             else [key, *self.evaluation.ranking_of(key.subject).ranked[:MAX_TROUBLES]]
         )
-        states = self.evaluation.gate.finding_states
+        states = self.evaluation.tracked.finding_states
         found = [states[each].announceable for each in keys if each in states]
         return [clock.trouble for clocks in found for clock in clocks]
 
@@ -197,7 +197,7 @@ class EventComposer(Struct, frozen=True):
 
         Members whose trouble is absent, but has not settled, are not named, nor are silenced ones.
         """
-        states = self.evaluation.gate.finding_states
+        states = self.evaluation.tracked.finding_states
         members = [
             member
             for member in sorted(group.members)
@@ -263,6 +263,6 @@ class EventComposer(Struct, frozen=True):
         if key in ranking.primary:
             roots |= {k for k in ranking.ranked if k not in ranking.primary}
         suppresses = self.evaluation.suppressions.suppresses
-        states = self.evaluation.gate.finding_states
+        states = self.evaluation.tracked.finding_states
         suppressed = {k for root in roots for k in suppresses.get(root, ())}
         return [k for k in suppressed if k in states and states[k].announceable]

@@ -14,7 +14,7 @@ from reporter.announcing.announcements import Announcements
 from reporter.announcing.event_writer import EventSink
 from reporter.kube.errors import KubeError, Refused
 from reporter.kube.event_record import EventRecord
-from reporter.kube.write_limits import WriteBackoff, asked_pause
+from reporter.kube.write_limits import WriteBackoff
 from reporter.process.clock import Clock
 
 
@@ -51,9 +51,9 @@ class EarlierEvents:
 
     async def remember(self) -> None:
         """
-        Read earlier Events once, for what this process evaluates, whoever leads.
+        Read earlier Events once at the start, whether this process leads or not.
 
-        Until then an episode may run that is not known, so that nothing is Current.
+        Until then an episode may run that is not known, so no subject is shown as Current.
         """
         found = await self.read()
         while found is None:
@@ -101,9 +101,7 @@ class EarlierEvents:
     async def _wait_after(self, err: KubeError, backoff: WriteBackoff) -> WriteBackoff:
         """Wait after they could not be read; return the new backoff."""
         now = self._clock.now()
-        backoff = backoff.with_failure(
-            now=now, retry_after=asked_pause(err), jitter=self._jitter()
-        )
+        backoff = backoff.with_failure(now=now, retry_after=err.retry_after, jitter=self._jitter())
         logger.log(
             # Only the first of several in a row is a warning.
             logging.DEBUG if backoff.failures > 1 else logging.WARNING,

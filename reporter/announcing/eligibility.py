@@ -28,7 +28,7 @@ def announceable_keys(
     """Yield the keys whose Event may be written now, if a write is due."""
     for ranking in evaluation.rankings.values():
         for key in ranking.keys_to_announce(settings.emission):
-            finding = evaluation.gate.finding_states[key]
+            finding = evaluation.tracked.finding_states[key]
             if (
                 finding.announceable
                 and not finding.why_unknown
@@ -66,7 +66,7 @@ def is_member_announceable(
     key: FindingKey, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
     """Return whether a finding may be announced, by itself or as a member of a group."""
-    finding = evaluation.gate.finding_states.get(key)
+    finding = evaluation.tracked.finding_states.get(key)
     if finding is None or finding.why_unknown or not finding.announceable:
         return False
     if evaluation.silence_of(key) is not None:
@@ -147,9 +147,9 @@ def _merely_paused(state: AnnouncementState, evaluation: Evaluation) -> frozense
     """
     if not evaluation.paused or not any(group.restored for group in state.groups.values()):
         return frozenset()
-    gate = evaluation.gate
+    tracked = evaluation.tracked
     return evaluation.paused.difference(
-        key.subject for key in (*gate.finding_states, *gate.unknown_states)
+        key.subject for key in (*tracked.finding_states, *tracked.unknown_states)
     )
 
 

@@ -1,8 +1,9 @@
 """
 Continue and end episodes after each pass.
 
-An episode begins with its first write (outcome.py) or when its Event is read back (restore.py).
-The state holds keys, not texts: a message is rendered, and its truth checked, when it is sent.
+An episode begins with its first write (announcement_state.py) or when its Event is read back
+(restore.py). The state holds keys, not texts: a message is rendered, and its truth checked, when
+it is sent.
 """
 
 from collections.abc import Mapping
@@ -140,7 +141,7 @@ def _is_running(
         return bool(group.members)
     if group is not None and _has_unknown_member(key, evaluation):
         return True
-    finding = evaluation.gate.finding_states.get(key)
+    finding = evaluation.tracked.finding_states.get(key)
     if finding is not None:
         return not _has_settled_since_restore(episode, finding, settle=settle)
     if _is_unknown(key, evaluation) or evaluation.known_subjects.is_unseen(key.subject):
@@ -170,7 +171,7 @@ def _is_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
     A new process knows no items of a reason whose kind it cannot read.
     """
     whole = FindingKey(key.subject, key.reason)
-    return not evaluation.gate.unknown_states.keys().isdisjoint({key, whole})
+    return not evaluation.tracked.unknown_states.keys().isdisjoint({key, whole})
 
 
 def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
@@ -179,7 +180,7 @@ def _has_unknown_member(key: FindingKey, evaluation: Evaluation) -> bool:
     return any(
         (each.reason, each.subject.namespace) == (key.reason, namespace)
         and each.item in ("", key.item)
-        for each in evaluation.gate.unknown_states
+        for each in evaluation.tracked.unknown_states
     )
 
 

@@ -57,9 +57,10 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
 
     async def find_due(self, *, now: datetime) -> DueWrites[FindingKey]:
         """
-        Schedule everything anew after an Evaluation, and after a write only its key, as the last.
+        Return the writes that are due.
 
-        A write that failed keeps its place.
+        All are scheduled anew after an Evaluation; after a write its key alone, which then comes
+        last. One that failed keeps its place.
         """
         context, pending = self._announcements.publish_context(), self._pending
         if context.evaluation is not self._scheduled:

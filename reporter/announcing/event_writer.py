@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from reporter.kube import errors
-from reporter.kube.event_record import EventRecord, PossibleKeys, WriteResult
+from reporter.kube.event_record import EventRecord, PossibleKeysFunc, WriteResult
 from reporter.kube.leader_writer import Attempt
 from reporter.kube.leadership import Leadership
 
@@ -33,7 +33,7 @@ class EventSink(Protocol):
         Return the Event with the name of *record*, which identifies its episode; None if there is none.
         """
 
-    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
+    async def list(self, possible_keys: PossibleKeysFunc) -> tuple[EventRecord, ...]:
         """
         Return the Events of this program that can be continued; *possible_keys* finds the key of each.
         """

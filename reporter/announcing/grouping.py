@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from reporter.catalogue.entries import Catalogue
-from reporter.evaluation.clocks import FindingState, Gate
+from reporter.evaluation.clocks import FindingState, TrackedFindings
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.rank import is_candidate
 from reporter.model.enums import Emission, Layer, TroubleKind
@@ -82,10 +82,10 @@ def update_groups(
 
     *individual*: keys with a running Event of their own, which is not renewed while there is a group.
     """
-    states = evaluation.gate.finding_states
+    states = evaluation.tracked.finding_states
     restored = frozenset(key for key, group in before.items() if group.restored)
     counted = _GroupedKeys(evaluation, catalogue, settings, individual, restored)
-    affected = counted.sets_by_reason(_candidate_namespaces(before, evaluation.gate))
+    affected = counted.sets_by_reason(_candidate_namespaces(before, evaluation.tracked))
     groups = {}
     for key in affected.keys() | before.keys():
         with_trouble = affected.get(key, frozenset())
@@ -105,9 +105,11 @@ def update_groups(
     return groups
 
 
-def _candidate_namespaces(before: Mapping[FindingKey, EventGroup], gate: Gate) -> frozenset[str]:
+def _candidate_namespaces(
+    before: Mapping[FindingKey, EventGroup], tracked: TrackedFindings
+) -> frozenset[str]:
     """Return the namespaces that may have a group, so that the others need not be looked at."""
-    count = Counter(key.subject.namespace for key in gate.finding_states)
+    count = Counter(key.subject.namespace for key in tracked.finding_states)
     many = {namespace for namespace, keys in count.items() if keys > GROUP_THRESHOLD}
     return frozenset(many | {key.subject.namespace for key in before})
 
@@ -133,7 +135,7 @@ class _GroupedKeys(Struct, frozen=True):
         self, namespaces: Collection[str]
     ) -> Mapping[FindingKey, frozenset[Subject]]:
         groups: defaultdict[FindingKey, set[Subject]] = defaultdict(set)
-        for key, state in self.evaluation.gate.finding_states.items():
+        for key, state in self.evaluation.tracked.finding_states.items():
             subject = key.subject
             if subject.layer is not Layer.MODELDEPLOYMENT or subject.namespace not in namespaces:
                 continue

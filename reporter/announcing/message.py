@@ -1,8 +1,7 @@
 """
 Render the message of an Event: what is wrong and where, who must act and how, then the suffixes.
 
-The API server counts bytes and refuses a message of more than 1024 (kubernetes,
-pkg/apis/core/validation/events.go), so a message is made to fit: foreign text is shortened first,
+The API server counts bytes and refuses a message of more than 1,024, so a message is made to fit: foreign text is shortened first,
 then lists, then the remedy. Identifiers are never cut.
 """
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 from reporter.catalogue.entries import CatalogueEntry
 from reporter.model.enums import Layer, Reason, TroubleKind
 from reporter.model.sanitize import (
+    MAX_EVENT_MESSAGE_BYTES,
     MAX_LISTED,
     abbreviate_list,
     common_beginning,
@@ -26,7 +26,6 @@ from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
 
 
-MAX_MESSAGE_BYTES = 1024
 MIN_FOREIGN_BYTES = 24
 """The bytes of foreign text below which it says nothing and is left out."""
 
@@ -98,7 +97,7 @@ class Truncation(Struct, frozen=True):
 
 
 def render_message(message_input: MessageInput) -> str:
-    """Return the message, of at most MAX_MESSAGE_BYTES."""
+    """Return the message, of at most MAX_EVENT_MESSAGE_BYTES."""
     troubles = sorted(
         message_input.troubles, key=lambda each: (not each.trouble.is_out, each.trouble.cause)
     )
@@ -108,7 +107,9 @@ def render_message(message_input: MessageInput) -> str:
         fitted = _fit(message_input, shown, tail)
         if fitted is not None:
             return fitted
-    return truncate_bytes(_render_without_foreign(message_input, troubles[:1]), MAX_MESSAGE_BYTES)
+    return truncate_bytes(
+        _render_without_foreign(message_input, troubles[:1]), MAX_EVENT_MESSAGE_BYTES
+    )
 
 
 def _truncations(message_input: MessageInput, troubles: int) -> tuple[Truncation, ...]:
@@ -132,17 +133,17 @@ def _fit(
     """
     foreign = [sanitize(each.trouble.foreign_text) for each in troubles]
     bare = _render_without_foreign(message_input, troubles) + tail
-    room = MAX_MESSAGE_BYTES - len(bare.encode())
+    room = MAX_EVENT_MESSAGE_BYTES - len(bare.encode())
     if room < 0:
         return None
     full = _head(message_input, troubles, foreign) + tail
-    if len(full.encode()) <= MAX_MESSAGE_BYTES:
+    if len(full.encode()) <= MAX_EVENT_MESSAGE_BYTES:
         return full
     share = room // len(troubles) - len(": ") if troubles else 0
     cut = [truncate_bytes(text, share) if share >= MIN_FOREIGN_BYTES else "" for text in foreign]
     shortened = _head(message_input, troubles, cut) + tail
     # A template may use its foreign text more than once, so the share may be too much.
-    return shortened if len(shortened.encode()) <= MAX_MESSAGE_BYTES else bare
+    return shortened if len(shortened.encode()) <= MAX_EVENT_MESSAGE_BYTES else bare
 
 
 def _render_without_foreign(
@@ -182,7 +183,11 @@ def _sentence(message_input: MessageInput, reported: ReportedTrouble, foreign: s
     if reported.is_unknown:
         text = f"{text.removesuffix('.')} (as last seen: it cannot be evaluated now)."
     # Foreign text comes last, so that nobody takes words of the reporter for part of it.
-    apart = foreign and "{foreign}" not in message_input.entry.message_template
+    template = message_input.entry.message_template
+    apart = foreign and "{foreign}" not in template
+    state = reported.trouble.message_fields.get("state")
+    if "{state}" in template and foreign == f"it {state}":
+        apart = False  # as of an object that was deleted: the sentence says so already
     return f"{text.removesuffix('.')}: {foreign}." if apart else text
 
 

@@ -102,7 +102,9 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         return DueWrites(dict.fromkeys(chain(self._first, self._repeats), now))
 
     def render(self, key: MirrorKey, *, now: datetime) -> EventRecord | AfterTry:
-        """Return the mirror. A Ready that is not true waits, as nothing repeats it."""
+        """
+        Return the mirror to write; RETRY for a Ready that is not true now, as nothing repeats it.
+        """
         record = self._first.get(key) or self._repeats.get(key)
         if record is None:
             return AfterTry.DONE

@@ -1,6 +1,6 @@
 """Print Events in place of writing them, for a look at a cluster that stays as it is."""
 
-from reporter.kube.event_record import EventRecord, PossibleKeys
+from reporter.kube.event_record import EventRecord, PossibleKeysFunc
 from reporter.model.subjects import FindingKey
 
 
@@ -26,8 +26,10 @@ class PrintedEvents:
         """Return the Event of the key as it was printed last; None if it was not."""
         return self._printed.get(record.key)
 
-    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
-        """Return none: what another reporter wrote is printed too."""
+    async def list(self, possible_keys: PossibleKeysFunc) -> tuple[EventRecord, ...]:
+        """
+        Return no earlier Events, so that trouble already announced by another process is printed too.
+        """
         return ()
 
     def _print(self, record: EventRecord) -> None:

@@ -93,9 +93,10 @@ def remember_findings(
     now: datetime,
 ) -> Remembered:
     """
-    Return what the Events of the restored episodes say of findings that are not over by now.
+    Return the findings of restored episodes that are not over by now, with what their Events say.
 
-    What the suffix of an Event names was not announced, or its own Event says more.
+    Findings that only the suffix of an Event names are remembered as not announced, unless they
+    have an Event of their own.
     """
     running = state.episodes
     if evaluation.evaluated_at is not None:
@@ -279,8 +280,8 @@ def stored_episodes(objects: Iterable[HealthEvent], *, now: datetime) -> Iterato
     """
     Yield the Event of each episode that an Active object keeps.
 
-    When it was last written is not known: as long ago as an Event may be that is read back. So a Ready
-    that is there ends it, and otherwise its heartbeat is due.
+    When the Event was last written is not known, so it counts as the oldest that may be read back:
+    a Ready that is there ends it, and otherwise its heartbeat is due.
     """
     for found in objects:
         announced = decode_announced(found.metadata.annotations, ANNOUNCED_ANNOTATION)
@@ -327,10 +328,8 @@ def with_stored(
 # The keys that an Event may be about when admission has removed its labels and annotations.
 
 
-class PossibleKeys:
-    """
-    Finds keys among the *subjects* that exist: an Event of a deleted one need not be continued.
-    """
+class PossibleKeyFinder:
+    """Finds keys among the *subjects* that exist: an Event of a deleted one is not continued."""
 
     def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
         self._catalogue = catalogue
@@ -340,6 +339,7 @@ class PossibleKeys:
                 self._named[subject.layer, subject.namespace].append(subject)
 
     def __call__(self, event: StrippedEvent) -> Iterator[FindingKey]:
+        """Yield each key that has the reason of the event, and a subject that it may be about."""
         entry = self._catalogue.entries.get(event.reason)
         if entry is None:
             return

@@ -73,9 +73,7 @@ class CachedWrite(NamedTuple):
     def is_current(
         self, episode: Episode, finding_state: FindingState | None, ranking: Ranking | None
     ) -> bool:
-        """
-        Report that the values are the very objects from which the write was decided, so that it stands.
-        """
+        """Return whether the write stands: it was decided from these very objects."""
         # By identity, which is quick: unchanged values remain the same objects from pass to pass.
         return (
             self.episode is episode
@@ -154,7 +152,7 @@ class PublishContext(Struct, frozen=True):
         episode = self.announcement_state.episodes.get(key)
         if episode is None or episode.uncertain:
             return PendingWrite(key, now, self._rank_of(key))
-        state = self.evaluation.gate.finding_states.get(key)
+        state = self.evaluation.tracked.finding_states.get(key)
         ranking = self.evaluation.rankings.get(key.subject)
         cached = self.cache.pop(key, None)
         # The suffix of an Event that suppresses others changes with the state of these others.

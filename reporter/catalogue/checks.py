@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
-from reporter.catalogue.drafts import Draft, Drafts, KnownNames
 from reporter.catalogue.entries import Scope
 from reporter.catalogue.format import Suppresses
+from reporter.catalogue.parsed_entries import KnownNames, ParsedEntries, ParsedEntry
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode
 from reporter.model.enums import EventType, Layer
 
 
@@ -24,30 +24,30 @@ from reporter.model.enums import EventType, Layer
 MAX_SHOWN_OF_A_CYCLE = 20
 
 
-def check_suppressions(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_suppressions(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield the problems of suppression rows: their form, their target and scope, and cycles among them.
     """
-    by_name = {draft.reason: draft for draft in drafts.all}
-    for draft in drafts.all:
-        for row, place in suppression_rows(draft):
+    by_name = {parsed.reason: parsed for parsed in parsed_entries.all}
+    for parsed in parsed_entries.all:
+        for row, place in suppression_rows(parsed):
             target = (
-                _target_problem(draft, row, by_name, drafts.names)
+                _target_problem(parsed, row, by_name, parsed_entries.names)
                 if row.reason is not UNSET
                 else ""
             )
-            for text in (_row_form_problem(row), _scope_problem(draft, row), target):
+            for text in (_row_form_problem(row), _scope_problem(parsed, row), target):
                 if text:
-                    yield Problem(place, f"{draft.reason}: suppresses: {text}")
-    yield from _check_single_crd_source(drafts)
+                    yield Problem(place, f"{parsed.reason}: suppresses: {text}")
+    yield from _check_single_crd_source(parsed_entries)
     yield from _check_cycles(by_name)
 
 
-def suppression_rows(draft: Draft) -> Iterator[tuple[Suppresses, Place]]:
+def suppression_rows(parsed: ParsedEntry) -> Iterator[tuple[Suppresses, Place]]:
     """Yield the rows of an entry, each with its line."""
-    listed = draft.node.values.get("suppresses")
+    listed = parsed.node.values.get("suppresses")
     items = listed.items if isinstance(listed, Items) else ()
-    for row, node in zip(draft.entry.suppresses, items, strict=True):
+    for row, node in zip(parsed.entry.suppresses, items, strict=True):
         place = node.where("reason") if isinstance(node, Fields) else node.place
         yield row, place
 
@@ -58,7 +58,7 @@ def _row_form_problem(row: Suppresses) -> str:
     return "a row names a `reason`, or has `crd-of: true`; write one of the two"
 
 
-def _scope_problem(source: Draft, row: Suppresses) -> str:
+def _scope_problem(source: ParsedEntry, row: Suppresses) -> str:
     below = source.entry.layer is not Layer.CLUSTER
     if below and row.scope is Scope.CLUSTER:
         return "a reason of one namespace suppresses none of another; write `scope: namespace`"
@@ -68,7 +68,7 @@ def _scope_problem(source: Draft, row: Suppresses) -> str:
 
 
 def _target_problem(
-    source: Draft, row: Suppresses, by_name: Mapping[str, Draft], names: frozenset[str]
+    source: ParsedEntry, row: Suppresses, by_name: Mapping[str, ParsedEntry], names: frozenset[str]
 ) -> str:
     name = str(row.reason)
     if name not in names:
@@ -85,15 +85,17 @@ def _target_problem(
     return ""
 
 
-def _check_single_crd_source(drafts: Drafts) -> Iterable[Problem]:
-    found = [(d, place) for d in drafts.all for row, place in suppression_rows(d) if row.crd_of]
-    for draft, place in found[1:]:
+def _check_single_crd_source(parsed_entries: ParsedEntries) -> Iterable[Problem]:
+    found = [
+        (d, place) for d in parsed_entries.all for row, place in suppression_rows(d) if row.crd_of
+    ]
+    for parsed, place in found[1:]:
         first = found[0][0].reason
-        text = f"{draft.reason}: suppresses: {first} has `crd-of: true` already; remove this row"
+        text = f"{parsed.reason}: suppresses: {first} has `crd-of: true` already; remove this row"
         yield Problem(place, text)
 
 
-def _check_cycles(by_name: Mapping[str, Draft]) -> Iterable[Problem]:
+def _check_cycles(by_name: Mapping[str, ParsedEntry]) -> Iterable[Problem]:
     """Yield each cycle once, placed at the row of its alphabetically first reason."""
     rows = _rows_before_cycles(by_name)
     found: set[str] = set()
@@ -112,7 +114,7 @@ def _from_first(cycle: Sequence[str]) -> Sequence[str]:
     return (*names[first:], *names[: first + 1])
 
 
-def _cycle_problem(cycle: Sequence[str], by_name: Mapping[str, Draft]) -> Problem:
+def _cycle_problem(cycle: Sequence[str], by_name: Mapping[str, ParsedEntry]) -> Problem:
     name, target, *_ = cycle
     row = next(p for r, p in suppression_rows(by_name[name]) if r.reason == target)
     left_out = len(cycle) - MAX_SHOWN_OF_A_CYCLE
@@ -125,7 +127,7 @@ def _cycle_problem(cycle: Sequence[str], by_name: Mapping[str, Draft]) -> Proble
     return Problem(row, f"{name}: {text}")
 
 
-def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[str]]:
+def _rows_before_cycles(by_name: Mapping[str, ParsedEntry]) -> Mapping[str, Sequence[str]]:
     """
     Return the reasons from which rows lead to a cycle, each with the reasons that it suppresses.
 
@@ -133,8 +135,8 @@ def _rows_before_cycles(by_name: Mapping[str, Draft]) -> Mapping[str, Sequence[s
     number of cycles and not with the square of the number of reasons.
     """
     rows = {
-        name: [str(row.reason) for row in draft.entry.suppresses if row.reason in by_name]
-        for name, draft in by_name.items()
+        name: [str(row.reason) for row in parsed.entry.suppresses if row.reason in by_name]
+        for name, parsed in by_name.items()
     }
     rows = {name: [each for each in row if each != name] for name, row in rows.items()}
     sorter = TopologicalSorter(rows)
@@ -173,24 +175,28 @@ def _path_to(name: str, suppressed_by: Mapping[str, str]) -> Sequence[str]:
 # Check the rows of the path of requests: they name subjects that exist and that the reason can concern.
 
 
-def check_paths(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
-    """Yield rows whose subjects nothing makes, or that a reason about another subject cannot hinder."""
+def check_paths(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
+    """
+    Yield the problems of rows of ``on-path-of``.
+
+    No pack makes the subjects, or the reason is about another one than they are.
+    """
     kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
-    for draft in drafts.all:
-        listed = draft.node.values.get("on-path-of")
+    for parsed in parsed_entries.all:
+        listed = parsed.node.values.get("on-path-of")
         nodes = listed.items if isinstance(listed, Items) else ()
-        for row, node in zip(draft.entry.on_path_of, nodes, strict=True):
-            text = _path_problem(draft, row.subject, kinds)
+        for row, node in zip(parsed.entry.on_path_of, nodes, strict=True):
+            text = _path_problem(parsed, row.subject, kinds)
             if text and (known.knows_all_subjects or row.subject in kinds):
                 place = node.where("subject") if isinstance(node, Fields) else node.place
-                yield Problem(place, f"{draft.reason}: on-path-of: {text}")
+                yield Problem(place, f"{parsed.reason}: on-path-of: {text}")
 
 
-def _path_problem(draft: Draft, subject: str, kinds: Collection[str]) -> str:
+def _path_problem(parsed: ParsedEntry, subject: str, kinds: Collection[str]) -> str:
     if subject not in kinds:
         return f"no pack makes subjects of kind `{subject}`: {suggest_name(subject, kinds)}"
-    own = draft.rule.kind.kind if draft.rule is not None else subject
-    if draft.entry.layer is Layer.MODELDEPLOYMENT and subject != own:
+    own = parsed.rule.kind.kind if parsed.rule is not None else subject
+    if parsed.entry.layer is Layer.MODELDEPLOYMENT and subject != own:
         return f"a finding about one {own} hinders the requests of no {subject}; name `{own}`"
     return ""
 
@@ -200,7 +206,7 @@ def _path_problem(draft: Draft, subject: str, kinds: Collection[str]) -> str:
 
 
 def check_template(
-    draft: Draft, template: str, allowed: Collection[str], *path: str
+    parsed: ParsedEntry, template: str, allowed: Collection[str], *path: str
 ) -> Iterable[Problem]:
     """
     Yield the problems of a message or a remedy: braces that do not match, and fields not in *allowed*.
@@ -209,19 +215,19 @@ def check_template(
     """
     name = ".".join(path)
     try:
-        parsed = list(Formatter().parse(template))
+        pieces = list(Formatter().parse(template))
     except ValueError as err:
-        yield draft.problem(f"{name}: {err}; write {{{{ and }}}} for braces", *path)
+        yield parsed.problem(f"{name}: {err}; write {{{{ and }}}} for braces", *path)
         return
-    for _, field, spec, how in parsed:
+    for _, field, spec, how in pieces:
         if field is None:
             continue
         if spec or how or not field.isidentifier():
             text = f"{name}: `{{{field}}}` must be a plain name in braces, such as {{object}}"
-            yield draft.problem(text, *path)
+            yield parsed.problem(text, *path)
         elif field not in allowed:
             text = f"{name}: unknown field `{{{field}}}`: {suggest_name(field, allowed)}"
-            yield draft.problem(text, *path)
+            yield parsed.problem(text, *path)
 
 
 def field_names(template: str) -> frozenset[str]:
@@ -239,22 +245,22 @@ def field_names(template: str) -> frozenset[str]:
 FLAG_KEY_SUFFIX = "-flag"
 
 
-def check_flags(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_flags(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield each parameter that names a flag which the process does not have, with the nearest name.
     """
-    for draft in drafts.all:
-        parameters = draft.node.values.get("parameters")
-        if draft.spec is None or parameters is None:
+    for parsed in parsed_entries.all:
+        parameters = parsed.node.values.get("parameters")
+        if parsed.spec is None or parameters is None:
             continue
         for place, key, flag in _flag_references(parameters):
             if flag not in known.flags:
                 offer = suggest_name(flag, known.flags)
-                text = f"{draft.reason}: parameters: {key}: unknown flag `{flag}`: {offer}"
+                text = f"{parsed.reason}: parameters: {key}: unknown flag `{flag}`: {offer}"
                 yield Problem(place, text)
 
 
-def _flag_references(node: Node) -> Iterable[tuple[Place, str, str]]:
+def _flag_references(node: YamlNode) -> Iterable[tuple[Place, str, str]]:
     """
     Yield place, key and flag of every key that names a flag, at any depth; skip empty values.
     """
@@ -275,51 +281,51 @@ def _flag_references(node: Node) -> Iterable[tuple[Place, str, str]]:
 FOREIGN_TEXT_FIELD = "foreign"
 
 
-def check_messages(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_messages(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield the problems of messages: a field that no probe fills, no name of the subject, or a URL.
 
     An entry without subjects is left out, as it was reported already.
     """
-    for draft in drafts.all:
-        if not draft.lacks_subjects:
-            yield from _check_message(draft)
+    for parsed in parsed_entries.all:
+        if not parsed.lacks_subjects:
+            yield from _check_message(parsed)
 
 
-def _check_message(draft: Draft) -> Iterable[Problem]:
-    message = draft.entry.message
+def _check_message(parsed: ParsedEntry) -> Iterable[Problem]:
+    message = parsed.entry.message
     # Nobody knows the fields of a probe that there is not.
-    is_known = draft.spec is not None or draft.entry.probe is UNSET
-    allowed = draft.subject_fields if is_known else field_names(message)
-    if draft.entry.type is not EventType.NORMAL and draft.spec is not None:
-        allowed |= draft.spec.message_fields | {FOREIGN_TEXT_FIELD}
-    problems = list(check_template(draft, message, allowed, "message"))
+    is_known = parsed.spec is not None or parsed.entry.probe is UNSET
+    allowed = parsed.subject_fields if is_known else field_names(message)
+    if parsed.entry.type is not EventType.NORMAL and parsed.spec is not None:
+        allowed |= parsed.spec.message_fields | {FOREIGN_TEXT_FIELD}
+    problems = list(check_template(parsed, message, allowed, "message"))
     yield from problems
     named = field_names(message)
-    for field in sorted(draft.subject_fields - named):
+    for field in sorted(parsed.subject_fields - named):
         if named or not problems:
-            yield draft.problem(f"message: must name its subject; add {{{field}}}", "message")
+            yield parsed.problem(f"message: must name its subject; add {{{field}}}", "message")
     if "://" in message:
-        yield draft.problem("message: an Event must not contain a URL; remove it", "message")
+        yield parsed.problem("message: an Event must not contain a URL; remove it", "message")
 
 
 # --------------------------------------------------------------------
 # Check that ranks are unique among the reasons of a subject, so that it has one primary.
 
 
-def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_ranks(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """Yield each rank that another reason about the same kind of subject has already."""
-    first_with_rank: dict[tuple[tuple[Layer, str], int], Draft] = {}
-    for draft in drafts.all:
-        if draft.entry.rank is UNSET:
+    first_with_rank: dict[tuple[tuple[Layer, str], int], ParsedEntry] = {}
+    for parsed in parsed_entries.all:
+        if parsed.entry.rank is UNSET:
             continue
-        other = first_with_rank.setdefault((draft.about, draft.entry.rank), draft)
-        if other.reason != draft.reason:
+        other = first_with_rank.setdefault((parsed.about, parsed.entry.rank), parsed)
+        if other.reason != parsed.reason:
             # The rank of an overlay is reported, else that of the later entry.
             by_overlay = other.where("rank").file != other.node.place.file
-            later, earlier = (other, draft) if by_overlay else (draft, other)
+            later, earlier = (other, parsed) if by_overlay else (parsed, other)
             text = (
-                f"rank {draft.entry.rank} is taken by {earlier.reason}"
+                f"rank {parsed.entry.rank} is taken by {earlier.reason}"
                 f" ({earlier.where('rank')}); choose another"
             )
             yield later.problem(text, "rank")
@@ -329,23 +335,23 @@ def check_ranks(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 # Check that each layer has one Normal reason for a kind of subject, the one that ends its episodes.
 
 
-def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_ready_reasons(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield each kind of subject that has several Normal reasons, or none to announce its recovery.
 
     A missing one is not reported while some entries could not be read.
     """
-    by_subject: defaultdict[tuple[Layer, str], list[Draft]] = defaultdict(list)
-    for draft in drafts.all:
-        by_subject[draft.about].append(draft)
-    unreadable = len(drafts.all) != len(drafts.names)
+    by_subject: defaultdict[tuple[Layer, str], list[ParsedEntry]] = defaultdict(list)
+    for parsed in parsed_entries.all:
+        by_subject[parsed.about].append(parsed)
+    unreadable = len(parsed_entries.all) != len(parsed_entries.names)
     for (layer, subject_kind), found in by_subject.items():
         where = f"layer {layer}" + (f" for {subject_kind}" if subject_kind else "")
         ready = [d for d in found if d.entry.type is EventType.NORMAL]
-        for draft in ready[1:]:
-            if draft.reason != ready[0].reason:
+        for parsed in ready[1:]:
+            if parsed.reason != ready[0].reason:
                 text = f"{ready[0].reason} is the Normal reason of {where} already; remove one"
-                yield draft.problem(text, "type")
+                yield parsed.problem(text, "type")
         if not ready and not unreadable:
             text = (
                 f"{where} has no reason of type Normal that announces recovery;"
@@ -361,35 +367,35 @@ def check_ready_reasons(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
 DEFAULT_REMEDY = "default"
 
 
-def check_remedies(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_remedies(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield the problems of the remedies of Warnings: no default, an unknown cause code, or a URL.
     """
-    for draft in drafts.all:
-        if draft.spec is None or draft.lacks_subjects:
+    for parsed in parsed_entries.all:
+        if parsed.spec is None or parsed.lacks_subjects:
             continue
-        if draft.entry.type is EventType.WARNING:
-            fields = draft.subject_fields | draft.spec.message_fields
-            codes = None if draft.spec.any_cause_code else draft.spec.cause_codes
-            yield from _check_remedy(draft, codes, fields)
+        if parsed.entry.type is EventType.WARNING:
+            fields = parsed.subject_fields | parsed.spec.message_fields
+            codes = None if parsed.spec.any_cause_code else parsed.spec.cause_codes
+            yield from _check_remedy(parsed, codes, fields)
 
 
 def _check_remedy(
-    draft: Draft, codes: frozenset[str] | None, fields: frozenset[str]
+    parsed: ParsedEntry, codes: frozenset[str] | None, fields: frozenset[str]
 ) -> Iterable[Problem]:
     """Yield the problems of the remedies. *codes*: None if there may be any."""
-    remedy = {} if draft.entry.remedy is UNSET else draft.entry.remedy
+    remedy = {} if parsed.entry.remedy is UNSET else parsed.entry.remedy
     if DEFAULT_REMEDY not in remedy:
         text = "remedy: `default` is missing: say what to do about causes that have no remedy of their own"
-        yield draft.problem(text, "remedy")
+        yield parsed.problem(text, "remedy")
     for code, sentence in remedy.items():
-        yield from check_template(draft, sentence, fields, "remedy", code)
+        yield from check_template(parsed, sentence, fields, "remedy", code)
         if codes is not None and not {*code.split(".", 1)} <= codes | {DEFAULT_REMEDY}:
             offer = suggest_name(code, codes)
-            yield draft.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
+            yield parsed.problem(f"remedy: unknown code `{code}`: {offer}", "remedy", code)
         if "://" in sentence:
             text = f"remedy.{code}: an Event must not contain a URL; remove it"
-            yield draft.problem(text, "remedy", code)
+            yield parsed.problem(text, "remedy", code)
 
 
 # --------------------------------------------------------------------
@@ -412,59 +418,59 @@ WARNING_ONLY_KEYS = (
 )
 
 
-def check_required_keys(drafts: Drafts, known: KnownNames) -> Iterable[Problem]:
+def check_required_keys(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
     Yield reasons that are defined twice, named without their prefix, or have keys of the other type.
     """
-    seen: dict[str, Draft] = {}
-    for draft in drafts.all:
-        if draft.reason in seen:
-            first = seen[draft.reason].where("reason")
+    seen: dict[str, ParsedEntry] = {}
+    for parsed in parsed_entries.all:
+        if parsed.reason in seen:
+            first = seen[parsed.reason].where("reason")
             text = f"this reason is defined at {first} already; remove one of the two"
-            yield draft.problem(text, "reason")
-        seen.setdefault(draft.reason, draft)
-        yield from _check_name(draft)
+            yield parsed.problem(text, "reason")
+        seen.setdefault(parsed.reason, parsed)
+        yield from _check_name(parsed)
         yield from (
-            _check_normal_entry(draft)
-            if draft.entry.type is EventType.NORMAL
-            else _check_warning_entry(draft)
+            _check_normal_entry(parsed)
+            if parsed.entry.type is EventType.NORMAL
+            else _check_warning_entry(parsed)
         )
 
 
-def _check_name(draft: Draft) -> Iterable[Problem]:
-    if draft.lacks_subjects:
+def _check_name(parsed: ParsedEntry) -> Iterable[Problem]:
+    if parsed.lacks_subjects:
         return
-    prefix = draft.rule.prefix if draft.rule is not None else CLUSTER_PREFIX
-    if not draft.reason.startswith(prefix) or not draft.reason[len(prefix) :][:1].isupper():
-        text = f"reasons of layer {draft.entry.layer} begin with `{prefix}`; rename it"
-        yield draft.problem(text, "reason")
+    prefix = parsed.rule.prefix if parsed.rule is not None else CLUSTER_PREFIX
+    if not parsed.reason.startswith(prefix) or not parsed.reason[len(prefix) :][:1].isupper():
+        text = f"reasons of layer {parsed.entry.layer} begin with `{prefix}`; rename it"
+        yield parsed.problem(text, "reason")
 
 
-def _check_normal_entry(draft: Draft) -> Iterable[Problem]:
+def _check_normal_entry(parsed: ParsedEntry) -> Iterable[Problem]:
     for key in WARNING_ONLY_KEYS:
-        if key in draft.node.values:
+        if key in parsed.node.values:
             text = f"a Normal reason has no probe and no `{key}`; remove it"
-            yield draft.problem(text, key)
-    if not draft.enabled:
+            yield parsed.problem(text, key)
+    if not parsed.enabled:
         text = "it ends the episodes of its layer and cannot be switched off; remove `enabled`"
-        yield Problem(draft.node.where("enabled"), f"{draft.reason}: {text}")
+        yield Problem(parsed.node.where("enabled"), f"{parsed.reason}: {text}")
 
 
-def _check_warning_entry(draft: Draft) -> Iterable[Problem]:
-    if "probe" not in draft.node.values:
-        yield draft.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
-    ranked = "rank" in draft.node.values
-    if ranked and draft.entry.orthogonal:
+def _check_warning_entry(parsed: ParsedEntry) -> Iterable[Problem]:
+    if "probe" not in parsed.node.values:
+        yield parsed.problem("a Warning needs a `probe` that evaluates it; add it", "reason")
+    ranked = "rank" in parsed.node.values
+    if ranked and parsed.entry.orthogonal:
         # An overlay may have set the rank: then the error names its line.
-        by_overlay = draft.where("rank").file != draft.where("orthogonal").file
+        by_overlay = parsed.where("rank").file != parsed.where("orthogonal").file
         where = "rank" if by_overlay else "orthogonal"
         text = "has a rank and is orthogonal; remove one of the two"
-        yield draft.problem(text, where)
-    if not ranked and not draft.entry.orthogonal:
-        yield draft.problem("needs a `rank`, or `orthogonal: true`; add one", "reason")
+        yield parsed.problem(text, where)
+    if not ranked and not parsed.entry.orthogonal:
+        yield parsed.problem("needs a `rank`, or `orthogonal: true`; add one", "reason")
 
 
-Check: TypeAlias = Callable[[Drafts, KnownNames], Iterable[Problem]]
+Check: TypeAlias = Callable[[ParsedEntries, KnownNames], Iterable[Problem]]
 
 CHECKS: tuple[Check, ...] = (
     check_required_keys,

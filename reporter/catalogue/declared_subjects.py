@@ -8,17 +8,17 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from reporter.catalogue.drafts import Drafts, EntrySource
 from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
+from reporter.catalogue.parsed_entries import EntrySource, ParsedEntries
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.subject_definitions import (
-    EndSigns,
+    DeletionMarkers,
     NamespaceScope,
     SubjectDefinition,
     SubjectDefinitions,
     make_definitions,
 )
-from reporter.catalogue.yaml_nodes import Fields
+from reporter.catalogue.yaml_nodes import Fields, Scalar
 from reporter.catalogue.yaml_reader import read
 from reporter.kinds import resource_kind
 from reporter.kinds.declared import DeclaredKind
@@ -88,7 +88,7 @@ def _read_definition(
         namespace_labels=tuple(sorted(entry.namespace_labels.items())),
         name_label=entry.name_label,
         namespace_label=entry.namespace_label,
-        ended=EndSigns(frozenset(entry.ended_conditions), frozenset(entry.ended_phases)),
+        ended=DeletionMarkers(frozenset(entry.ended_conditions), frozenset(entry.ended_phases)),
         needs=tuple(needs),
     )
     return PlacedDefinition(rule, source.node)
@@ -121,7 +121,9 @@ def _unwatched(declared: DeclaredKind) -> resource_kind.ResourceKind:
     )
 
 
-def bind_kinds(definitions: SubjectDefinitions, drafts: Drafts) -> SubjectDefinitions:
+def bind_kinds(
+    definitions: SubjectDefinitions, parsed_entries: ParsedEntries
+) -> SubjectDefinitions:
     """
     Return the definitions with the declared kinds as they are watched.
 
@@ -129,9 +131,9 @@ def bind_kinds(definitions: SubjectDefinitions, drafts: Drafts) -> SubjectDefini
     """
     watched = {
         _identity(kind): kind
-        for draft in drafts.all
-        if draft.enabled and draft.spec is not None
-        for kind in draft.spec.bound(draft.parameters).deciding_kinds
+        for parsed in parsed_entries.all
+        if parsed.enabled and parsed.spec is not None
+        for kind in parsed.spec.bound(parsed.parameters).deciding_kinds
     }
     bound = (
         replace(each, kind=watched[_identity(each.kind)]) if each.kind.is_declared else each
@@ -208,9 +210,12 @@ def read_kinds(
     kinds: dict[str, DeclaredKind] = {}
     places: dict[str, Place] = {}
     for node in (source.node for source in sources):
-        # A file whose kinds are unreadable was refused as a whole.
+        # A file whose kinds are unreadable was refused as a whole; that reasons name them is right.
         entry = read(node, KindEntry, [])
         if entry is None:
+            named = node.values.get("name") or node.values.get("kind")
+            if isinstance(named, Scalar):
+                kinds.setdefault(str(named.value), DeclaredKind(str(named.value), ""))
             continue
         given = msgspec.structs.asdict(entry).items()
         stated = {name: value for name, value in given if value is not UNSET}

@@ -29,7 +29,8 @@ class GivenEntry(NamedTuple):
     An entry with the parameters of its file.
 
     *place*: returns the file and line of one of their keys.
-    *subjects*: what makes its subjects; None for the cluster.
+    *subjects*: what makes its subjects; None for the cluster. *is_partial*: other keys of it are wrong, so
+    that layer and subjects are not known.
     """
 
     reason: enums.Reason
@@ -38,6 +39,7 @@ class GivenEntry(NamedTuple):
     place: Callable[[str], str]
     is_enabled: bool = True
     subjects: SubjectDefinition | None = None
+    is_partial: bool = False
 
 
 class ParameterProblem(NamedTuple):
@@ -146,8 +148,9 @@ class PathRow(Struct, frozen=True):
     """
     A row of the path of requests: subjects that answer none while a finding of the entry is out.
 
-    *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause objects, that
-    hinder no request. *only*: those of the only causes that do; empty for all. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
+    *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause
+    objects, that hinder no request. *only*: the codes or names of the only causes that do; empty
+    if all do. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
     the name of the cause's object. *why*: what becomes of a request.
     """
 

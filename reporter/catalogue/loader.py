@@ -5,20 +5,20 @@ from pathlib import Path
 
 from reporter.catalogue import declared_subjects
 from reporter.catalogue.checks import CHECKS
-from reporter.catalogue.drafts import (
+from reporter.catalogue.entries import Catalogue, ProbeSpec
+from reporter.catalogue.format import CatalogueFile, UnreadEntry
+from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
+from reporter.catalogue.parsed_entries import (
     EntrySource,
     GivenCatalogue,
     KnownNames,
     build_catalogue,
     entry_sources,
-    prepare_drafts,
-    read_drafts,
+    parse_entries,
+    prepare_parameters,
 )
-from reporter.catalogue.entries import Catalogue, ProbeSpec
-from reporter.catalogue.format import CatalogueFile, UnreadEntry
-from reporter.catalogue.overlay import DEFAULT_PACKS, Pack, apply_overlay, find_packs
 from reporter.catalogue.problems import CatalogueError, Place, Problem
-from reporter.catalogue.yaml_nodes import Fields, Node, compose
+from reporter.catalogue.yaml_nodes import Fields, YamlNode, compose
 from reporter.catalogue.yaml_reader import read
 
 
@@ -30,8 +30,8 @@ def default_folder() -> Path:
 
 def load_catalogue(
     folder: Path,
-    overlay: Path | Node | None = None,
-    *further: Path | Node,
+    overlay: Path | YamlNode | None = None,
+    *further: Path | YamlNode,
     specs: Mapping[str, ProbeSpec],
     flags: frozenset[str],
     packs: Sequence[str] = DEFAULT_PACKS,
@@ -54,13 +54,13 @@ def load_catalogue(
     complete = not found and len(subjects.all) == len(given.subjects)
     known = KnownNames(specs, flags, subjects, knows_all_subjects=complete)
     problems += found
-    drafts = read_drafts(given.sources, known, problems)
-    drafts = prepare_drafts(drafts, specs, kinds, problems)
+    parsed_entries = parse_entries(given.sources, known, problems)
+    parsed_entries = prepare_parameters(parsed_entries, specs, kinds, problems)
     for check in CHECKS:
-        problems += check(drafts, known)
+        problems += check(parsed_entries, known)
     if problems:
         raise CatalogueError(problems)
-    return build_catalogue(drafts, declared_subjects.bind_kinds(subjects, drafts))
+    return build_catalogue(parsed_entries, declared_subjects.bind_kinds(subjects, parsed_entries))
 
 
 def read_folder(

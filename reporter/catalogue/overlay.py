@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.drafts import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.format import OverlayFile, Override, UnreadEntry
+from reporter.catalogue.parsed_entries import EntrySource, GivenCatalogue, entry_sources
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar, compose
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode, compose
 from reporter.catalogue.yaml_reader import read, readable_keys
 
 
@@ -82,12 +82,13 @@ VALUES_KEY = "parameters"
 ROWS_OFF = "does-not-suppress"
 CRD_ROW = "crd-of"
 """
-The key of an overlay with the rows to switch off, and the name of the one that has no reason.
+ROWS_OFF: the key of an overlay that lists rows of suppression to switch off. CRD_ROW: the word
+there for the row that names no reason, but a missing CRD.
 """
 
 
 def apply_overlay(
-    given: GivenCatalogue, overlay: Path | Node, problems: list[Problem]
+    given: GivenCatalogue, overlay: Path | YamlNode, problems: list[Problem]
 ) -> GivenCatalogue:
     """
     Return the catalogue with a user's overlay; *given* itself if the file cannot be read.
@@ -165,12 +166,12 @@ def _switch_rows_off(source: EntrySource, names: Items, problems: list[Problem])
     )
 
 
-def _target_of(row: Node) -> str:
+def _target_of(row: YamlNode) -> str:
     target = row.values.get("reason") if isinstance(row, Fields) else None
     return str(target.value) if isinstance(target, Scalar) else CRD_ROW
 
 
-def _switched_off(row: Node) -> Node:
+def _switched_off(row: YamlNode) -> YamlNode:
     assert isinstance(row, Fields)  # noqa: S101  it has a target
     off = {"enabled": Scalar(row.place, value=False)}
     return row.merged(Fields(row.place, off))

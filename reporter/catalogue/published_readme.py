@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
-from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import (
     Hold,
     OnPathOf,
@@ -22,6 +21,7 @@ from reporter.catalogue.format import (
 )
 from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
 from reporter.catalogue.loader import default_folder
+from reporter.catalogue.parsed_entries import build_holds
 from reporter.catalogue.published_reasons import read_entries, render_table
 from reporter.catalogue.yaml_reader import (
     describe_type,

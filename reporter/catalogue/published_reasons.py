@@ -15,11 +15,11 @@ from msgspec import UNSET
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.checks import DEFAULT_REMEDY
-from reporter.catalogue.drafts import build_holds
 from reporter.catalogue.format import ReasonEntry, format_duration
 from reporter.catalogue.format_of_kinds import SubjectEntry
 from reporter.catalogue.loader import default_folder, read_folder
 from reporter.catalogue.overlay import DEFAULT_PACKS, apply_overlay, shipped_packs
+from reporter.catalogue.parsed_entries import build_holds
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_reader import read
 from reporter.model.enums import EventType, Layer

@@ -11,8 +11,8 @@ from reporter.catalogue.problems import Problem
 from reporter.catalogue.yaml_nodes import (
     Fields,
     Items,
-    Node,
     Scalar,
+    YamlNode,
     compose,
     compose_text,
     value_problems,
@@ -59,7 +59,7 @@ def parse_silence_file(text: str, path: Path) -> SilenceFile:
     return _silence_file(compose_text(text, str(path), problems), path, problems)
 
 
-def _silence_file(root: Node | None, path: Path, problems: list[Problem]) -> SilenceFile:
+def _silence_file(root: YamlNode | None, path: Path, problems: list[Problem]) -> SilenceFile:
     found = None if root is None else read(root, SilenceFileFormat, problems)
     listed = root.values.get("silences") if isinstance(root, Fields) else None
     items = listed.items if isinstance(listed, Items) else ()
@@ -84,7 +84,7 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _silence(node: Node, path: Path) -> SilenceText:
+def _silence(node: YamlNode, path: Path) -> SilenceText:
     # A value that could not be read is no wrong type as well.
     problems = [*value_problems(node)]
     entry = None if problems else read(node, SilenceEntry, problems)
@@ -105,7 +105,7 @@ def _silence(node: Node, path: Path) -> SilenceText:
     )
 
 
-def _word(node: Node, key: str) -> str:
+def _word(node: YamlNode, key: str) -> str:
     found = node.values.get(key) if isinstance(node, Fields) else None
     return found.value if isinstance(found, Scalar) and isinstance(found.value, str) else ""
 

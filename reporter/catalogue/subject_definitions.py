@@ -22,14 +22,14 @@ Labels: TypeAlias = tuple[tuple[str, str], ...]
 
 @unique
 class NamespaceScope(StrEnum):
-    """The namespaces in which objects make subjects."""
+    """The namespaces to which a pack's subject rule is limited."""
 
     HARNESS = "harness"  # those with a harness of the same pack
     LABELLED = "labelled"  # those with the labels of the rule
     ALL = "all"
 
 
-class EndSigns(Struct, frozen=True):
+class DeletionMarkers(Struct, frozen=True):
     """
     The signs of an object that is being deleted, beside its deletionTimestamp.
 
@@ -95,7 +95,7 @@ class SubjectDefinition(Struct, frozen=True):
     namespace_labels: Labels = ()
     name_label: str = ""
     namespace_label: str = ""
-    ended: EndSigns = EndSigns()
+    ended: DeletionMarkers = DeletionMarkers()
     needs: tuple[ResourceKind, ...] = ()
 
     @property
@@ -161,7 +161,7 @@ def has_labels(each: ApiObject, wanted: Labels) -> bool:
     return not wanted or all(each.metadata.label(name) == value for name, value in wanted)
 
 
-TERMINATING = EndSigns(phases=frozenset({"Terminating"}))
+TERMINATING = DeletionMarkers(phases=frozenset({"Terminating"}))
 """The sign of a namespace that is being deleted (API reference, NamespacePhase)."""
 
 
@@ -179,7 +179,7 @@ class SubjectDefinitions(Struct, frozen=True):
         return tuple(rule for rule in self.all if rule.layer is layer)
 
     def find(self, layer: Layer, subject_kind: str = "") -> SubjectDefinition | None:
-        """Return the rule of a kind of subject; the plain one of the layer for the empty text."""
+        """Return the rule for *subject_kind* in a layer; "" finds the layer's one `plain` rule."""
         for rule in self.all:
             if rule.layer is layer and rule.subject_kind == subject_kind:
                 return rule
@@ -241,7 +241,11 @@ class SubjectDefinitions(Struct, frozen=True):
         )
 
     def identity_func(self, kind: ResourceKind) -> Callable[[Any], object] | None:
-        """Return what decides about the subjects that an object makes; None if it makes none."""
+        """
+        Return a function that gives the values of an object which decide about its subjects.
+
+        None for a kind whose objects make no subjects.
+        """
         rule = self.of_kind(kind)
         if kind.table != NAMESPACES.table:
             return rule.subject_of if rule is not None else None
@@ -270,5 +274,5 @@ NO_SUBJECTS = SubjectDefinitions()
 
 
 def make_definitions(rules: Iterable[SubjectDefinition]) -> SubjectDefinitions:
-    """Return the rules, those of upper layers first, and of one layer the plain one."""
+    """Return the rules in order: upper layers first, and within a layer the plain rule first."""
     return SubjectDefinitions(tuple(sorted(rules, key=lambda r: (r.layer.order, r.subject_kind))))

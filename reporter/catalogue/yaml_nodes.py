@@ -144,14 +144,14 @@ class Items(Struct, frozen=True):
     """A list. *place*: the line at which it begins."""
 
     place: Place
-    items: tuple["Node", ...]
+    items: tuple["YamlNode", ...]
 
 
 class Fields(Struct, frozen=True):
     """A mapping. *keys*: the place of each key, which errors about its value name."""
 
     place: Place
-    values: Mapping[str, "Node"] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[str, "YamlNode"] = field(default_factory=lambda: MappingProxyType({}))
     keys: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
     def where(self, key: str) -> Place:
@@ -163,10 +163,10 @@ class Fields(Struct, frozen=True):
         return Fields(self.place, {**self.values, **over.values}, {**self.keys, **over.keys})
 
 
-Node: TypeAlias = Scalar | Items | Fields
+YamlNode: TypeAlias = Scalar | Items | Fields
 
 
-def compose(path: Path, problems: list[Problem]) -> Node | None:
+def compose(path: Path, problems: list[Problem]) -> YamlNode | None:
     """Return the root node, or None after adding to *problems* why the file cannot be read."""
     top = Place(str(path), 1)
     try:
@@ -181,7 +181,7 @@ def compose(path: Path, problems: list[Problem]) -> Node | None:
     return None
 
 
-def compose_text(text: str, name: str, problems: list[Problem]) -> Node | None:
+def compose_text(text: str, name: str, problems: list[Problem]) -> YamlNode | None:
     """
     Return the root node of a text, or None after adding to *problems* why it cannot be read.
 
@@ -201,7 +201,7 @@ def compose_text(text: str, name: str, problems: list[Problem]) -> Node | None:
     return None
 
 
-def from_plain(value: object, place: Place) -> Node:
+def from_plain(value: object, place: Place) -> YamlNode:
     """
     Return the node of a value that was read before. *place*: what errors about all of it name.
     """
@@ -213,7 +213,7 @@ def from_plain(value: object, place: Place) -> Node:
     return Scalar(place, value)
 
 
-def value_problems(node: Node) -> Iterator[Problem]:
+def value_problems(node: YamlNode) -> Iterator[Problem]:
     """Yield why values of a node could not be read."""
     if isinstance(node, Scalar):
         if node.problem is not None:
@@ -223,7 +223,7 @@ def value_problems(node: Node) -> Iterator[Problem]:
         yield from value_problems(each)
 
 
-def to_plain(node: Node) -> Any:
+def to_plain(node: YamlNode) -> Any:
     """Return the value of a node without its lines."""
     if isinstance(node, Scalar):
         return node.value
@@ -267,7 +267,7 @@ class _Composer:
         self._above: set[int] = set()
         self._values_left = MAX_VALUES
 
-    def node(self, raw: yaml.Node) -> Node:
+    def node(self, raw: yaml.Node) -> YamlNode:
         self._values_left -= 1
         if self._values_left < 0:
             text = f"the file has more than {MAX_VALUES} values, counted with what aliases repeat"
@@ -282,7 +282,7 @@ class _Composer:
         finally:
             self._above.discard(id(raw))
 
-    def _node(self, raw: yaml.Node) -> Node:
+    def _node(self, raw: yaml.Node) -> YamlNode:
         if isinstance(raw, yaml.SequenceNode):
             return Items(self._place(raw), tuple(self.node(item) for item in raw.value))
         if isinstance(raw, yaml.MappingNode):
@@ -300,7 +300,7 @@ class _Composer:
         return Scalar(self._place(raw), value)
 
     def _fields(self, raw: yaml.MappingNode) -> Fields:
-        values: dict[str, Node] = {}
+        values: dict[str, YamlNode] = {}
         keys: dict[str, Place] = {}
         merged = Fields(self._place(raw))
         for key_node, value in raw.value:

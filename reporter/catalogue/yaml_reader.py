@@ -14,7 +14,7 @@ from msgspec import inspect
 from msgspec.structs import FieldInfo
 
 from reporter.catalogue.problems import Place, Problem, suggest_name
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, Scalar, to_plain
+from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode, to_plain
 
 
 # --------------------------------------------------------------------
@@ -114,12 +114,12 @@ class _Part(NamedTuple):
     """A node and the type that it must have. *place*: the line that errors about it name."""
 
     path: NodePath
-    node: Node
+    node: YamlNode
     place: Place
     type: Any
 
 
-def read(node: Node, type_: type[S], problems: list[Problem]) -> S | None:
+def read(node: YamlNode, type_: type[S], problems: list[Problem]) -> S | None:
     """Return the value, or None after adding all that is wrong with it to *problems*."""
     try:
         return msgspec.convert(to_plain(node), type_)
@@ -191,7 +191,7 @@ def _find_value_problem(part: _Part) -> Iterator[Problem]:
         yield Problem(part.place, text)
 
 
-def _shown(node: Node) -> str:
+def _shown(node: YamlNode) -> str:
     if isinstance(node, Scalar):
         return "empty" if node.value is None else f"`{node.value}`"
     return "a mapping" if isinstance(node, Fields) else "a list"

@@ -1,5 +1,6 @@
 """Compile the expressions of one reason, and find what they read."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from reporter.catalogue.entries import GivenEntry, ParameterProblem
+from reporter.cel.crd_fields import CrdFields
 from reporter.cel.declared_kinds import SubjectRule
 from reporter.cel.library import Compiled, CompileError, compile_expression
 from reporter.cel.limits import MAX_TEXT_BYTES, why_too_costly
@@ -32,11 +34,11 @@ from reporter.model.suggest import suggest
 
 class SubjectParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """
-    The way from an object to its subject: the value of a *label*, or the *owner* of this kind.
+    The way from an object to its subject: the value of a *label*, or an *owner* of this kind.
 
     *group*: the API group of the owner, empty for the core group; None for that of the known kind.
-
-    Without either it is the namespace of the object, or the InferenceSet in the label of KAITO.
+    Without either the subject is the namespace of the object, or the InferenceSet in the label of
+    KAITO.
     """
 
     label: str = ""
@@ -174,11 +176,17 @@ class CompiledReason(NamedTuple):
 
 
 class ReasonCompiler:
-    """Compiles one entry. *problems*: what is wrong with it."""
+    """Compiles one entry. *problems*: what is wrong with it. *crds*: by which its fields are checked."""
 
-    def __init__(self, number: int, entry: GivenEntry, kinds: Mapping[str, DeclaredKind]) -> None:
+    def __init__(
+        self,
+        number: int,
+        entry: GivenEntry,
+        kinds: Mapping[str, DeclaredKind],
+        crds: CrdFields,
+    ) -> None:
         self.problems: list[ParameterProblem] = []
-        self._number, self._entry, self._kinds = number, entry, kinds
+        self._number, self._entry, self._kinds, self._crds = number, entry, kinds, crds
         self._given: CelParameters = entry.parameters
         self._reads: dict[str, Reads] = {}
 
@@ -188,9 +196,10 @@ class ReasonCompiler:
         self._check_kind(given.kind, "kind")
         expressions = dict(self._expressions())
         rule = self._rule()
-        for text in self._subject_problems():
-            self._add("subject", text)
-        self._check_needed_by()
+        if not self._entry.is_partial:
+            for text in self._subject_problems():
+                self._add("subject", text)
+            self._check_needed_by()
         if len(msgspec.json.encode(given.parameters)) > MAX_PARAMETER_BYTES:
             self._add("parameters", f"has more than {MAX_PARAMETER_BYTES} bytes")
         if self.problems:
@@ -276,8 +285,20 @@ class ReasonCompiler:
             self._check_kind(kind, key)
         for path in sorted(self._whole_reads(reads)):
             self._add(key, f"reads all of {path}; name the fields that it needs")
+        self._check_fields(key, text, reads)
         self._reads[key] = reads
         return Expression(key, text, compiled, self._entry.place(key))
+
+    def _check_fields(self, key: str, text: str, reads: Reads) -> None:
+        """Add each field that is read and that no object has by its CRD, at its first mention."""
+        found = set()
+        for (root, *path), _ in reads.fields:
+            kind = self._kinds.get(self._given.kind if root == OBJECT else root)
+            unknown = self._crds.find_unknown(kind, tuple(path)) if kind is not None else None
+            if unknown is not None:
+                found.add((root, unknown))
+        for root, unknown in sorted(found):
+            self._add(key, unknown.describe(root), *_position(text, unknown.path[-1]))
 
     def _whole_reads(self, reads: Reads) -> set[str]:
         """
@@ -349,6 +370,15 @@ class ReasonCompiler:
 
     def _add(self, key: str, text: str, line: int = 0, column: int = 0) -> None:
         self.problems.append(ParameterProblem(self._number, key, text, line, column))
+
+
+def _position(text: str, name: str) -> tuple[int, int]:
+    """Return line and column of a name in an expression; zeros for one that is not written so."""
+    found = re.search(rf"\b{re.escape(name)}\b", text)
+    if found is None:
+        return 0, 0
+    before = text[: found.start()]
+    return before.count("\n") + 1, found.start() - before.rfind("\n")
 
 
 def _is_of_object_alone(reads: Reads) -> bool:

@@ -43,7 +43,7 @@ KEPT_METADATA = frozenset(
 MAX_INTERNED = 64
 """Length up to which a text is kept in memory once, although many objects have it."""
 
-Scalar: TypeAlias = str | int | float | bool | None
+JsonScalar: TypeAlias = str | int | float | bool | None
 
 
 class FieldTree(Struct, frozen=True):
@@ -167,10 +167,10 @@ def _value_type(name: str, tree: FieldTree) -> Any:
         struct = msgspec.defstruct(
             name, _struct_fields(name, tree.fields), bases=(ContentStruct,), frozen=True, gc=False
         )
-        return Union[struct, list[Any], Scalar]  # noqa: UP007
+        return Union[struct, list[Any], JsonScalar]  # noqa: UP007
     listed = _value_type(f"{name}Item", items)
     values = _value_type(f"{name}Value", _merged([items, *tree.fields.values()]))
-    return Union[dict[str, values], list[listed], Scalar]  # type: ignore[valid-type]  # noqa: UP007
+    return Union[dict[str, values], list[listed], JsonScalar]  # type: ignore[valid-type]  # noqa: UP007
 
 
 def _merged(trees: Iterable[FieldTree]) -> FieldTree:

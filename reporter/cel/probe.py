@@ -21,6 +21,7 @@ from reporter.cel.compile import (
     ReasonCompiler,
     ReasonGroup,
 )
+from reporter.cel.crd_fields import CrdFields
 from reporter.cel.declared_kinds import SubjectRule, Use, shared_kind
 from reporter.cel.evaluation import ObjectResult, check_subject, find_current, why_too_many
 from reporter.cel.library import MissingLibraryError
@@ -55,14 +56,17 @@ which nothing else runs.
 """
 
 
+NO_CRDS = CrdFields()
+
+
 def prepare_entries(
-    entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind]
+    entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind], crds: CrdFields = NO_CRDS
 ) -> Preparation:
-    """Return the compiled reasons, or every problem that they have."""
+    """Return the compiled reasons, or every problem that they have. *crds*: to find misspelled fields."""
     if len(entries) > MAX_REASONS:
         text = f"{len(entries)} reasons have this probe, of at most {MAX_REASONS}; remove some"
         return Preparation((), [ParameterProblem(MAX_REASONS, "", text)])
-    compilers = [ReasonCompiler(i, entry, kinds) for i, entry in enumerate(entries)]
+    compilers = [ReasonCompiler(i, entry, kinds, crds) for i, entry in enumerate(entries)]
     try:
         found = [compiler.compile() for compiler in compilers]
     except MissingLibraryError as err:

@@ -56,7 +56,7 @@ class _Value(NamedTuple):
 
 
 NOTHING = _Value()
-Scope: TypeAlias = Mapping[str, _Value]
+VariableScope: TypeAlias = Mapping[str, _Value]
 
 _INDEXING = frozenset({"_[_]", "_[?_]", "_?._"})
 _PASSING = frozenset({"_+_", "orValue", "or", "value", "optional.of", "dyn"})
@@ -86,7 +86,7 @@ class _Finder:
     def _look_at_presence(self, paths: Iterable[Path]) -> None:
         self.fields.update(Read(path, is_whole=False) for path in paths)
 
-    def follow(self, tree: syntax.Tree, scope: Scope) -> _Value:
+    def follow(self, tree: syntax.Tree, scope: VariableScope) -> _Value:
         match tree:
             case syntax.Constant():
                 return NOTHING
@@ -101,7 +101,7 @@ class _Finder:
             case syntax.Loop():
                 return self._loop(tree, scope)
 
-    def _name(self, name: str, scope: Scope) -> _Value:
+    def _name(self, name: str, scope: VariableScope) -> _Value:
         if name in scope:
             return scope[name]
         self.names.add(name)
@@ -114,7 +114,7 @@ class _Finder:
             return NOTHING
         return _Value(paths)
 
-    def _call(self, call: syntax.Call, scope: Scope) -> _Value:
+    def _call(self, call: syntax.Call, scope: VariableScope) -> _Value:
         if call.function == LOOKUP:
             return self._lookup(call, scope)
         values = [self.follow(each, scope) for each in call.operands]
@@ -136,7 +136,7 @@ class _Finder:
         self.look_at(*values)
         return NOTHING
 
-    def _lookup(self, call: syntax.Call, scope: Scope) -> _Value:
+    def _lookup(self, call: syntax.Call, scope: VariableScope) -> _Value:
         kind, *others = call.arguments
         self.look_at(*(self.follow(each, scope) for each in others))
         if not isinstance(kind, syntax.Constant) or kind.text is None:
@@ -150,7 +150,7 @@ class _Finder:
         self.look_at(index_value)
         return _Value(_each(value))
 
-    def _collection(self, collection: syntax.Construct, scope: Scope) -> _Value:
+    def _collection(self, collection: syntax.Construct, scope: VariableScope) -> _Value:
         parts = [self.follow(each, scope) for each in collection.parts]
         if not collection.is_list:
             self.look_at(*parts)
@@ -159,7 +159,7 @@ class _Finder:
         self.look_at(*(_Value(items=each.items) for each in parts))
         return _Value(items=items)
 
-    def _loop(self, loop: syntax.Loop, scope: Scope) -> _Value:
+    def _loop(self, loop: syntax.Loop, scope: VariableScope) -> _Value:
         over = self.follow(loop.over, scope)
         each = _Value(_each(over))
         self._look_at_presence(each.paths)

@@ -65,7 +65,7 @@ class Loop(NamedTuple):
 
 
 Tree: TypeAlias = Constant | Name | Select | Call | Construct | Loop
-Fields: TypeAlias = dict[int, list[int | bytes]]
+RawFields: TypeAlias = dict[int, list[int | bytes]]
 
 _CONSTANT, _NAME, _SELECT, _CALL, _LIST, _STRUCT, _LOOP = 3, 4, 5, 6, 7, 8, 9
 """The fields of ``cel.expr.Expr``, of which each has one."""
@@ -108,7 +108,7 @@ def walk(tree: Tree) -> Iterator[Tree]:
         waiting += children(each)
 
 
-def _tree(expr: Fields) -> Tree:
+def _tree(expr: RawFields) -> Tree:
     if _CONSTANT in expr:
         constant = _message(expr, _CONSTANT)
         text = _text(constant, _TEXT) if _TEXT in constant else None
@@ -131,7 +131,7 @@ def _tree(expr: Fields) -> Tree:
     raise ValueError("an expression of an unknown kind")
 
 
-def _loop(loop: Fields) -> Loop:
+def _loop(loop: RawFields) -> Loop:
     first, second = _text(loop, 1), _text(loop, 8)
     over, initial, condition, step, result = (
         _tree(_message(loop, number)) for number in (2, 4, 5, 6, 7)
@@ -140,14 +140,14 @@ def _loop(loop: Fields) -> Loop:
     return Loop(variable, position, over, _text(loop, 3), initial, condition, step, result)
 
 
-def _entries(struct: Fields) -> Iterator[Tree]:
+def _entries(struct: RawFields) -> Iterator[Tree]:
     for raw in struct.get(2, ()):
         entry = _read(raw)
         for number in (3, 4):
             yield from _trees(entry, number)
 
 
-def _trees(message: Fields, number: int) -> Iterator[Tree]:
+def _trees(message: RawFields, number: int) -> Iterator[Tree]:
     for raw in message.get(number, ()):
         yield _tree(_read(raw))
 
@@ -155,11 +155,11 @@ def _trees(message: Fields, number: int) -> Iterator[Tree]:
 # ---------------------------------------------------------------- the encoding
 
 
-def _read(raw: int | bytes) -> Fields:
+def _read(raw: int | bytes) -> RawFields:
     """Split a message into its fields by number (protobuf.dev, "Encoding")."""
     if isinstance(raw, int):
         raise ValueError("a number instead of a message")  # noqa: TRY004  one error for bad input
-    fields: Fields = {}
+    fields: RawFields = {}
     at = 0
     while at < len(raw):
         tag, at = _read_varint(raw, at)
@@ -189,19 +189,19 @@ def _read_varint(raw: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a number without its end")
 
 
-def _message(fields: Fields, number: int) -> Fields:
+def _message(fields: RawFields, number: int) -> RawFields:
     found = fields.get(number)
     if not found:
         raise ValueError(f"field {number} is missing")
     return _read(found[-1])
 
 
-def _bytes(fields: Fields, number: int) -> bytes:
+def _bytes(fields: RawFields, number: int) -> bytes:
     found = fields.get(number, [b""])[-1]
     if isinstance(found, int):
         raise ValueError(f"field {number} is a number")  # noqa: TRY004  one error for bad input
     return found
 
 
-def _text(fields: Fields, number: int) -> str:
+def _text(fields: RawFields, number: int) -> str:
     return _bytes(fields, number).decode()

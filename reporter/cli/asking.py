@@ -15,8 +15,9 @@ import yaml
 from reporter import PROGRAM_NAME
 from reporter.model.states import State
 from reporter.process.log_format import one_line
+from reporter.settings import Arguments
 from reporter.settings.errors import ConfigurationError
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 from reporter.status.waiting import Outcome
 
 
@@ -57,12 +58,22 @@ BY_OUTCOME = {
 
 
 CLEAR_LINE = "\r\x1b[K"
+NOTE_WIDTH = 100
+"""The characters of a note, which is one line, where ``-o wide`` shows it whole."""
 
 
 class Terminal:
-    """Notes and progress go to standard error, so that standard output is the answer alone."""
+    """
+    Notes and progress go to standard error, so that standard output is the answer alone.
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    *arguments*: ``--quiet`` leaves notes out. They are cut, except with ``--output=wide`` and of a command
+    that has no such form.
+    """
+
+    def __init__(self, environ: Mapping[str, str], arguments: Arguments | None = None) -> None:
+        given = arguments.values if arguments is not None else {}
+        self._is_quiet = given.get("quiet") == "true"
+        self._cuts_notes = given.get("output", Format.WIDE) != Format.WIDE
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
         # As programs that print columns do: the variable COLUMNS, else what the terminal says.
@@ -79,10 +90,15 @@ class Terminal:
         print(text, flush=True)
 
     def note(self, text: str) -> None:
-        """Print a note to standard error, unless the same text was noted before."""
-        if text not in self._noted:
-            self._noted.add(text)
-            self.error(text)
+        """Print a note to standard error as one line, unless the same text was noted before."""
+        if self._is_quiet or text in self._noted:
+            return
+        self._noted.add(text)
+        self.end_progress()
+        line = f"note: {one_line(text)}"
+        if self._cuts_notes and len(line) > NOTE_WIDTH:
+            line = f"{line[: NOTE_WIDTH - 1].rstrip()}…"
+        print(line, file=sys.stderr, flush=True)
 
     def error(self, text: str) -> None:
         """
@@ -92,6 +108,13 @@ class Terminal:
         """
         self.end_progress()
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
+
+    def ask(self, question: str) -> str:
+        """Return what the user of a terminal answers to a question on standard error; empty without a terminal."""
+        if not sys.stdin.isatty():
+            return ""
+        print(question, end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip()
 
     def progress(self, done: int, total: int) -> None:
         """
@@ -175,7 +198,7 @@ def run_asking(
     except ConfigurationError as err:
         terminal.error(str(err))
         return ExitCode.USAGE
-    except CannotAsk as err:
+    except StatusQueryFailed as err:
         terminal.error(str(err))
         return ExitCode.NO_ANSWER
     except asyncio.CancelledError:

@@ -1,6 +1,7 @@
 """The declaration of a command, the list of all, and the flags that several have."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from importlib import import_module
 
 from msgspec import Struct
 
-from reporter.settings import FLAGS, Arguments, Flag, FlagGroup, SettingsError, parse_arguments
+from reporter.settings import FLAGS, Arguments, Flag, SettingsError, TakenBy, parse_arguments
 from reporter.settings.parsers import (
     choice_parser,
     parse_any_duration,
@@ -69,6 +70,7 @@ COMMANDS: Mapping[str, str] = {
     "wait": "wait",
     "explain": "explain",
     "check": "status",
+    "dump": "dump",
     "silence": "silence",
     "job-status": "job_status",
     "check-config": "check_config",
@@ -108,29 +110,49 @@ def uncollected_imports() -> Iterator[None]:
     gc.disable()
     before = len(sys.modules)
     try:
-        yield
+        with _without_authorities():
+            yield
     finally:
         gc.enable()
         if len(sys.modules) > before:
             gc.freeze()
 
 
+AUTHORITIES = "SSL_CERT_FILE"
+"""The variable by which OpenSSL finds the authorities of the system (SSL_CTX_load_verify_locations(3))."""
+
+
+@contextmanager
+def _without_authorities() -> Iterator[None]:
+    """
+    Hide the authorities of the system, which aiohttp reads as it is imported: 40 ms and some MiB.
+
+    Its own context then trusts none of that file. Whatever connects over https has a context of its own
+    (`verifying_context`), which reads them when it is made.
+    """
+    given = os.environ.get(AUTHORITIES)
+    os.environ[AUTHORITIES] = os.devnull
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[AUTHORITIES]
+        else:
+            os.environ[AUTHORITIES] = given
+
+
 # --------------------------------------------------------------------
 # The flags of Settings that commands take.
 
 
-def _flags_of(*groups: FlagGroup) -> frozenset[str]:
-    return frozenset(flag.name for flag in FLAGS if flag.group in groups)
+def _flags_of(command: TakenBy) -> frozenset[str]:
+    return frozenset(flag.name for flag in FLAGS if command in flag.taken_by)
 
 
-EVALUATION_GROUPS = (FlagGroup.WATCHED, FlagGroup.EVENTS, FlagGroup.WEIGHTS)
-EVALUATION_FLAGS = _flags_of(*EVALUATION_GROUPS, FlagGroup.CLUSTER)
+RUN_FLAGS = _flags_of(TakenBy.RUN)
+HUB_FLAGS = _flags_of(TakenBy.HUB)
+EVALUATION_FLAGS = _flags_of(TakenBy.EVALUATION)
 """The flags of ``run`` that shape an evaluation, or lead to the cluster."""
-
-HUB_FLAGS = _flags_of(
-    FlagGroup.HUB, FlagGroup.ELECTION, FlagGroup.SERVING, FlagGroup.CLUSTER, FlagGroup.LOGGING
-) - {"catalogue-overlay", "packs", "rollup-metrics"}
-RUN_FLAGS = frozenset(flag.name for flag in FLAGS if flag.group is not FlagGroup.HUB)
 
 
 # --------------------------------------------------------------------
@@ -165,6 +187,7 @@ FROM = Flag(
     "auto|reporter|cluster|file:PATH|URL|hub",
     default="auto",
 )
+QUIET = switch("quiet", "Leave out the notes on standard error.", short="q")
 NAMESPACE = Flag("namespace", "The namespace, so that only SET is named.", "NS", short="n")
 CONTEXT = Flag("context", "The context of the kubeconfig; empty: its current one.", "NAME")
 AS = Flag("as", "Act as this user, as kubectl does; needs the permission to impersonate.", "USER")
@@ -195,5 +218,5 @@ RUN_FLAGS_NOTE = """\
 Flags of run that shape the evaluation, such as --kaito-namespace or
 --catalogue-overlay, apply to --from=cluster and file:PATH. --kubeconfig applies
 to all but file:PATH; with a URL it gives the token, if one is asked for.
-run --help lists these flags, and environment variables set them too. If the
+run --help-all lists them, and environment variables set them too. If the
 cluster has a reporter, its flags apply unless they are given here."""

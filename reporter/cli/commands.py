@@ -26,7 +26,8 @@ outside of a pod, name a command before the flags:
   status         say what is wrong, once
 --help lists all commands"""
 
-HELP_FLAGS = frozenset({"-h", "-help", "--help"})
+ALL_FLAGS_HELP = frozenset({"-help-all", "--help-all"})
+HELP_FLAGS = frozenset({"-h", "-help", "--help"}) | ALL_FLAGS_HELP
 HELP_ARGUMENTS = HELP_FLAGS | {"help"}
 
 
@@ -43,10 +44,13 @@ def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     default = "job-status" if not argv and _is_sidecar(environ) else "run"
     name, arguments = (argv[0], argv[1:]) if _has_command_name(argv) else (default, argv)
     if name in HELP_ARGUMENTS:
-        return _print_help(arguments[0] if arguments else "")
+        whole = bool(ALL_FLAGS_HELP & {name, *arguments})
+        named = [each for each in arguments if each not in HELP_ARGUMENTS]
+        return _print_help(named[0] if named else "", whole=whole)
     # The word may also be the value of a flag, or a name.
     if HELP_FLAGS & set(arguments) or "help" in arguments[:1]:
-        return _print_help(name if _has_command_name(argv) else "")
+        whole = bool(ALL_FLAGS_HELP & set(arguments))
+        return _print_help(name if _has_command_name(argv) else "", whole=whole)
     name = name.removeprefix("--")
     if name not in COMMANDS:
         return _print_refusal(_unknown_command(name))
@@ -76,13 +80,14 @@ def run_plugin_completion(argv: Sequence[str], environ: Mapping[str, str]) -> in
     return run_kubectl_completion(argv)
 
 
-def _print_help(name: str) -> int:
+def _print_help(name: str, *, whole: bool = False) -> int:
     from reporter.cli import help_pages  # noqa: PLC0415
 
     if name.removeprefix("--") in COMMANDS:
-        print(help_pages.render_command_help(find_command(name.removeprefix("--"))))
-    elif name in {"", *HELP_ARGUMENTS}:
-        print(help_pages.render_help(all_commands()))
+        command = find_command(name.removeprefix("--"))
+        print(help_pages.render_command_help(command, whole=whole))
+    elif not name:
+        print(help_pages.render_help(all_commands(), whole=whole))
     else:
         return _print_refusal(_unknown_command(name))
     return 0

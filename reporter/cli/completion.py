@@ -32,7 +32,9 @@ def taken_flags(command: Command) -> tuple[Flag, ...]:
 
 
 def offered_values(flag: Flag) -> Sequence[str]:
-    """Return the values that a flag may have: a closed set, or the usual ones of a set."""
+    """
+    Return the words a shell completes: the flag's choices, or lower-case words of its placeholder.
+    """
     words = flag.choices or flag.placeholder.split("|")
     return [word for word in words if word.isalpha() and word.islower()]
 

@@ -40,7 +40,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         print("\n".join(texts.render(reason)))
         return ExitCode.MET
     target = parse_target(arguments.names, arguments.values["namespace"])
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     return run_asking(_explain(arguments, target, texts, terminal, environ), terminal)
 
 
@@ -105,7 +105,7 @@ def _lines(
     answer: StatusAnswer, target: Target, summary: Summary, texts: EntryText
 ) -> Iterator[str]:
     yield field("Subject", str(target))
-    yield field("State", summary.state)
+    yield field("State", summary.state.word)
     blocking = summary.blocking
     if target.namespace:
         yield from render_availability(
@@ -148,9 +148,9 @@ blocks it, and the chain from the symptom to its root, with why each step
 follows.""",
     examples=(
         ("explain clusterBBRNotReady", "what it means, and what to do"),
-        ("explain -n team-a qwen", "why it is not Current"),
+        ("explain -n team-a qwen", "why it is not Ready"),
     ),
-    flags=(command.NAMESPACE, command.FROM, command.AT, *command.ACCESS),
+    flags=(command.NAMESPACE, command.QUIET, command.FROM, command.AT, *command.ACCESS),
     settings=command.EVALUATION_FLAGS,
     notes=f"""\
 {command.RUN_FLAGS_NOTE}

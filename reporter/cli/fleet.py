@@ -14,7 +14,7 @@ from reporter.settings import Arguments, SettingsError
 from reporter.status import fleet_table
 from reporter.status.hub_source import FleetAnswer, HubSource
 from reporter.status.pods_source import HUB, HUB_SELECTOR, PodFetcher
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 from reporter.status.table import ChangingTable
 from reporter.status.url_source import UrlFetcher
 
@@ -62,7 +62,7 @@ class _HubOpener:
         self._access = ClusterAccess(arguments, environ, Clock())
 
     async def open(self) -> HubSource:
-        """Raises SettingsError, ConfigurationError or CannotAsk."""
+        """Raises SettingsError, ConfigurationError or StatusQueryFailed."""
         if self._source_flag.text:
             return HubSource(
                 UrlFetcher(self._source_flag.text, self._access.authorization),
@@ -87,11 +87,11 @@ class _HubOpener:
             )
             try:
                 await source.ask()
-            except CannotAsk as err:
+            except StatusQueryFailed as err:
                 why = str(err)
             else:
                 return source
-        raise CannotAsk(f"{why}; name the address of a hub with --from=hub:URL")
+        raise StatusQueryFailed(f"{why}; name the address of a hub with --from=hub:URL")
 
 
 class _Printer:

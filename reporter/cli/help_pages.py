@@ -1,4 +1,4 @@
-"""Render the text of ``--help``."""
+"""Render the texts of ``--help``, and of ``--help-all`` with every flag."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -10,6 +10,28 @@ from reporter.settings import FLAGS, Flag, FlagGroup
 
 DESCRIPTION = "Report as Kubernetes Events why a KAITO production stack does not serve."
 OWN_HELP = f"{PROGRAM_NAME} COMMAND --help has the usage, examples and flags of one."
+ALL_FLAGS = "--help-all has every flag of run and hub; docs/flags.md has them too."
+MAIN_FLAGS = frozenset(
+    {
+        "kubeconfig",
+        "packs",
+        "catalogue-overlay",
+        "components-file",
+        "sources",
+        "dry-run",
+        "emission",
+        "mirror-events",
+        "silence-file",
+        "startup-grace-seconds",
+        "settle-seconds",
+        "status-objects",
+        "store",
+        "leader-elect",
+        "status-bind-address",
+    }
+)
+"""The flags of ``run`` that people set, which ``--help`` has; of ``hub`` all of its own group as well."""
+
 NAME_WIDTH = 14
 CONTINUATION = " \\"
 CLOSING = """\
@@ -27,8 +49,8 @@ STATUS_REPORTER_RESYNC_SECONDS. The flag wins. Three more variables:
 Exit codes: 0 stopped as requested, 1 failed, 2 configuration refused."""
 
 
-def render_help(commands: Mapping[str, Command]) -> str:
-    """Return the help of the program: all commands, and every flag of ``run`` and ``hub``."""
+def render_help(commands: Mapping[str, Command], *, whole: bool = False) -> str:
+    """Return the help of the program: all commands, and if *whole* every flag of ``run`` and ``hub``."""
     usage = "\n".join(f"  {PROGRAM_NAME} {each.usage}" for each in commands.values())
     summaries = "\n".join(_render_summary(*each) for each in commands.items())
     return "\n\n".join(
@@ -37,19 +59,21 @@ def render_help(commands: Mapping[str, Command]) -> str:
             f"Usage:\n{usage}",
             f"Commands:\n{summaries}",
             "\n".join(wrap(OWN_HELP, WIDTH)),
-            *_render_groups(FLAGS),
-            CLOSING,
+            *((*_render_groups(FLAGS), CLOSING) if whole else (ALL_FLAGS,)),
         )
     )
 
 
-def render_command_help(command: Command) -> str:
+def render_command_help(command: Command, *, whole: bool = False) -> str:
     """
     Return the text of ``COMMAND --help``: summary, usage, examples, flags and notes.
 
-    A command without notes lists the flags of Settings that it takes.
+    A command without notes lists the flags of Settings that it takes: if *whole* all, else those that
+    people set.
     """
     taken = [flag for flag in FLAGS if flag.name in command.settings]
+    shown = taken if whole else [flag for flag in taken if _is_main(flag)]
+    more = _more_flags(len(taken) - len(shown))
     usage = (f"{PROGRAM_NAME} {command.usage}", *command.further_usage)
     parts = (
         "\n".join(wrap(command.summary, WIDTH)),
@@ -60,10 +84,18 @@ def render_command_help(command: Command) -> str:
         *(
             (command.notes,)
             if command.notes
-            else (*_render_groups(taken), CLOSING if taken else "")
+            else (*_render_groups(shown), more, CLOSING if taken else "")
         ),
     )
     return "\n\n".join(part for part in parts if part)
+
+
+def _is_main(flag: Flag) -> bool:
+    return flag.name in MAIN_FLAGS or flag.group is FlagGroup.HUB
+
+
+def _more_flags(number: int) -> str:
+    return f"--help-all has {number} more flags; docs/flags.md has them too." if number else ""
 
 
 def _render_examples(command: Command) -> str:

@@ -50,7 +50,7 @@ class HistoryReading:
         Read the HealthEvents once, and print the episodes of the target.
 
         They are those of all namespaces, or of the reporter's alone where others may not be listed.
-        Return the exit code MET, also without any episode. Raises CannotAsk if they cannot be read.
+        Return the exit code MET, also without any episode. Raises StatusQueryFailed if they cannot be read.
         """
         async with self._opener.connected() as (api, settings, clock):
             found = await read_health_events(api, settings.release_namespace, self._terminal.note)

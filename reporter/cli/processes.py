@@ -35,11 +35,16 @@ def _run_hub(arguments: Arguments, environ: Mapping[str, str]) -> int:
     return run_hub(settings)
 
 
-def _print_version(_: Arguments, __: Mapping[str, str]) -> int:
+def program_version() -> str:
+    """Return the version of the program, or that it is run from its sources."""
     try:
-        print(version(PROGRAM_NAME))
+        return version(PROGRAM_NAME)
     except PackageNotFoundError:
-        print("not installed: run from its sources")
+        return "not installed: run from its sources"
+
+
+def _print_version(_: Arguments, __: Mapping[str, str]) -> int:
+    print(program_version())
     return 0
 
 

@@ -23,6 +23,7 @@ from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.job.variables import VARIABLES
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.metrics.declarations import METRICS, MetricDeclaration
+from reporter.metrics.label_values import CLOSED_SETS, LABEL_TEXTS, ClosedSet
 from reporter.model.enums import DetailSource
 from reporter.settings import FLAGS, Flag, FlagGroup
 
@@ -33,9 +34,17 @@ COMMAND = "python -m reporter.cli.reference"
 
 def render_metrics() -> str:
     """
-    Return a Markdown table with a row for each metric of the reporter, and one for those of the hub.
+    Return Markdown tables of the metrics, of those of the hub, of their labels, and of closed sets.
     """
-    return f"{_metric_table(METRICS)}\n## Of the hub\n\n{_metric_table(HUB_METRICS)}"
+    return "\n".join(
+        (
+            _metric_table(METRICS),
+            f"## Of the hub\n\n{_metric_table(HUB_METRICS)}",
+            f"## Labels\n\n{_label_table()}",
+            "## Values of labels\n",
+            *(f"{each.heading}:\n\n{_value_table(each)}" for each in CLOSED_SETS),
+        )
+    )
 
 
 def _metric_table(metrics: Iterable[MetricDeclaration]) -> str:
@@ -49,6 +58,33 @@ def _metric_table(metrics: Iterable[MetricDeclaration]) -> str:
         for each in metrics
     )
     return render_table(("metric", "type", "labels", "meaning"), rows)
+
+
+def _label_table() -> str:
+    texts = [(_names(each.labels, each.metrics), each.text) for each in LABEL_TEXTS]
+    sets = [
+        (_names((each.label,), each.metrics), f"{_values(each)}: see [below](#values-of-labels)")
+        for each in CLOSED_SETS
+    ]
+    return render_table(("label", "values"), sorted(texts + sets))
+
+
+def _names(labels: Iterable[str], metrics: Iterable[MetricDeclaration]) -> str:
+    of = ", ".join(f"`{each.name}`" for each in metrics)
+    return ", ".join(f"`{label}`" for label in labels) + (f" of {of}" if of else "")
+
+
+def _values(closed: ClosedSet) -> str:
+    return ", ".join(f"`{each.value}`" for each in closed.values)
+
+
+def _value_table(closed: ClosedSet) -> str:
+    width = max(map(len, closed.values.values()))
+    rows = (
+        (f"`{value.value}`", *texts, *[""] * (width - len(texts)))
+        for value, texts in closed.values.items()
+    )
+    return render_table((f"`{closed.label}`", "meaning", "what happens next")[: width + 1], rows)
 
 
 def render_flags() -> str:

@@ -18,7 +18,7 @@ from reporter.model.status_document import (
 )
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import answering_state, describe_missing, summarize
 from reporter.status.table import CLUSTER_NAME, NOTHING, AnySubject, TextTable, describe_blocking
 
@@ -81,7 +81,7 @@ async def _ask(name: str, opener: SourceOpener, target: Target) -> ClusterAnswer
             return ClusterAnswer(name, await source.ask(target))
         finally:
             await source.close()
-    except CannotAsk as err:
+    except StatusQueryFailed as err:
         return ClusterAnswer(name, error=str(err))
     except ConfigurationError as err:
         # That of a dump names it already.
@@ -160,9 +160,9 @@ def _cells(cluster: ClusterAnswer, target: Target) -> Mapping[str, tuple[str, st
     if cluster.answer is None:
         return {str(target): ("no answer", NOTHING)}
     if cluster.answer.document is None:
-        return {str(target): (State.NOT_FOUND, NOTHING)}
+        return {str(target): (State.NOT_FOUND.word, NOTHING)}
     return {
-        name: (subject.state, _blocked_by(subject))
+        name: (subject.state.word, _blocked_by(subject))
         for name, subject in _subjects(cluster.answer.document)
     }
 
@@ -209,7 +209,7 @@ def _cases(cluster: ClusterAnswer, target: Target) -> Iterator[JUnitCase]:
 
 def _unlisted(document: StatusDocument) -> Iterator[tuple[str, str]]:
     for each in document.cluster.unlisted_layers if document.cluster is not None else ():
-        yield each.layer, f"{each.state}: {each.why}"
+        yield each.layer, f"{each.state.word}: {each.why}"
 
 
 def _failure(subject: AnySubject, *, is_target: bool) -> str:
@@ -224,7 +224,7 @@ def _failure(subject: AnySubject, *, is_target: bool) -> str:
         head = f"not available: {cause.reason or cause.code}"
         return "\n".join(line for line in (head, cause.message, cause.remedy) if line)
     if subject.state is State.TERMINATING and is_target:
-        return f"{subject.state}: it is being deleted"
+        return f"{subject.state.word}: it is being deleted"
     if isinstance(subject, NamespaceStatus):
         if subject.harness is not None and subject.harness.state not in HEALTHY:
             return _failure(subject.harness, is_target=False)
@@ -234,6 +234,10 @@ def _failure(subject: AnySubject, *, is_target: bool) -> str:
         return ""
     blocking = subject.blocking
     if blocking is None:
-        return subject.state
-    lines = [f"{subject.state}: {describe_blocking(blocking)}", blocking.message, blocking.remedy]
+        return subject.state.word
+    lines = [
+        f"{subject.state.word}: {describe_blocking(blocking)}",
+        blocking.message,
+        blocking.remedy,
+    ]
     return "\n".join(line for line in lines if line)

@@ -1,54 +1,98 @@
-"""The command ``silence``: write a silence, or print it."""
+"""The command ``silence``: print a silence or write it, list those that are written, and end one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import yaml
+from msgspec.structs import replace
 
+from reporter import PROGRAM_NAME
 from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
 from reporter.cli.configuration import load_configuration
+from reporter.cli.silence_changes import (
+    annotations,
+    apply_to_file,
+    apply_to_object,
+    file_entry,
+    run_expire,
+)
+from reporter.cli.silence_list import ListFormat, run_list
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import ClusterAccess
 from reporter.evaluation.silencing import check_silence, parse_until
-from reporter.kinds.core import NAMESPACES
-from reporter.kinds.kaito import INFERENCE_SETS
-from reporter.kinds.resource_kind import SILENCE_PREFIX
-from reporter.kube.errors import KubeError
-from reporter.kube.silences import read_silenced_object, silence_object
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceState, SilenceText
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.times import DURATION_PATTERN, format_time, parse_units
 from reporter.process.clock import Clock
-from reporter.settings import Arguments, Flag, Settings, SettingsError
+from reporter.settings import Arguments, Flag, SettingsError
 from reporter.snapshot.subjects import Subjects
-from reporter.status.source import CannotAsk, Target
+from reporter.status.source import Target
+
+
+LIST, EXPIRE = "list", "expire"
+"""Words in the place of a subject. A namespace of that name is one with --until, as each silence has."""
+
+WRITES = ("until", "why", "by", "apply", "replace", "file")
+"""The flags of a silence that is written."""
 
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    word = arguments.names[0] if arguments.names and not arguments.values["until"] else ""
+    if word == LIST:
+        _refuse(arguments, WRITES, word)
+        return run_list(arguments, arguments.names[1:], environ)
+    if word == EXPIRE:
+        _refuse(arguments, (*WRITES, "output", "from"), word)
+        return run_expire(arguments, arguments.names[1:], environ)
+    _refuse(arguments, ("output", "from"), "a silence that is written")
+    return _run_silence(arguments, environ)
+
+
+def _refuse(arguments: Arguments, names: Sequence[str], word: str) -> None:
+    """Raise SettingsError for a flag that has no effect."""
+    for flag in SILENCE.flags:
+        if flag.name in names and arguments.values[flag.name] != flag.default:
+            raise SettingsError(f"--{flag.name}", f"does not apply to {word}")
+
+
+def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     names = arguments.names
     if len(names) != len(("subject", "reasons")):
         raise SettingsError("", "name what to silence: NS, NS/SET or cluster, then the reasons")
     target = parse_target(names[:1], arguments.values["namespace"])
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    now = Clock().now()
-    text = _written(arguments, target, names[1], environ, now=now)
+    now, terminal = Clock().now(), Terminal(environ)
+    text = _written(arguments, target, names[1], now=now)
     subject = Subject(_layer_of(target), target.namespace, target.name)
     found = check_silence(text, catalogue, Subjects(frozenset({subject})), idle=(), now=now)
     if found.state is SilenceState.EXPIRED:
         raise SettingsError(f"--until={arguments.values['until']}", "is over already")
     if found.state is not SilenceState.ACTIVE:
         raise SettingsError("", found.problem)
-    terminal = Terminal(environ)
+    text = replace(
+        text, by=arguments.values["by"] or environ.get("USER", "") or _ask_who(terminal)
+    )
+    is_for_file = _is_for_file(arguments, target)
     if arguments.is_set("apply"):
         access = ClusterAccess(arguments, environ, Clock())
-        return run_asking(_apply(arguments, text, settings, terminal, access), terminal)
-    manifest = file_entry(text) if _is_for_file(arguments, target) else annotations(text)
+        apply = apply_to_file if is_for_file else apply_to_object
+        return run_asking(apply(arguments, text, settings, terminal, access), terminal)
+    manifest = {"silences": [file_entry(text)]} if is_for_file else annotations(text)
     terminal.print(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True).rstrip())
     return ExitCode.MET
+
+
+def _ask_who(terminal: Terminal) -> str:
+    """Return who silences, as the user of a terminal answers. Raises SettingsError for no answer."""
+    name = terminal.ask("Who silences? ")
+    if not name:
+        raise SettingsError(
+            "--by", "is needed: who silences, as the variable USER does not say it"
+        )
+    return name
 
 
 def _layer_of(target: Target) -> Layer:
@@ -68,7 +112,6 @@ def _written(
     arguments: Arguments,
     target: Target,
     reasons: str,
-    environ: Mapping[str, str],
     *,
     now: datetime,
 ) -> SilenceText:
@@ -77,11 +120,6 @@ def _written(
             raise SettingsError(
                 f"--{name}", "is needed: name the end of the silence (--until), and why"
             )
-    if arguments.is_set("apply") and _is_for_file(arguments, target):
-        raise SettingsError(
-            "--apply",
-            "annotates a namespace or an InferenceSet; for others add the printed entry to the file",
-        )
     return SilenceText(
         "this silence",
         target.namespace,
@@ -89,7 +127,6 @@ def _written(
         tuple(each.strip() for each in reasons.split(",")),
         _until(arguments.values["until"], now=now),
         arguments.values["why"],
-        arguments.values["by"] or environ.get("USER", ""),
     )
 
 
@@ -112,91 +149,24 @@ def _until(text: str, *, now: datetime) -> str:
     return format_time(moment)
 
 
-def _fields(text: SilenceText) -> dict[str, str]:
-    """Return the silence as annotations, by what follows the prefix."""
-    fields = {
-        "until": text.until,
-        "reasons": ",".join(text.reasons),
-        "why": text.why,
-        "by": text.by,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
-def annotations(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as a manifest: a Namespace or an InferenceSet with its annotations alone."""
-    values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
-    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
-    place = {"namespace": text.namespace} if text.inferenceset else {}
-    return {
-        "apiVersion": "/".join(filter(None, (kind.group, kind.versions[0]))),
-        "kind": kind.kind,
-        "metadata": {
-            **place,
-            "name": text.inferenceset or text.namespace,
-            "annotations": values,
-        },
-    }
-
-
-def file_entry(text: SilenceText) -> dict[str, Any]:
-    """
-    Return the silence as the content of a silence file that has this one entry; empty keys are left out.
-    """
-    place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
-    entry = {**place, **_fields(text), "reasons": list(text.reasons)}
-    return {"silences": [{name: value for name, value in entry.items() if value}]}
-
-
-async def _apply(
-    arguments: Arguments,
-    text: SilenceText,
-    settings: Settings,
-    terminal: Terminal,
-    access: ClusterAccess,
-) -> int:
-    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
-    namespace = text.namespace if text.inferenceset else ""
-    name = text.inferenceset or text.namespace
-    api = await access.connect(settings)
-    try:
-        found = await read_silenced_object(api, kind, namespace, name)
-        refusal = _why_refused(
-            found.labels, found.annotations, replace=arguments.is_set("replace")
-        )
-        if refusal:
-            terminal.error(f"{kind.kind} {name} {refusal}")
-            return ExitCode.NO_ANSWER
-        await silence_object(api, found, _fields(text))
-    except KubeError as err:
-        raise CannotAsk(str(err)) from err
-    finally:
-        await api.close()
-    terminal.print(f"{kind.kind} {name} silenced: {', '.join(text.reasons)} until {text.until}")
-    return ExitCode.MET
-
-
-def _why_refused(labels: Mapping[str, str], present: Mapping[str, str], *, replace: bool) -> str:
-    if labels:
-        names = ", ".join(sorted(SILENCE_PREFIX + each for each in labels))
-        return f"has a silence in labels ({names}); remove these labels first"
-    if present and not replace:
-        shown = ", ".join(f"{name} {value}" for name, value in sorted(present.items()))
-        return f"has a silence already ({shown}); --replace ends that one"
-    return ""
-
-
 SILENCE = command.Command(
     run=_run,
     summary="Hold back the findings of a reason until a time.",
     usage="silence SUBJECT REASON[,REASON] [FLAGS]",
+    further_usage=(
+        f"{PROGRAM_NAME} silence list [SUBJECT] [-o json]",
+        f"{PROGRAM_NAME} silence expire SUBJECT [REASON[,REASON]]",
+    ),
     about="""\
 SUBJECT is NS, NS/SET or cluster. `all` stands for every reason. Recovery is
 announced. Prints the annotations of the namespace or InferenceSet as YAML, for
   kubectl apply --server-side --field-manager=silence -f -
 With --apply it writes them itself. For the cluster, and for NS/KIND/NAME, it
-prints an entry for the file of silences. --until and --why are needed. See
-docs/silences.md.""",
+prints an entry for the file of silences; with --apply it adds that to the
+ConfigMap that the reporter mounts. --until and --why are needed.
+
+list shows who silences what, why, until when, and what that holds back now;
+expire takes a silence back. See docs/silences.md.""",
     examples=(
         (
             "silence team-a/qwen inferencesetModelPodsNotReady --until=90m --why=maintenance --apply",
@@ -207,20 +177,32 @@ docs/silences.md.""",
             "the annotations to apply",
         ),
         (
-            "silence cluster clusterKedaNotReady --until=2h --why=upgrade",
-            "an entry for the file of silences",
+            "silence cluster clusterKedaNotReady --until=2h --why=upgrade --apply",
+            "one reason of the cluster, in the reporter's file of silences",
         ),
+        ("silence list", "who silences what"),
+        ("silence expire team-a/qwen", "end it before its time"),
     ),
     flags=(
         Flag(
             "until", "When it ends: a time such as 2026-12-01T00:00:00Z, or 90m from now.", "TIME"
         ),
         Flag("why", "Why; shown with the silence.", "TEXT"),
-        Flag("by", "Who silences; empty: the name of the user of this machine.", "NAME"),
-        command.switch("apply", "Annotate the namespace or InferenceSet, instead of printing."),
-        command.switch("replace", "With --apply: replace the silence that the object has."),
-        command.switch("file", "Print an entry of the file of silences instead of annotations."),
+        Flag("by", "Who silences; empty: the variable USER, else it is asked for.", "NAME"),
+        command.switch(
+            "apply", "Write it, as annotations or into the file of silences, instead of printing."
+        ),
+        command.switch("replace", "With --apply: replace the silence that the subject has there."),
+        command.switch("file", "An entry of the file of silences instead of annotations."),
+        command.output(ListFormat),
+        Flag(
+            "from",
+            "Of list: cluster, or file:PATH, which is a dump.",
+            "cluster|file:PATH",
+            default="cluster",
+        ),
         command.NAMESPACE,
+        command.REPORTER_NAMESPACE,
         command.CONTEXT,
         command.AS,
         command.REQUEST_TIMEOUT,
@@ -229,5 +211,5 @@ docs/silences.md.""",
     notes="""\
 --kubeconfig names the kubeconfig, as for run.
 
-Exit codes: 0 printed or written, 1 not written, 2 something given is refused.""",
+Exit codes: 0 done, 1 not written or no answer, 2 something given is refused.""",
 )

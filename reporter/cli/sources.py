@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.asking import Terminal
-from reporter.cli.command import EVALUATION_GROUPS
+from reporter.cli.command import EVALUATION_FLAGS
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import (
     KUBECONFIG,
@@ -18,14 +18,15 @@ from reporter.cli.source_arguments import (
 from reporter.kube.client import RestClient, connect
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
+from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_settings
 from reporter.status import pods_source
+from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
 from reporter.status.one_shot import ClusterSource, DumpSource
 from reporter.status.reporter_source import ReporterSource
-from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
-from reporter.status.watching import WatchingSource
 
 
 # --------------------------------------------------------------------
@@ -75,7 +76,7 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
-SILENCE_FILE = "silence-file"
+COMPONENTS_FILE = "components-file"
 
 
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
@@ -84,9 +85,9 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
 
     Files that they name are in the pod and not here.
     """
-    names = {flag.name for flag in FLAGS if flag.group in EVALUATION_GROUPS} - {SILENCE_FILE}
-    if not _has_own_packs(pod):
-        names.add("packs")
+    names = EVALUATION_FLAGS - {flag.name for flag in FLAGS if flag.is_file}
+    if _has_own_packs(pod):
+        names -= {"packs"}
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
@@ -94,8 +95,8 @@ def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator
     """Yield which files of a reporter are not read here, for want of a flag of the user."""
     if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
         yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
-    if SILENCE_FILE in pod.flags and not settings.silence_file:
-        yield f"the reporter has a file of silences; give it with --{SILENCE_FILE}"
+    if COMPONENTS_FILE in pod.flags and not settings.components_file:
+        yield f"the reporter has a file of components; give it with --{COMPONENTS_FILE}"
     if _has_own_packs(pod) and "packs" not in settings.given_flags:
         yield "the reporter has packs of one's own; give them with --packs"
 
@@ -116,13 +117,13 @@ Flags that end what a command that only looks never does, whatever flags of a re
 """
 
 NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
-NONE_READY = f"no pod with the label {pods_source.SELECTOR} is ready"
+NONE_READY = f"no pod with {pods_source.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
-WITHIN = "namespace with --reporter-namespace if pods may be listed there"
+WITHIN = "try --reporter-namespace"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
 
 
-class PodsNotFound(CannotAsk):
+class PodsNotFound(StatusQueryFailed):
     """
     The error for pods of a reporter or hub that may not be listed, or are in several namespaces.
 
@@ -136,24 +137,22 @@ async def find_pods_of_one(
     """
     Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
 
-    Raises PodsNotFound, and CannotAsk for an API server that does not answer.
+    Raises PodsNotFound, and StatusQueryFailed for an API server that does not answer.
     """
     namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
     try:
         pods = await pods_source.find_reporter_pods(api, namespace, asked.selector)
     except Refused as err:
-        why = f"the pods of the {asked.program} cannot be found: {err.why}"
-        raise PodsNotFound(why if namespace else f"{why}; name their {WITHIN}") from err
+        why = f"pods of a {asked.program}: {err.why}"
+        raise PodsNotFound(why if namespace else f"{why}; {WITHIN}") from err
     except KubeError as err:
         may_pass = isinstance(err, Unreachable | Throttled)
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the API server cannot be asked: {err}; {CHECK}", may_pass=may_pass
         ) from err
     names = ", ".join(sorted({pod.namespace for pod in pods}))
     if ", " in names:
-        raise PodsNotFound(
-            f"{asked.program}s are in the namespaces {names}; name one with --reporter-namespace"
-        )
+        raise PodsNotFound(f"choose a --reporter-namespace: {asked.program}s are in {names}")
     return pods
 
 
@@ -191,13 +190,14 @@ class SourceOpener:
         self._note, self._on_progress = terminal.note, terminal.progress
         self._clock = Clock()
         self._access = ClusterAccess(arguments, environ, self._clock)
+        self._loaded: dict[tuple[str, ...], tuple[Settings, Catalogue]] = {}
 
     async def open(self) -> StatusSource:
         """
         Return the source of ``--from``, to be closed by the caller.
 
         AUTO tries the pods of a reporter, and else reads the cluster; a note tells the user which it is.
-        Raises SettingsError, ConfigurationError or CannotAsk.
+        Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if self._source_flag.is_dump:
             return self._dump(self._source_flag.text)
@@ -234,24 +234,24 @@ class SourceOpener:
     async def _choose(self, kind: SourceKind, api: RestClient) -> StatusSource:
         found = await self._find_pods(api)
         if kind is SourceKind.CLUSTER:
-            return self._cluster(api, found)
+            return await self._cluster(api, found)
         source, why = await self._reporter(api, found, kind)
         if source is not None:
             self._note(f"the status is that of {source.description}")
             self._note_idle_flags()
             return source
         if kind is SourceKind.REPORTER:
-            raise CannotAsk(f"{why}; {OTHER_SOURCES}")
-        verb = "watches" if self._watches else "reads"
-        self._note(f"this program {verb} the cluster itself: {why}")
-        return self._cluster(api, found)
+            raise StatusQueryFailed(f"{why}; {OTHER_SOURCES}")
+        verb = "watched" if self._watches else "read"
+        self._note(f"{verb} from the cluster: {why}")
+        return await self._cluster(api, found)
 
     def _note_idle_flags(self) -> None:
         """Note the flags that shape an evaluation, but not that of a reporter."""
         given = self._arguments.settings.keys() - {KUBECONFIG, *self._used}
         names = ", ".join(f"--{name}" for name in sorted(given))
         if names:
-            self._note(f"{names}: without effect on a reporter; --from=cluster evaluates with it")
+            self._note(f"{names}: no effect on a reporter; --from=cluster evaluates with it")
 
     async def _reporter(
         self, api: RestClient, found: FoundPods, kind: SourceKind
@@ -270,7 +270,7 @@ class SourceOpener:
             source = ReporterSource(fetcher, answer_timeout=self._access.request_timeout)
             try:
                 await source.ask(self._target)
-            except CannotAsk as err:
+            except StatusQueryFailed as err:
                 why = str(err)
                 if own:
                     await source.close()  # the others share the connection to the API server
@@ -287,16 +287,36 @@ class SourceOpener:
             return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
 
-    def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
+    async def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
         settings, catalogue = self._load_with_flags_of(pod)
         for each in describe_files(pod, settings) if pod is not None else ():
             self._note(each)
-        if self._watches:
-            return WatchingSource(
-                api, settings, catalogue, self._clock, on_progress=self._on_progress
-            )
-        return ClusterSource(api, settings, catalogue, self._clock, on_progress=self._on_progress)
+        given = (api, settings, catalogue, self._clock)
+        silence_file = await self._silence_file(api, pod, settings)
+        if not self._watches:
+            return ClusterSource(*given, on_progress=self._on_progress, silence_file=silence_file)
+        from reporter.status.watching import WatchingSource  # noqa: PLC0415
+
+        return WatchingSource(*given, on_progress=self._on_progress, silence_file=silence_file)
+
+    async def _silence_file(
+        self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
+    ) -> SilenceFile | None:
+        """Return the file of silences of a reporter; None without one, and if it cannot be read."""
+        if pod is None or SILENCE_FILE not in pod.flags or settings.silence_file is not None:
+            return None
+        why = "it is in no ConfigMap"
+        try:
+            found = await read_mounted(api, pod)
+        except KubeError as err:
+            why, found = str(err), None
+        if found is not None:
+            return parse_mounted(found)
+        self._note(
+            f"the reporter's file of silences was not read: {why}; --{SILENCE_FILE} gives it"
+        )
+        return None
 
     def _load_with_flags_of(
         self, pod: pods_source.ReporterPod | None
@@ -314,15 +334,17 @@ class SourceOpener:
 
     def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:
         """
-        Load the configuration; flags that were *found* yield to variables and to those given.
+        Load the configuration, once; flags that were *found* yield to variables and to those given.
         """
         by_variable = {flag.name for flag in FLAGS if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
         flags = (*kept, *self._arguments.run_flags, *READS_ALONE)
-        return load_configuration(flags, self._environ)
+        if flags not in self._loaded:
+            self._loaded[flags] = load_configuration(flags, self._environ)
+        return self._loaded[flags]
 
 
-class LateSource:
+class LazySource:
     """
     Opens its source with the first question: while an API server is away, the next one tries again.
     """

@@ -9,18 +9,18 @@ from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
-from reporter.model.sanitize import human_duration
+from reporter.model.sanitize import abbreviate_list, human_duration
 from reporter.model.states import State
 from reporter.model.status_document import StatusDocument
 from reporter.settings import Arguments
 from reporter.status.detail_table import render_blocking, render_set, render_suppressed
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import describe_missing, suppressed_of
 from reporter.status.table import (
-    AGE_COLUMN,
+    AGE_COLUMNS,
     CLUSTER_NAME,
     ChangingTable,
-    Row,
+    TableRow,
     cluster_rows,
     head,
     namespace_rows,
@@ -58,7 +58,7 @@ class ChangePrinter:
         """True until something was printed, or noted as missing."""
         return self._last is None
 
-    def print_rows(self, rows: Sequence[Row]) -> None:
+    def print_rows(self, rows: Sequence[TableRow]) -> None:
         """Print the rows that differ from the ones before, and those of subjects that are gone."""
         for line in self._table.render(rows):
             self._terminal.print(line)
@@ -112,7 +112,7 @@ class Printer:
         self._lists_sets, self._wide = lists_sets, form is Format.WIDE
         table = ChangingTable(
             self._choose_head(),
-            ages={AGE_COLUMN},
+            ages=AGE_COLUMNS,
             colour=terminal.colour,
             with_head=with_head,
             width=terminal.width,
@@ -192,6 +192,10 @@ class Printer:
             yield from render_suppressed(suppressed_of(subject))
 
 
+MAX_NAMED = 2
+"""The reasons that a note names; the document has all of them."""
+
+
 def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
     Yield a note for each explanation why subjects are missing, or reasons were not evaluated.
@@ -200,14 +204,14 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
     unread = [s.not_judged for n in document.namespaces for s in n.inference_sets if s.not_judged]
     if unread:
-        reasons = ", ".join(sorted(set(chain.from_iterable(unread))))
+        reasons = abbreviate_list([*{*chain.from_iterable(unread)}], MAX_NAMED)
         yield f"not judged of {len(unread)} InferenceSets without a metrics page: {reasons}"
     if document.page_max_age_seconds is not None:
         age = human_duration(timedelta(seconds=document.page_max_age_seconds))
         yield f"metrics pages that are read through the API server may be {age} old"
     for why in dict.fromkeys(each.why for each in document.not_judged):
-        reasons = ", ".join(each.reason for each in document.not_judged if each.why == why)
-        yield f"not judged: {reasons}: {why}"
+        number = sum(each.why == why for each in document.not_judged)
+        yield f"{number} reasons are not judged: {why}; -o json names them"
 
 
 def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[str]:
@@ -232,7 +236,7 @@ ASK_INTERVAL = timedelta(seconds=1)
 """The pause between two questions, of which the second one waits for a change."""
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
 
     async def close(self) -> None:
@@ -251,7 +255,7 @@ class Answer(Protocol):
 
 A = TypeVar("A", bound=Answer)
 A_contra = TypeVar("A_contra", contravariant=True)
-S = TypeVar("S", bound=Source)
+S = TypeVar("S", bound=AnswerSource)
 
 
 class AnswerPrinter(Protocol[A_contra]):
@@ -281,7 +285,7 @@ async def show_answers(
     """
     Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
 
-    With ``--exit-code`` it is that of the worst state. Raises CannotAsk; while it watches only for what
+    With ``--exit-code`` it is that of the worst state. Raises StatusQueryFailed; while it watches only for what
     cannot pass.
     """
     source = await question.open()
@@ -314,7 +318,7 @@ async def _watch(
         pause, error = ASK_INTERVAL, ""
         try:
             answer = await ask(answer)
-        except CannotAsk as err:
+        except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
             pause, error = err.retry_after or ASK_INTERVAL, str(err)

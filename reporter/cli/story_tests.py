@@ -65,14 +65,28 @@ def render_results(results: StoryResults, form: ResultFormat) -> str:
 def _text_lines(results: StoryResults) -> Iterator[str]:
     for each in results.failed:
         yield f"FAILED {each.story.path}{_order(each)}: {each.story.content['why']}"
-        for difference in each.differences:
-            yield from (f"  {line}" for line in difference.lines)
+        yield from (f"  {line}" for line in _difference_lines(each))
         yield ""
     for problem in results.problems:
         yield str(problem)
     if results.coverage is not None:
         yield from _coverage_lines(results.coverage)
     yield ", ".join(_numbers(results)) or "0 passed"
+
+
+def _difference_lines(result: StoryResult) -> Iterator[str]:
+    """Yield the differences of a story, and what was Unknown meanwhile, which is often why."""
+    for difference in result.differences:
+        yield from difference.lines
+    if result.unknown:
+        yield "Unknown meanwhile, so that nothing was announced or ended:"
+        yield from (f"  {line}" for line in result.unknown[:MAX_UNKNOWN])
+    if len(result.unknown) > MAX_UNKNOWN:
+        yield f"  and {len(result.unknown) - MAX_UNKNOWN} more"
+
+
+MAX_UNKNOWN = 10
+"""The reasons and causes that are listed of a story, the first ones first."""
 
 
 def _numbers(results: StoryResults) -> Iterator[str]:
@@ -116,6 +130,7 @@ def _as_json(results: StoryResults) -> dict[str, Any]:
                     {"part": found.part, "diff": "\n".join(found.lines)}
                     for found in each.differences
                 ],
+                "unknown": list(each.unknown),
             }
             for each in results.results
         ],
@@ -154,7 +169,7 @@ def _failure(result: StoryResult) -> str:
     if result.passed:
         return ""
     lines = [f"{result.story.content['why']}{_order(result)}"]
-    return "\n".join([*lines, *(line for each in result.differences for line in each.lines)])
+    return "\n".join([*lines, *_difference_lines(result)])
 
 
 # --------------------------------------------------------------------

@@ -6,7 +6,7 @@ from contextlib import suppress
 from reporter.cli import command
 from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
 from reporter.cli.source_arguments import FILE, parse_target
-from reporter.cli.sources import LateSource, SourceOpener
+from reporter.cli.sources import LazySource, SourceOpener
 from reporter.model.states import State
 from reporter.process.clock import monotonic_seconds
 from reporter.settings import Arguments, Flag, SettingsError
@@ -28,7 +28,7 @@ ENDINGS = {
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     wait = parse_wait(arguments)
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     return run_asking(_wait(arguments, wait, terminal, environ), terminal, stays=True)
 
 
@@ -52,7 +52,7 @@ async def _wait(
     arguments: Arguments, wait: StatusWait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
     opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
-    source = LateSource(opener)
+    source = LazySource(opener)
     try:
         waiter = Waiter(
             source,
@@ -72,7 +72,7 @@ async def _wait(
 
 def describe(summary: Summary, wait: StatusWait) -> str:
     """Return a line for people with the state of the target, its replicas, and what blocks it."""
-    parts = [f"{wait.target}: {summary.state}"]
+    parts = [f"{wait.target}: {summary.state.word}"]
     if summary.replicas is not None:
         parts.append(describe_replicas(summary.replicas))
     blocking = summary.blocking
@@ -114,7 +114,8 @@ WAIT = command.Command(
 Changes of the state are printed to standard error, the end to standard output.
 The answer of a reporter counts once it has finished a pass after the first
 question, which takes up to its --resync-seconds. Without a reporter this
-program watches the cluster itself, which needs list and watch of each kind.""",
+program watches the cluster itself, which needs list and watch of each kind; of
+a namespace, in that one alone.""",
     examples=(
         ("wait team-a/qwen", "until a request can be answered"),
         ("wait team-a --for=ready --timeout=10m --fail-fast", "after an upgrade"),
@@ -124,7 +125,7 @@ program watches the cluster itself, which needs list and watch of each kind.""",
         Flag(
             "for",
             "available: a request can reach it and be answered, as far as is known; of a namespace, each"
-            " InferenceSet that is not scaled to zero. ready: the state is Current, and all that the"
+            " InferenceSet that is not scaled to zero. ready: the state is Ready, and all that the"
             " control plane can be waited for. gone: it does not exist.",
             parse=choice_parser(WaitCondition),
             default="available",
@@ -138,6 +139,7 @@ program watches the cluster itself, which needs list and watch of each kind.""",
         ),
         command.switch("fail-fast", "End at Failed, unless it is transient, and at Terminating."),
         command.NAMESPACE,
+        command.QUIET,
         command.FROM,
         *command.ACCESS,
     ),

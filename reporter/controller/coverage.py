@@ -89,7 +89,7 @@ def describe_purpose(
     about: Collection[ResourceKind],
 ) -> str:
     """
-    Return the reason of an entry, with a note if a kind is not needed to evaluate all of it.
+    Return the reason of an entry, with a mark if the kind is needed for a part or for detail alone.
 
     *about*: the kinds without which its subjects are not all known.
     """

@@ -4,19 +4,20 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from reporter.catalogue.entries import Catalogue
 from reporter.controller import scrape_config
-from reporter.controller.look_contents import WatchProgress
 from reporter.controller.permission_review import PermissionReview
 from reporter.controller.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.controller.reread_contents import WatchProgress
 from reporter.controller.silence_file import SilenceFileReader
 from reporter.controller.store_kind import find_store_kind
 from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import NAMESPACES
 from reporter.kinds.health_events import HealthEvent, StoreLimit
 from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kinds.productionstack import (
@@ -29,7 +30,7 @@ from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.scrape.path import ScrapePath
@@ -39,7 +40,7 @@ from reporter.scrape.scrapes import Scrape
 from reporter.settings import Settings
 from reporter.snapshot.scrape_targets import TargetFinder
 from reporter.store.samples import SampleStore
-from reporter.store.store import Store
+from reporter.store.store import NOWHERE_ALONE, Store
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -54,7 +55,8 @@ class Inputs:
     """
     Reads what the evaluated reasons of the catalogue need, and nothing else.
 
-    *count_scrape* is called with the result of every attempt to read a pod's metrics.
+    *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the
+    kinds, by table, of which one namespace alone is read; Namespaces among them are read by somebody else.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Inputs:
         clock: Clock,
         *,
         count_scrape: Callable[[ScrapeResult], None],
+        only_in: Mapping[str, str] = NOWHERE_ALONE,
     ) -> None:
         self._settings, self._catalogue, self._clock = settings, catalogue, clock
         kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
@@ -72,14 +75,15 @@ class Inputs:
         crds = self._crds_of(catalogue)
         self._scrapes = scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(
-            kinds, crds, SampleStore(scrapes), subjects=catalogue.subject_definitions
+            kinds,
+            crds,
+            SampleStore(scrapes),
+            subjects=catalogue.subject_definitions,
+            only_in=only_in,
         )
         context = WatchContext(api, clock)
         self._discovery = DiscoveryLoop(context, self.store, crds)
-        self._reflectors = Reflectors(
-            lambda kind: Reflector(context, kind, self.store, self._discovery)
-        )
-        self._reflectors.prepare_kinds(kinds)()
+        self._reflectors = self._make_reflectors(context, kinds, only_in)
         self._add_written_objects(settings, context)
         self._scraper = Scraper(
             scrape_config.make_scrape_config(settings, scrapes, inside=api.in_cluster),
@@ -94,6 +98,23 @@ class Inputs:
         needed = permissions_for(settings, catalogue, mode=mode)
         self._permissions = PermissionReview(context, needed, mode=mode)
         api.on_forbidden(self._permissions.record_forbidden)
+
+    def _make_reflectors(
+        self, context: WatchContext, kinds: Iterable[ResourceKind], only_in: Mapping[str, str]
+    ) -> Reflectors:
+        found = Reflectors(
+            lambda kind: Reflector(
+                context,
+                kind,
+                self.store,
+                self._discovery,
+                namespace=only_in.get(kind.table, ""),
+            )
+        )
+        # A Namespace may be got by who may not list it, and has no path below itself to be watched at.
+        read_elsewhere = only_in.keys() & {NAMESPACES.table}
+        found.prepare_kinds(kind for kind in kinds if kind.table not in read_elsewhere)()
+        return found
 
     def _crds_of(self, catalogue: Catalogue) -> frozenset[str]:
         """
@@ -186,7 +207,7 @@ class Inputs:
 
     def record_store_rejections(self, rejected: Mapping[str, StoreLimit]) -> None:
         """
-        Count the episodes that the store of HealthEvents has no place for, by the limit, for a finding.
+        Store how many episodes have no place among the HealthEvents, as a reason is about that.
 
         *rejected*: the limit that each exceeds, by the name of its object.
         """

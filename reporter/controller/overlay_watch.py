@@ -24,10 +24,10 @@ from reporter.settings import SettingsError
 # so the file is another one, while its path stays.
 
 
-Fingerprint: TypeAlias = tuple[object, ...]
+FileFingerprint: TypeAlias = tuple[object, ...]
 
 
-def read_fingerprint(path: Path) -> Fingerprint:
+def read_fingerprint(path: Path) -> FileFingerprint:
     """
     Return a value that changes with the file (inode, size, time), also if it disappears or is back.
     """

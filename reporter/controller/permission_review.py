@@ -19,7 +19,7 @@ from reporter.kube.access_review import (
     review_permissions,
 )
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.collectors import PermissionReport
+from reporter.metrics.input_collectors import PermissionReport
 from reporter.settings import ScrapeMode
 
 

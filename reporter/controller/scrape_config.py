@@ -1,16 +1,19 @@
 """Collect what the enabled probes read from metrics pages, and how the flags say to read it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.kube.connections import MAX_CONNECTIONS as API_CONNECTIONS
 from reporter.model.enums import Reason
 from reporter.process.main import open_files_limit
-from reporter.scrape.scraper import ScrapeConfig
 from reporter.scrape.scrapes import Scrape, share_histories
 from reporter.server.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.settings import ScrapeMode, Settings
+
+
+if TYPE_CHECKING:
+    from reporter.scrape.scraper import ScrapeConfig
 
 
 OTHER_FILES = 64
@@ -92,12 +95,15 @@ def _build_scrapes(
 
 def make_scrape_config(
     settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
-) -> ScrapeConfig:
+) -> "ScrapeConfig":
     """
     Return how the pages are read.
 
     *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.
     """
+    # Who reads a cluster once asks here what is scraped, and needs no scraper.
+    from reporter.scrape.scraper import ScrapeConfig  # noqa: PLC0415
+
     chosen = settings.scrape_mode
     return ScrapeConfig(
         scrapes,

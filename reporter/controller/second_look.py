@@ -14,9 +14,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn, Protocol
 
-from reporter.controller import look_schedule
+from reporter.controller import reread_schedule
 from reporter.controller.blocking_objects import find_blocking_objects
-from reporter.controller.look_contents import Cache, Reading, Undecodable, WatchProgress
+from reporter.controller.reread_contents import Cache, Reading, Undecodable, WatchProgress
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.client import RestClient
@@ -83,7 +83,7 @@ class SecondLook:
     ) -> None:
         self._api, self._watches, self._rollups, self._clock = api, watches, rollups, clock
         self._track_interval = track_interval
-        self._state = look_schedule.LookState()
+        self._state = reread_schedule.RereadState()
         self._is_idle = True
         self._backoff = Backoff()
 
@@ -99,7 +99,7 @@ class SecondLook:
                     "the second look failed; it begins anew in %.0f s",
                     RESTART_AFTER.total_seconds(),
                 )
-            self._state = look_schedule.LookState()
+            self._state = reread_schedule.RereadState()
             await asyncio.sleep(RESTART_AFTER.total_seconds())
 
     async def _look_on(self) -> NoReturn:
@@ -110,22 +110,22 @@ class SecondLook:
             else:
                 await self._look(look.ref)
 
-    async def _plan(self) -> look_schedule.ScheduledLook | None:
+    async def _plan(self) -> reread_schedule.ScheduledRead | None:
         rollup = self._rollups.rollup
         blocking = await _collect(find_blocking_objects(rollup))
         self._is_idle = not blocking and rollup is self._rollups.rollup
         if not blocking:
-            self._state = look_schedule.track_nothing(self._state)
+            self._state = reread_schedule.track_nothing(self._state)
             return None
         now = self._clock.now()
-        self._state = look_schedule.track(self._state, blocking, self._cache(), now=now)
-        return look_schedule.next_look(self._state, now=now)
+        self._state = reread_schedule.track(self._state, blocking, self._cache(), now=now)
+        return reread_schedule.next_read(self._state, now=now)
 
     def _cache(self) -> Cache:
         store = self._watches.store
         return Cache(store.kinds, store.snapshot())
 
-    async def _wait(self, look: look_schedule.ScheduledLook | None) -> None:
+    async def _wait(self, look: reread_schedule.ScheduledRead | None) -> None:
         """Wait for the time of a look, for a change of the status, or for events to be noticed."""
         if self._is_idle:
             await self._rollups.next_change()
@@ -141,7 +141,7 @@ class SecondLook:
                 await self._rollups.next_change()
 
     async def _look(self, ref: ObjectRef) -> None:
-        self._state = look_schedule.begin_look(self._state, ref, now=self._clock.now())
+        self._state = reread_schedule.begin_read(self._state, ref, now=self._clock.now())
         kind = self._cache().kind_of(ref)
         version = self._watches.store.served_version(kind) if kind is not None else None
         if kind is None or version is None:
@@ -168,7 +168,7 @@ class SecondLook:
             return
         watch = self._watches.watch_progress(kind)
         cached, now = cache.content(kind, ref), self._clock.now()
-        self._state, missed = look_schedule.finish_look(
+        self._state, missed = reread_schedule.finish_read(
             self._state, ref, read, cached, watch, now=now
         )
         name = "/".join(part for part in (ref.namespace, ref.name) if part)

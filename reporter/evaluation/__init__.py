@@ -2,7 +2,7 @@
 From verdicts to ranked findings, in this order.
 
 - ``registry``: the list of all probes. ``probe_run``: runs them for each subject.
-- ``gate`` with ``holds`` and ``clocks``: holds trouble back until it has lasted, and keeps it until
+- ``tracking`` with ``holds`` and ``clocks``: holds trouble back until it has lasted, and keeps it until
   it has settled.
 - ``suppression``: suppresses what follows from an upstream that is out.
 - ``silencing``: holds back what is silenced.

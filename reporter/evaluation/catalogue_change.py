@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.evaluation.gate import forget_keys
 from reporter.evaluation.rank import rank
 from reporter.evaluation.suppression import Suppressions
+from reporter.evaluation.tracking import forget_keys
 from reporter.model.subjects import FindingKey
 
 
@@ -39,16 +39,16 @@ def change_catalogue(
 ) -> Evaluation:
     """Return the Evaluation without the reasons that go, and ranked by the new catalogue."""
     stays = stays_evaluated(catalogue, settings)
-    gate = forget_keys(before.gate, lambda key: not stays(key))
+    tracked = forget_keys(before.tracked, lambda key: not stays(key))
     evaluated = frozenset(
         reason
-        for reason in gate.evaluated_reasons
+        for reason in tracked.evaluated_reasons
         if (entry := catalogue.entries.get(reason)) is not None and entry.is_evaluated
     )
-    gate = msgspec.structs.replace(gate, evaluated_reasons=evaluated)
+    tracked = msgspec.structs.replace(tracked, evaluated_reasons=evaluated)
     after = replace(
         before,
-        gate=gate,
+        tracked=tracked,
         suppressions=_kept_suppressions(before.suppressions, stays),
         notes={key: notes for key, notes in before.notes.items() if stays(key)},
         remembered=before.remembered.kept(stays),
@@ -60,7 +60,7 @@ def change_catalogue(
             catalogue,
             settle=settings.delays.settle,
             before={},
-            changed=gate.finding_states,
+            changed=tracked.finding_states,
         ),
         # Other reasons may exist now, so each silence is checked anew.
         silences=replace(before.silences, checked={}),

@@ -1,5 +1,5 @@
 """
-The state of the gate as values: the clocks of each cause, and the state of each finding.
+The state of the tracked findings as values: the clocks of each cause, and the state of each finding.
 
 An outage can make one of these per model, so they are msgspec structs without garbage-collector
 tracking, which are cheap to replace.
@@ -29,8 +29,8 @@ class Delays(Struct, frozen=True):
     """
     The two settings that every hold and settle falls back to.
 
-    *reads_once*: nobody will see how long trouble lasts, so that an object which has not changed for the
-    hold tells it.
+    *reads_once*: the cluster is read once, so the time for which an object has not changed stands
+    for the time that its trouble has lasted.
     """
 
     grace: timedelta = timedelta(seconds=60)
@@ -200,9 +200,9 @@ class UnknownState(Struct, frozen=True, gc=False):
     is_brief: bool = False
 
 
-class Gate(Struct, frozen=True):
+class TrackedFindings(Struct, frozen=True):
     """
-    The state of all keys that are not clear.
+    The state of all keys that are not clear: held, found, settling or Unknown.
 
     *evaluated_reasons*: the reasons that this process has evaluated at least once, or could have if there
     were anything that they are about.
@@ -216,4 +216,4 @@ class Gate(Struct, frozen=True):
     settled_at: Mapping[FindingKey, datetime] = field(default_factory=dict)
 
 
-EMPTY_GATE = Gate({}, {})
+NOTHING_TRACKED = TrackedFindings({}, {})

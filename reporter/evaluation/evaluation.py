@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
-from reporter.evaluation.clocks import EMPTY_GATE, Delays, FindingState, Gate
+from reporter.evaluation.clocks import NOTHING_TRACKED, Delays, FindingState, TrackedFindings
 from reporter.evaluation.diff import changed_keys, different_keys
 from reporter.evaluation.rank import Ranking, RankingInput
 from reporter.evaluation.remembered import NOTHING_REMEMBERED, Remembered
@@ -47,7 +47,7 @@ class Evaluation(Struct, frozen=True):
     *unread_events*: why the Events of earlier processes are not known yet; empty once they are.
     """
 
-    gate: Gate = EMPTY_GATE
+    tracked: TrackedFindings = NOTHING_TRACKED
     suppressions: Suppressions = NO_SUPPRESSIONS
     rankings: Mapping[Subject, Ranking] = field(default_factory=dict)
     known_subjects: Subjects = field(default_factory=Subjects)
@@ -70,7 +70,7 @@ class Evaluation(Struct, frozen=True):
         The part from which rankings follow; a subject is ranked anew only where it has changed.
         """
         return RankingInput(
-            self.gate.finding_states,
+            self.tracked.finding_states,
             self.suppressions.suppressed_by,
             self.silences.silenced,
             self.evaluated_at,
@@ -81,8 +81,8 @@ class Evaluation(Struct, frozen=True):
         subjects = changed_keys(before.rankings, self.rankings)
         rankings = [each.ranking_of(subject) for subject in subjects for each in (before, self)]
         return frozenset(
-            changed_keys(before.gate.finding_states, self.gate.finding_states)
-            | changed_keys(before.gate.unknown_states, self.gate.unknown_states)
+            changed_keys(before.tracked.finding_states, self.tracked.finding_states)
+            | changed_keys(before.tracked.unknown_states, self.tracked.unknown_states)
             | different_keys(before.suppressions.suppressed_by, self.suppressions.suppressed_by)
             | different_keys(before.silences.silenced, self.silences.silenced)
             | {key for ranking in rankings for key in (*ranking.ranked, *ranking.orthogonal)}
@@ -90,7 +90,7 @@ class Evaluation(Struct, frozen=True):
 
     def finding_state_of(self, key: FindingKey) -> FindingState | None:
         """Return the state of a key with its clocks as of *evaluated_at*; None if it is clear."""
-        state = self.gate.finding_states.get(key)
+        state = self.tracked.finding_states.get(key)
         if state is None or self.evaluated_at is None:
             return state
         return state.advanced(now=self.evaluated_at)
@@ -98,7 +98,7 @@ class Evaluation(Struct, frozen=True):
     @property
     def keys(self) -> frozenset[FindingKey]:
         """The keys that are not clear: in trouble, held, settling or Unknown."""
-        return frozenset(self.gate.finding_states) | self.gate.unknown_states.keys()
+        return frozenset(self.tracked.finding_states) | self.tracked.unknown_states.keys()
 
     def silence_of(self, key: FindingKey) -> Silence | None:
         """Return the silence for whose sake a key is not announced; None if there is none."""

@@ -1,5 +1,5 @@
 """
-The whole order of one pass: probes, gate, suppression, silences, rank.
+The whole order of one pass: probes, tracked, suppression, silences, rank.
 
 All layers are evaluated before anything is announced. A pass can be cut short after any batch: it
 then counts as a pass over the subjects that it has evaluated, and the caller plans another one for
@@ -16,15 +16,8 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation import suppression
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
-from reporter.evaluation.gate import (
-    advance_clocks,
-    apply_verdicts,
-    extend_holds,
-    forget_keys,
-    next_gate_deadline,
-)
 from reporter.evaluation.probe_run import (
     FaultFunc,
     ProbeRun,
@@ -42,6 +35,13 @@ from reporter.evaluation.remembered import (
     found_after_outages,
 )
 from reporter.evaluation.silencing import silence_findings
+from reporter.evaluation.tracking import (
+    advance_clocks,
+    apply_verdicts,
+    extend_holds,
+    forget_keys,
+    next_tracking_deadline,
+)
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict
@@ -67,12 +67,12 @@ class PassProgress(Struct, frozen=True):
     """
     The state after some batches of a pass.
 
-    *evaluated_reasons* are handed to the gate only at the end: until then every subject is in the
+    *evaluated_reasons* are handed on only at the end: until then every subject is in the
     first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
     subjects of the plan. *continued*: the remembered findings that these batches have continued.
     """
 
-    gate: Gate
+    tracked: TrackedFindings
     evaluated_reasons: frozenset[Reason]
     paused: frozenset[Subject]
     notes: Mapping[FindingKey, tuple[str, ...]]
@@ -153,16 +153,16 @@ class Evaluator(Struct, frozen=True):
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
-        gate = forget_keys(before.gate, lambda key: key.subject not in dirty)
-        gate = self._continue(gate, before.remembered.of_subjects(dirty), now=now)
+        tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
+        tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
         probe_run = prepare_probe_run(
-            snapshot, gate, self.catalogue, self.probes, flags=self.flags, now=now
+            snapshot, tracked, self.catalogue, self.probes, flags=self.flags, now=now
         )
         probe_run = msgspec.structs.replace(
             probe_run, unknown=known.unknown, on_fault=self.on_fault
         )
         can_be_cut = before.evaluated_at is not None and not (
-            probe_run.evaluable_reasons(dirty) - before.gate.evaluated_reasons
+            probe_run.evaluable_reasons(dirty) - before.tracked.evaluated_reasons
         )
         return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
 
@@ -174,8 +174,8 @@ class Evaluator(Struct, frozen=True):
         """
         subjects = plan.known_subjects.all
         return PassProgress(
-            before.gate,
-            before.gate.evaluated_reasons,
+            before.tracked,
+            before.tracked.evaluated_reasons,
             before.paused & subjects,
             {key: notes for key, notes in before.notes.items() if key.subject in subjects},
             remembered=before.remembered,
@@ -187,12 +187,14 @@ class Evaluator(Struct, frozen=True):
         """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
         continued = progress.remembered.of_subjects(batch.subjects)
-        gate = self._continue(progress.gate, continued, now=now)
-        gate = apply_verdicts(gate, batch.verdicts, now=now, entry_of=entry_of, delays=delays)
+        tracked = self._continue(progress.tracked, continued, now=now)
+        tracked = apply_verdicts(
+            tracked, batch.verdicts, now=now, entry_of=entry_of, delays=delays
+        )
         paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
         return PassProgress(
-            replace(gate, evaluated_reasons=progress.gate.evaluated_reasons),
-            progress.evaluated_reasons | gate.evaluated_reasons,
+            replace(tracked, evaluated_reasons=progress.tracked.evaluated_reasons),
+            progress.evaluated_reasons | tracked.evaluated_reasons,
             progress.paused.difference(batch.subjects) | paused,
             update_notes(progress.notes, batch.verdicts),
             progress.evaluated + len(batch.subjects),
@@ -200,9 +202,11 @@ class Evaluator(Struct, frozen=True):
             progress.continued.merged(continued),
         )
 
-    def _continue(self, gate: Gate, remembered: Remembered, *, now: datetime) -> Gate:
+    def _continue(
+        self, tracked: TrackedFindings, remembered: Remembered, *, now: datetime
+    ) -> TrackedFindings:
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
-        return continue_findings(gate, remembered, now=now, entry_of=entry_of, delays=delays)
+        return continue_findings(tracked, remembered, now=now, entry_of=entry_of, delays=delays)
 
     def finish(
         self,
@@ -213,26 +217,28 @@ class Evaluator(Struct, frozen=True):
         announced: frozenset[FindingKey] = frozenset(),
     ) -> Generator[None, None, Evaluation]:
         """Return the Evaluation after the batches so far. Yields where other tasks may run."""
-        gate = self._advance_gate(before, plan, progress)
+        tracked = self._advance_tracked(before, plan, progress)
         yield
-        gate, suppressions, remembered = self._suppress(before, plan, progress, gate, announced)
+        tracked, suppressions, remembered = self._suppress(
+            before, plan, progress, tracked, announced
+        )
         yield
         silences = silence_findings(
             before.silences,
             plan.probe_run.snapshot,
-            gate,
+            tracked,
             self.catalogue,
             plan.known_subjects,
             idle=self.settings.unchecked,
             now=plan.now,
         )
         after = Evaluation(
-            gate,
+            tracked,
             suppressions,
             before.rankings,
             plan.known_subjects,
             paused=progress.paused,
-            not_ready=progress.paused | unsettled_subjects(gate, self.catalogue, self.probes),
+            not_ready=progress.paused | unsettled_subjects(tracked, self.catalogue, self.probes),
             evaluated_at=plan.now,
             notes=progress.notes,
             silences=silences,
@@ -246,9 +252,9 @@ class Evaluator(Struct, frozen=True):
         before: Evaluation,
         plan: PassPlan,
         progress: PassProgress,
-        gate: Gate,
+        tracked: TrackedFindings,
         announced: frozenset[FindingKey],
-    ) -> tuple[Gate, suppression.Suppressions, Remembered]:
+    ) -> tuple[TrackedFindings, suppression.Suppressions, Remembered]:
         """
         Suppress what follows from an upstream; what no longer does serves its hold anew.
 
@@ -258,28 +264,28 @@ class Evaluator(Struct, frozen=True):
         continued, remembered = progress.continued.with_groups_of(
             progress.remembered, plan.known_subjects
         )
-        gate = found_after_outages(gate, continued)
+        tracked = found_after_outages(tracked, continued)
         suppressions = suppression.suppress(
             before.suppressions.with_outages(continued.outages(now=now)),
-            gate,
+            tracked,
             self.catalogue,
             now=now,
             settle=delays.settle,
             mode=self.settings.suppression,
         )
-        gate = count_announced(gate, continued, suppressions)
+        tracked = count_announced(tracked, continued, suppressions)
         lifted = suppressions.lifted(before.suppressions) - announced
-        gate = extend_holds(gate, lifted, now=now, entry_of=entry_of, delays=delays)
+        tracked = extend_holds(tracked, lifted, now=now, entry_of=entry_of, delays=delays)
         seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
-        gate = extend_holds(
-            gate,
+        tracked = extend_holds(
+            tracked,
             seen_first - lifted,
             now=now,
             entry_of=entry_of,
             delays=delays,
             stays_found=True,
         )
-        return gate, suppressions, remembered
+        return tracked, suppressions, remembered
 
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """
@@ -288,17 +294,19 @@ class Evaluator(Struct, frozen=True):
         if before.evaluated_at is not None:
             return frozenset()
         reasons = suppression.suppressible_reasons(self.catalogue, self.settings.suppression)
-        return frozenset(key for key in progress.gate.finding_states if key.reason in reasons)
+        return frozenset(key for key in progress.tracked.finding_states if key.reason in reasons)
 
-    def _advance_gate(self, before: Evaluation, plan: PassPlan, progress: PassProgress) -> Gate:
-        # The gate after the batches, without deleted subjects.
+    def _advance_tracked(
+        self, before: Evaluation, plan: PassPlan, progress: PassProgress
+    ) -> TrackedFindings:
+        # The tracked findings after the batches, without deleted subjects.
         subjects, evaluated = plan.known_subjects.all, progress.evaluated_reasons
         evaluated |= plan.probe_run.reasons_without_subject(subjects, evaluated)
-        gate = replace(progress.gate, evaluated_reasons=evaluated)
+        tracked = replace(progress.tracked, evaluated_reasons=evaluated)
         if plan.known_subjects is not before.known_subjects:
-            gate = forget_keys(gate, lambda key: key.subject not in subjects)
+            tracked = forget_keys(tracked, lambda key: key.subject not in subjects)
         return advance_clocks(
-            gate,
+            tracked,
             now=plan.now,
             entry_of=self.catalogue.__getitem__,
             delays=self.settings.delays,
@@ -323,11 +331,11 @@ class Evaluator(Struct, frozen=True):
         """Return the next moment at which time alone changes the Evaluation."""
         delays = self.settings.delays
         moments = [
-            next_gate_deadline(
-                evaluation.gate, entry_of=self.catalogue.__getitem__, delays=delays
+            next_tracking_deadline(
+                evaluation.tracked, entry_of=self.catalogue.__getitem__, delays=delays
             ),
             suppression.next_suppression_deadline(evaluation.suppressions, settle=delays.settle),
-            next_rank_deadline(evaluation.gate.finding_states, settle=delays.settle, now=now),
+            next_rank_deadline(evaluation.tracked.finding_states, settle=delays.settle, now=now),
             evaluation.silences.next_end,
             *(moment for moment in snapshot.unknown_moments() if moment > now),
         ]
@@ -335,7 +343,9 @@ class Evaluator(Struct, frozen=True):
 
 
 def run_to_end(steps: Generator[None, None, T]) -> T:
-    """Return what *steps* return, without letting other tasks run."""
+    """
+    Run a generator to its end at once, without letting other tasks run, and return its result.
+    """
     while True:
         try:
             next(steps)

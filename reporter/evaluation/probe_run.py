@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Reason
@@ -50,7 +50,7 @@ def update_notes(
 
 
 def unsettled_subjects(
-    gate: Gate, catalogue: Catalogue, probes: Mapping[str, Probe]
+    tracked: TrackedFindings, catalogue: Catalogue, probes: Mapping[str, Probe]
 ) -> frozenset[Subject]:
     """
     Return the subjects with a ranked reason that has not settled or is Unknown.
@@ -62,9 +62,9 @@ def unsettled_subjects(
     ranked = [each for each in catalogue.entries.values() if not each.orthogonal]
     reading = {e.reason for e in ranked if e.probe and probes[e.probe].spec.scrape is not None}
     reasons = {each.reason for each in ranked}
-    return frozenset(key.subject for key in gate.finding_states if key.reason in reasons).union(
+    return frozenset(key.subject for key in tracked.finding_states if key.reason in reasons).union(
         key.subject
-        for key, unknown in gate.unknown_states.items()
+        for key, unknown in tracked.unknown_states.items()
         if key.reason in reasons and (unknown.is_brief or key.reason not in reading)
     )
 
@@ -80,7 +80,9 @@ FaultFunc: TypeAlias = Callable[[ProbeRequest, Exception], None]
 
 
 def raise_fault(_: ProbeRequest, err: Exception) -> None:
-    """End the pass. For stories and tests, where a fault must not pass for Unknown."""
+    """
+    Raise the exception of a probe, which ends the pass; in stories and tests it is not Unknown.
+    """
     raise err
 
 
@@ -157,9 +159,9 @@ class ProbeRun(Struct, frozen=True):
         self, subjects: Collection[Subject], evaluated: Collection[Reason]
     ) -> frozenset[Reason]:
         """
-        Return the reasons that can be evaluated, have not been, and are about none of the *subjects*.
+        Return the reasons that could be evaluated, and were not as they have none of the *subjects*.
 
-        All is clear that they are about, so a subject that comes later is not the first that was seen.
+        They count as evaluated: a subject that comes later was seen to begin.
         """
         found: set[Reason] = set()
         for layer, kind in self.prepared_probes:
@@ -275,7 +277,7 @@ def _with_gaps(verdict: Verdict, gaps: Collection[Gap]) -> Verdict:
 
 def prepare_probe_run(
     snapshot: Snapshot,
-    gate: Gate,
+    tracked: TrackedFindings,
     catalogue: Catalogue,
     probes: Mapping[str, Probe],
     *,
@@ -283,9 +285,9 @@ def prepare_probe_run(
     now: datetime,
 ) -> ProbeRun:
     """Build the probe run of one pass, with everything that does not depend on the subject."""
-    tracked: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
-    for key in (*gate.finding_states, *gate.unknown_states):
-        tracked[key.subject, key.reason].add(key)
+    keys: defaultdict[tuple[Subject, Reason], set[FindingKey]] = defaultdict(set)
+    for key in (*tracked.finding_states, *tracked.unknown_states):
+        keys[key.subject, key.reason].add(key)
     given = _PassInput(snapshot, UndecodableIndex(snapshot.undecodable), flags, now)
     prepared = {
         about: tuple(
@@ -300,7 +302,7 @@ def prepare_probe_run(
         for about in {(entry.layer, entry.subject_kind) for entry in catalogue.entries.values()}
     }
     return ProbeRun(
-        snapshot, flags, prepared, {pair: frozenset(keys) for pair, keys in tracked.items()}, now
+        snapshot, flags, prepared, {pair: frozenset(found) for pair, found in keys.items()}, now
     )
 
 

@@ -121,7 +121,7 @@ def rank(
 
 def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
     """
-    Return whether a finding outranks others and is named: it exists, or did within the settle.
+    Return whether a finding is ranked: past its hold, and announceable or clear for less than *settle*.
     """
     return state.past_hold and (bool(state.announceable) or state.clear_for < settle)
 

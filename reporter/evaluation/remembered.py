@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import CatalogueEntry
-from reporter.evaluation.clocks import ZERO, CauseClock, Delays, FindingState, Gate
+from reporter.evaluation.clocks import ZERO, CauseClock, Delays, FindingState, TrackedFindings
 from reporter.evaluation.holds import HoldRules
 from reporter.evaluation.suppression import Outage, Suppressions, lost_nodes
 from reporter.model.enums import Reason, TroubleKind
@@ -142,17 +142,17 @@ NOTHING_REMEMBERED = Remembered()
 
 
 def continue_findings(
-    gate: Gate,
+    tracked: TrackedFindings,
     remembered: Remembered,
     *,
     now: datetime,
     entry_of: Callable[[Reason], CatalogueEntry],
     delays: Delays,
-) -> Gate:
-    """Return the gate in which the remembered findings are in trouble as they were announced."""
+) -> TrackedFindings:
+    """Return the tracked findings with the remembered ones in trouble as they were announced."""
     if not remembered.findings:
-        return gate
-    states, unknowns = dict(gate.finding_states), dict(gate.unknown_states)
+        return tracked
+    states, unknowns = dict(tracked.finding_states), dict(tracked.unknown_states)
     for key, finding in remembered.findings.items():
         if not finding.troubles:
             continue
@@ -172,7 +172,7 @@ def continue_findings(
         states[key] = _continued(
             before.advanced(now=now), finding, HoldRules(entry_of(key.reason), delays), now=now
         )
-    return msgspec.structs.replace(gate, finding_states=states, unknown_states=unknowns)
+    return msgspec.structs.replace(tracked, finding_states=states, unknown_states=unknowns)
 
 
 def _continued(
@@ -223,15 +223,15 @@ def _lasted(
     return max(clock.time_in_kind, rules.hold(CauseClock(trouble)) + announced_for)
 
 
-def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
+def found_after_outages(tracked: TrackedFindings, remembered: Remembered) -> TrackedFindings:
     """
-    Return the gate in which what an Event names as suppressed was found after its source went out.
+    Return the findings with those that an Event names as suppressed dated after their source's outage.
 
     A writer may state an earlier time: that of a condition whose reason has changed since.
     """
     if not remembered.suppressing:
-        return gate
-    states = dict(gate.finding_states)
+        return tracked
+    states = dict(tracked.finding_states)
     for root, reasons in remembered.suppressing.items():
         source = remembered.findings.get(root)
         if source is None or not reasons:
@@ -239,7 +239,7 @@ def found_after_outages(gate: Gate, remembered: Remembered) -> Gate:
         for key in states.keys() - remembered.findings.keys():
             if key.reason in reasons and root.subject.namespace in {"", key.subject.namespace}:
                 states[key] = _found_after(states[key], source.out_at)
-    return msgspec.structs.replace(gate, finding_states=states)
+    return msgspec.structs.replace(tracked, finding_states=states)
 
 
 def _found_after(state: FindingState, moment: datetime) -> FindingState:
@@ -252,17 +252,19 @@ def _found_after(state: FindingState, moment: datetime) -> FindingState:
     return msgspec.structs.replace(state, clocks=tuple(clocks))
 
 
-def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressions) -> Gate:
+def count_announced(
+    tracked: TrackedFindings, remembered: Remembered, suppressions: Suppressions
+) -> TrackedFindings:
     """
-    Return the gate in which trouble outlived its hold that Events announce without saying which.
+    Return the findings with trouble past its hold that Events announce without naming it.
 
-    These are the members of a group, what a suffix names as suppressed, and findings whose Event does
-    not hold all their troubles. What is only starting in a group's namespace may be no member; what is
-    suppressed serves its hold anew once it no longer is.
+    These are the members of a group, what a suffix names as suppressed, and findings whose Event
+    does not hold all their troubles. What is only starting in a group's namespace may be no
+    member; what is suppressed serves its hold anew once it no longer is.
     """
     if not remembered:
-        return gate
-    states = dict(gate.finding_states)
+        return tracked
+    states = dict(tracked.finding_states)
     groups = {(each.subject, each.reason, each.item) for each in remembered.groups}
     members = [
         key
@@ -281,7 +283,7 @@ def count_announced(gate: Gate, remembered: Remembered, suppressions: Suppressio
     for key in (*suppressed, *partly):
         if key in states:
             states[key] = _past_hold(states[key], starting=True)
-    return msgspec.structs.replace(gate, finding_states=states)
+    return msgspec.structs.replace(tracked, finding_states=states)
 
 
 def _past_hold(state: FindingState, *, starting: bool) -> FindingState:

@@ -14,7 +14,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ApiObject
@@ -27,7 +27,7 @@ from reporter.kinds.resource_kind import (
     silence_labels,
 )
 from reporter.model.enums import Layer, Reason
-from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.model.sanitize import MAX_QUOTED_BYTES, sanitize, truncate_bytes
 from reporter.model.silences import (
     ALL_REASONS,
     NO_SILENCES,
@@ -55,9 +55,6 @@ UNTIL = re.compile(
 The forms of `until`: a time (RFC 3339); a day, which begins at midnight UTC; and, for labels, whose values
 may not contain a colon, a time in the basic format of ISO 8601.
 """
-
-MAX_QUOTED = 200
-"""The most bytes that are shown of a text that somebody wrote into a silence."""
 
 MAX_SHOWN_UNTIL = 40
 UNTIL_HELP = "such as 2026-12-01T00:00:00Z, 2026-12-01, or 20261201T000000Z in a label"
@@ -108,8 +105,10 @@ def with_state(
         return silence
     if silence.until <= now:
         return replace(silence, state=SilenceState.EXPIRED, problem="it has ended; remove it")
-    problem = _why_unmatched(silence, catalogue, subjects, idle)
-    return replace(silence, state=SilenceState.UNMATCHED, problem=problem) if problem else silence
+    problem = _why_inapplicable(silence, catalogue, subjects, idle)
+    return (
+        replace(silence, state=SilenceState.INAPPLICABLE, problem=problem) if problem else silence
+    )
 
 
 def parse_until(text: str) -> datetime | None:
@@ -176,7 +175,7 @@ def _kind_of(inferenceset: str) -> str:
     return Subject(Layer.MODELDEPLOYMENT, name=inferenceset).kind
 
 
-def _why_unmatched(
+def _why_inapplicable(
     silence: Silence, catalogue: Catalogue, subjects: Subjects, idle: Collection[Reason]
 ) -> str:
     namespace, name = silence.namespace, silence.inferenceset
@@ -197,7 +196,7 @@ def _why_unmatched(
 
 def quoted(text: str) -> str:
     """Return a text that somebody wrote into a silence, sanitized and shortened."""
-    return truncate_bytes(sanitize(text), MAX_QUOTED)
+    return truncate_bytes(sanitize(text), MAX_QUOTED_BYTES)
 
 
 # --------------------------------------------------------------------
@@ -269,7 +268,7 @@ def _split(text: str) -> tuple[str, ...]:
 def silence_findings(  # noqa: PLR0913
     before: Silences,
     snapshot: Snapshot,
-    gate: Gate,
+    tracked: TrackedFindings,
     catalogue: Catalogue,
     subjects: Subjects,
     *,
@@ -289,7 +288,7 @@ def silence_findings(  # noqa: PLR0913
     active = [each for each in every if each.state is SilenceState.ACTIVE]
     return Silences(
         every,
-        match_silences(active, (*gate.finding_states, *gate.unknown_states)),
+        match_silences(active, (*tracked.finding_states, *tracked.unknown_states)),
         min((each.until for each in every if each.until and each.until > now), default=None),
         checked,
     )

@@ -22,7 +22,7 @@ class ReasonState(StrEnum):
 
 def reason_state(evaluation: Evaluation, key: FindingKey) -> ReasonState:
     """Return the state of a key that has a finding state."""
-    state = evaluation.gate.finding_states[key]
+    state = evaluation.tracked.finding_states[key]
     if state.why_unknown:
         return ReasonState.UNKNOWN
     if not state.troubles:
@@ -42,10 +42,10 @@ def is_alerted(evaluation: Evaluation, key: FindingKey) -> bool:
     """
     Return whether an alert is to fire for a key: its trouble has outlived its hold and not settled.
 
-    Also while the primary finding names it, so that another finding beside it is no recovery, and while
-    it cannot be evaluated; not while it is suppressed or silenced.
+    Being outranked or Unknown changes nothing: another finding beside it is no recovery. A
+    suppressed or silenced one has no alert.
     """
-    state = evaluation.gate.finding_states.get(key)
+    state = evaluation.tracked.finding_states.get(key)
     return (
         state is not None
         and state.past_hold
@@ -56,9 +56,9 @@ def is_alerted(evaluation: Evaluation, key: FindingKey) -> bool:
 
 def shown_state(evaluation: Evaluation, key: FindingKey, *, leading: bool) -> ReasonState | None:
     """Return the state of a key, None if it is clear: only a leader calls a finding announced."""
-    if key in evaluation.gate.unknown_states:
+    if key in evaluation.tracked.unknown_states:
         return ReasonState.UNKNOWN
-    if key not in evaluation.gate.finding_states:
+    if key not in evaluation.tracked.finding_states:
         return None
     state = reason_state(evaluation, key)
     return ReasonState.DUE if state is ReasonState.ANNOUNCED and not leading else state

@@ -25,7 +25,7 @@ from reporter.evaluation.clocks import (
     ZERO,
     CauseClock,
     FindingState,
-    Gate,
+    TrackedFindings,
 )
 from reporter.kinds.core import NODES
 from reporter.model.enums import Layer, Reason, SuppressionMode
@@ -166,7 +166,7 @@ NO_SUPPRESSIONS = Suppressions({}, {})
 
 def suppress(
     before: Suppressions,
-    gate: Gate,
+    tracked: TrackedFindings,
     catalogue: Catalogue,
     *,
     now: datetime,
@@ -180,15 +180,15 @@ def suppress(
     InferenceSet is, it is not available.
     """
     outages = _update_outages(
-        before.outages, gate, now=now, settle=settle, sources=_source_reasons(catalogue)
+        before.outages, tracked, now=now, settle=settle, sources=_source_reasons(catalogue)
     )
     if not outages or mode is SuppressionMode.OFF:
         return Suppressions(outages, {}) if outages else NO_SUPPRESSIONS
     index = _SourceIndex.build([s for s, each in outages.items() if each.suppresses], catalogue)
     suppressed_by = {}
     began_at = {source: each.began_at for source, each in outages.items()}
-    for key in (*gate.finding_states, *gate.unknown_states):
-        state = gate.finding_states.get(key)
+    for key in (*tracked.finding_states, *tracked.unknown_states):
+        state = tracked.finding_states.get(key)
         sources = index.sources_of(key)
         if any(outages[each].nodes is not None for each in sources):
             sources = tuple(each for each in sources if _runs_on(state, outages[each].nodes))
@@ -304,7 +304,7 @@ def _source_reasons(catalogue: Catalogue) -> frozenset[str]:
 
 def _update_outages(
     before: Mapping[FindingKey, Outage],
-    gate: Gate,
+    tracked: TrackedFindings,
     *,
     now: datetime,
     settle: timedelta,
@@ -314,12 +314,12 @@ def _update_outages(
     # would be announced before their cause.
     after = {
         key: _current_outage(before.get(key), state, now=now)
-        for key, state in gate.finding_states.items()
+        for key, state in tracked.finding_states.items()
         if key.reason in sources and any(trouble.is_out for trouble in state.troubles)
     }
     for key, outage in before.items():
         if key not in after:
-            advanced = _advance_outage(outage, unknown_since=_unknown_since(gate, key), now=now)
+            advanced = _advance_outage(outage, unknown_since=_unknown_since(tracked, key), now=now)
             if advanced.recovered_for < settle:
                 after[key] = advanced
     return after
@@ -334,8 +334,8 @@ def _current_outage(before: Outage | None, state: FindingState, *, now: datetime
     )
 
 
-def _unknown_since(gate: Gate, key: FindingKey) -> datetime | None:
-    state = gate.finding_states.get(key) or gate.unknown_states.get(key)
+def _unknown_since(tracked: TrackedFindings, key: FindingKey) -> datetime | None:
+    state = tracked.finding_states.get(key) or tracked.unknown_states.get(key)
     if state is None or isinstance(state, FindingState):
         return state and state.unknown_since
     return state.since
@@ -392,9 +392,9 @@ def _is_own_cause(entry: CatalogueEntry, clock: CauseClock) -> bool:
 
 def lost_nodes(troubles: Iterable[Trouble]) -> frozenset[str] | None:
     """
-    Return the Nodes that a finding is about, empty if it does not tell which; None if it is about others.
+    Return the lost Nodes that a finding is about; empty if it does not tell which.
 
-    A workload that runs on lost Nodes is about itself.
+    None if it is about something else. A workload that runs on lost Nodes is about itself.
     """
     about = [each for each in troubles if each.cause.object.resource == NODES.group_resource]
     return frozenset[str]().union(*(each.nodes for each in about)) if about else None

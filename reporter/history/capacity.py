@@ -21,7 +21,7 @@ class StorePlace(NamedTuple):
 
 
 @unique
-class Fit(Enum):
+class Placement(Enum):
     """
     The outcomes of a new object that has a place: it is created now, or once another one is deleted.
     """
@@ -68,7 +68,7 @@ class Capacity:
         for _ in range(self._total - self._freed - self._limits.total):
             self._evict(self._oldest)
 
-    def take(self, node: str) -> Fit | StoreLimit:
+    def take(self, node: str) -> Placement | StoreLimit:
         """
         Take a place for a new object, on a node if it names one.
 
@@ -79,15 +79,15 @@ class Capacity:
                 return StoreLimit.NODE
             self._freed_on_node[node] -= 1
             self._freed = max(self._freed - 1, 0)
-            return Fit.LATER
+            return Placement.LATER
         if self._total >= self._limits.total:
             if not self._freed and not self._evict(self._oldest):
                 return StoreLimit.CLUSTER
             self._freed -= 1
-            return Fit.LATER
+            return Placement.LATER
         self._total += 1
         self._on_node[node] += 1
-        return Fit.NOW
+        return Placement.NOW
 
     def _evict(self, candidates: deque[StorePlace]) -> bool:
         while candidates:

@@ -14,7 +14,7 @@ from reporter.history.existing import Json, Patch
 from reporter.kinds import health_events
 from reporter.kinds.productionstack import MAX_NAME
 from reporter.model.enums import Layer
-from reporter.model.sanitize import truncate_bytes
+from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES, truncate_bytes
 from reporter.model.states import Actionability
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
@@ -40,7 +40,7 @@ def make_spec(
         check_name=key.reason[: health_events.MAX_REASON],
         is_fatal=_is_fatal(entry, troubles),
         is_healthy=False,
-        message=truncate_bytes(record.message, health_events.MAX_TEXT),
+        message=truncate_bytes(record.message, MAX_EVENT_MESSAGE_BYTES),
         error_code=tuple(
             sorted({each.cause.code[: health_events.MAX_REASON] for each in troubles})[
                 : health_events.MAX_CAUSES
@@ -91,7 +91,7 @@ def _content(
     is_current = message_input.content_digest == record.content_digest
     also = message_input.other_reasons if is_current else ()
     suppressing = message_input.suppressed_reasons if is_current else ()
-    message = truncate_bytes(record.message, health_events.MAX_TEXT)
+    message = truncate_bytes(record.message, MAX_EVENT_MESSAGE_BYTES)
     return {
         "message": None if message == found.spec.message else message,
         "also": list(also[: health_events.MAX_REASONS]) or None,

@@ -147,7 +147,7 @@ def nodes_in_trouble(key: FindingKey, context: PublishContext) -> set[str]:
 def _basis(key: FindingKey, context: PublishContext) -> FindingState | EventGroup | None:
     """Return what the nodes of an episode depend on."""
     group = context.announcement_state.groups.get(key)
-    return group or context.evaluation.gate.finding_states.get(key)
+    return group or context.evaluation.tracked.finding_states.get(key)
 
 
 def _silence(key: FindingKey, context: PublishContext) -> Silence | None:

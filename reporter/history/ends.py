@@ -20,17 +20,14 @@ EndFunc: TypeAlias = Callable[[health_events.HealthEvent], health_events.Resolut
 """Returns how the episode of an object has ended; None while that is not known."""
 
 
-class Ends:
-    """
-    Finds how the episode of a stored object has ended, by the Evaluation of one moment.
-
-    A call returns None while the episode goes on, or nobody knows its end.
-    """
+class EndFinder:
+    """Finds how the episode of a stored object has ended, by the Evaluation of one moment."""
 
     def __init__(self, context: PublishContext) -> None:
         self._context = context
 
     def __call__(self, found: health_events.HealthEvent) -> health_events.Resolution | None:
+        """Return how it has ended; None while it goes on, or nobody knows its end."""
         spec = found.spec
         key = FindingKey(health_events.subject_of(spec), Reason(spec.check_name), spec.item)
         running = self._context.announcement_state.episodes.get(key)
@@ -51,7 +48,7 @@ class Ends:
         self, key: FindingKey, spec: health_events.HealthEventSpec
     ) -> health_events.Resolution | None:
         evaluation = self._context.evaluation
-        known, gate = evaluation.known_subjects, evaluation.gate
+        known, tracked = evaluation.known_subjects, evaluation.tracked
         is_group = key.subject.layer is Layer.MODELDEPLOYMENT and key.subject.is_unnamed
         if known.why_not_all_known(key.subject) or evaluation.evaluated_at is None:
             return None
@@ -60,12 +57,12 @@ class Ends:
         subject = whole if is_plain_group else key.subject
         if not (known.may_include(subject) or subject in self._groups_of_kinds):
             return health_events.Resolution.GONE
-        if known.is_unseen(subject) or key.reason not in gate.evaluated_reasons:
+        if known.is_unseen(subject) or key.reason not in tracked.evaluated_reasons:
             return None
         if is_group:
             is_open = (key.reason, key.subject.namespace) in self._open_in_namespaces
         else:
-            is_open = key in gate.finding_states or key in gate.unknown_states
+            is_open = key in tracked.finding_states or key in tracked.unknown_states
         return None if is_open else health_events.Resolution.CLEARED
 
     @cached_property
@@ -81,8 +78,8 @@ class Ends:
         """
         The reasons that any InferenceSet of a namespace has trouble with, or cannot be evaluated for.
         """
-        gate = self._context.evaluation.gate
+        tracked = self._context.evaluation.tracked
         return frozenset(
             (key.reason, key.subject.namespace)
-            for key in chain(gate.finding_states, gate.unknown_states)
+            for key in chain(tracked.finding_states, tracked.unknown_states)
         )

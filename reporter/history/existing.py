@@ -139,10 +139,10 @@ class ExistingObjects:
 
     def resolve(self, found: HealthEvent, end: Resolution | None, *, is_running: bool) -> None:
         """
-        Resolve an object whose episode is over; None: that is not known.
+        Resolve an object whose episode is over. *end*: how it ended; None while nobody knows.
 
-        An end that this process did not see must last for the settle, and that of one node of a
-        running episode.
+        An end that this process did not see must last for the settle before, and so must that of
+        one node of an episode that runs.
         """
         if end is None:
             return

@@ -25,7 +25,7 @@ from reporter.kinds.health_events import (
 )
 from reporter.kinds.nvsentinel import NodeHealthEvent, NodeHealthEventSpec
 from reporter.model.enums import Layer, Owner, Reason
-from reporter.model.sanitize import truncate_bytes
+from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES, truncate_bytes
 from reporter.model.states import Actionability
 from reporter.model.subjects import FindingKey
 
@@ -33,7 +33,6 @@ from reporter.model.subjects import FindingKey
 RECOVERY_OF, RESOLUTION = "recoveryOf", "resolution"
 """Entries of the metadata of a recovery: the name of the fault, and how the episode has ended."""
 
-MAX_RECOVERY_TEXT = 1024
 SCHEMA_VERSION = 1
 
 
@@ -116,9 +115,9 @@ def find_recovery(
 
 def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> NodeHealthEventSpec:
     """
-    Return the second object of an episode.
+    Return the second object of an episode, which says that it is over.
 
-    What NVSentinel compares is as in the first: node, check, entities and codes.
+    The fields that NVSentinel compares are as in the first: node, check, entities and codes.
     """
     spec = found.spec
     fault = make_fault(spec)
@@ -127,7 +126,7 @@ def make_recovery(found: HealthEvent, end: Resolution, *, now: datetime) -> Node
         fault,
         is_fatal=False,
         is_healthy=True,
-        message=truncate_bytes(text, MAX_RECOVERY_TEXT),
+        message=truncate_bytes(text, MAX_EVENT_MESSAGE_BYTES),
         generated_timestamp=now.replace(microsecond=0),
         metadata={
             **fault.metadata,

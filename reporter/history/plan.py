@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
-from reporter.history.capacity import Capacity, Fit, StorePlace
+from reporter.history.capacity import Capacity, Placement, StorePlace
 from reporter.history.desired import DesiredObjects, id_of
 from reporter.history.ends import EndFunc
 from reporter.history.existing import (
@@ -107,7 +107,7 @@ def _fit(given: PlanInput, draft: ExistingObjects, memory: PlanMemory) -> Plan:
     for name, (node, episode) in given.desired.names.items():
         if name not in known:
             fit = capacity.take(node)
-            if fit is Fit.NOW:
+            if fit is Placement.NOW:
                 creates.append(Create(name, node, episode))
             elif isinstance(fit, StoreLimit):
                 rejections.append(Rejection(name, fit))

@@ -11,7 +11,7 @@ from typing import Protocol
 from reporter.announcing.announcements import Announcements
 from reporter.history.capacity import StorePlace
 from reporter.history.desired import DesiredCache
-from reporter.history.ends import Ends
+from reporter.history.ends import EndFinder
 from reporter.history.existing import Create, Patch, PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
 from reporter.history.writer import EpisodeBackend, PlannedWrite, Write
@@ -103,7 +103,7 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
         given = PlanInput(
             self._desired.update(context),
             existing,
-            Ends(context),
+            EndFinder(context),
             self._limits,
             context.settings.delays.settle,
             [StorePlace(*each) for each in places.items() if each[0] not in existing],

@@ -1,5 +1,5 @@
 """
-Decide the state of one cluster. It is Current only if one living source of one known UID says so.
+Decide the state of one cluster. It is Current only if one fresh source of one known UID says so.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ def find_labels(
     found: defaultdict[str, set[str]] = defaultdict(set)
     for label, states in sources.items():
         for each, state in states.items():
-            if each.uid and state.is_living(now, rules.stale):
+            if each.uid and state.is_fresh(now, rules.stale):
                 found[each.uid].add(label)
     return {uid: tuple(sorted(labels)) for uid, labels in found.items()}
 
@@ -55,8 +55,8 @@ def judge(
     if member.paused:
         return ClusterVerdict(State.UNKNOWN, FleetCode.PAUSED)
     sources = fleet.sources.get(member.label, {})
-    living = {each: found for each, found in sources.items() if found.is_living(now, rules.stale)}
-    uids = {each.uid for each in living}
+    fresh = {each: found for each, found in sources.items() if found.is_fresh(now, rules.stale)}
+    uids = {each.uid for each in fresh}
     real = tuple(sorted(uids - {""}))
     if len(real) > 1 or (member.uid and set(real) - {member.uid}):
         return ClusterVerdict(State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real)
@@ -66,17 +66,17 @@ def judge(
             State.UNKNOWN, FleetCode.DUPLICATE_CLUSTER, other_uids=real, other_labels=labels
         )
     if "" in uids:
-        return ClusterVerdict(State.UNKNOWN, FleetCode.NO_CLUSTER_UID, _newest(living))
-    chosen = _newest({each: found for each, found in living.items() if found.changed is not None})
-    if chosen is not None and living[chosen].seen == fleet.answered:
-        state = living[chosen].report.state
+        return ClusterVerdict(State.UNKNOWN, FleetCode.NO_CLUSTER_UID, _newest(fresh))
+    chosen = _newest({each: found for each, found in fresh.items() if found.changed is not None})
+    if chosen is not None and fresh[chosen].seen == fleet.answered:
+        state = fresh[chosen].report.state
         why = FleetCode.NO_STATE if state is None else None
         return ClusterVerdict(state or State.UNKNOWN, why, chosen)
-    since = _stands_since(record, sources)
+    since = _confirmed_at(record, sources)
     if since is not None and now - since <= rules.stale:
         return ClusterVerdict(None)
-    code = _why_unknown(record, sources, fleet, rules, now=now, lives=bool(living))
-    return ClusterVerdict(State.UNKNOWN, code, _newest(living))
+    code = _why_unknown(record, sources, fleet, rules, now=now, has_fresh=bool(fresh))
+    return ClusterVerdict(State.UNKNOWN, code, _newest(fresh))
 
 
 def _newest(sources: SourceStates) -> SourceId | None:
@@ -95,16 +95,16 @@ def _newest(sources: SourceStates) -> SourceId | None:
     return max(sources, key=order, default=None)
 
 
-def _stands_since(record: FleetRecord, sources: SourceStates) -> float | None:
+def _confirmed_at(record: FleetRecord, sources: SourceStates) -> float | None:
     """
-    Return when the state was confirmed that may stand without a change; None if there is none.
+    Return when the state was confirmed that may stay without a change; None if there is none.
 
     It was reported, or is that of an earlier process. If the cluster reports what it did when that
-    process wrote, its silence began then. If another cluster has the label now, nothing stands.
+    process wrote, its silence began then. If another cluster has the label now, no state stays.
     """
     if record.content.code is not None:
         return None
-    if not record.stands:
+    if not record.is_carried_over:
         return record.last_update
     if any(each.uid != record.content.uid for each in sources):
         return None
@@ -124,17 +124,17 @@ def _why_unknown(
     rules: FleetRules,
     *,
     now: float,
-    lives: bool,
+    has_fresh: bool,
 ) -> FleetCode:
     """Say why nothing is known, without blaming a cluster for an engine that does not answer."""
     if fleet.answered is None:
         return FleetCode.NOT_ASKED
     if not fleet.is_answering(now, rules.stale):
         return FleetCode.ENGINE_UNAVAILABLE
-    if lives:
+    if has_fresh:
         return FleetCode.NOT_CONFIRMED
     if not record.was_seen and not sources:
         return FleetCode.NEVER_REPORTED
-    if fleet.hears(now, rules.stale) or record.last_update is None:
+    if fleet.can_detect_silence(now, rules.stale) or record.last_update is None:
         return FleetCode.SILENT
     return FleetCode.ENGINE_UNAVAILABLE

@@ -280,6 +280,6 @@ def confirmed_at(record: FleetRecord, view: FleetView, *, now: datetime) -> date
     """
     if record.content.code is not None:
         return view.answered_at
-    if record.stands or record.last_update is None:
+    if record.is_carried_over or record.last_update is None:
         return None
     return now - timedelta(seconds=max(view.seconds - record.last_update, 0.0))

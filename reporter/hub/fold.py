@@ -31,7 +31,7 @@ def fold(
     """
     Return the fleet after a round.
 
-    *members*: what objects name; of no account where all that are seen are answered for.
+    *members*: the clusters that objects name; ignored where the hub answers for all that are seen.
     """
     if rules.engage is Engage.SEEN:
         members = _all_seen(fleet, answers.clusters, now=now, rules=rules)
@@ -141,7 +141,7 @@ def _advance(
         last_update=last_update,
         evaluated=before.evaluated if chosen is None else chosen.report.evaluated,
         skew=skew,
-        stands=before.stands and verdict.state is None,
+        is_carried_over=before.is_carried_over and verdict.state is None,
         was_seen=before.was_seen or bool(sources),
         source=verdict.chosen.source if verdict.chosen is not None else "",
     )

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 from reporter.hub import metric_declarations as declared
 from reporter.hub.document import FleetView
 from reporter.hub.records import Fleet, FleetRecord
-from reporter.metrics.collectors import WatchReport, make_family
+from reporter.metrics.input_collectors import WatchReport, make_family
 from reporter.metrics.process import ProcessMetrics
 from reporter.model.enums import Owner
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult

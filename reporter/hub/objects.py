@@ -74,7 +74,7 @@ class FleetPatches:
         now: datetime,
     ) -> Json | None:
         record = view.fleet.clusters.get(name[1])
-        if record is None or record.stands:
+        if record is None or record.is_carried_over:
             return None  # the status that is there stands, with all that it says
         spec = found.spec
         if (record.label, record.expected_uid) != (spec.cluster_label, spec.cluster_uid):

@@ -61,11 +61,11 @@ class FleetRecord(NamedTuple):
     """
     The answer about a cluster, and what it rests on.
 
-    *label*, *expected_uid*: that were asked for. *since*: when state and code became what they are.
-    *last_update*: when a source that counts last changed; None if none ever did. *evaluated*: the Unix
-    time that the cluster reports, None if it never did. *stands*: the state is that of an earlier process,
-    which wrote it at *written*. *was_seen*: series with its label were in an answer.
-    *source*: the source that counts; empty without one.
+    *label*, *expected_uid*: that were asked for. *since*: when state and code became what they
+    are. *last_update*: when a source that counts last changed; None if none ever did. *evaluated*:
+    the Unix time that the cluster reports, None if it never did. *is_carried_over*: the state is
+    that of an earlier process, which wrote it at *written*. *was_seen*: series with its label were
+    in an answer. *source*: the source that counts; empty without one.
     """
 
     label: str
@@ -76,7 +76,7 @@ class FleetRecord(NamedTuple):
     last_update: float | None = None
     evaluated: float | None = None
     skew: SkewWindow | None = None
-    stands: bool = False
+    is_carried_over: bool = False
     written: float = 0.0
     was_seen: bool = False
     source: Source = ""
@@ -112,7 +112,7 @@ class Fleet(Struct, frozen=True):
         """
         return self.answered is not None and now - self.answered <= stale
 
-    def hears(self, now: float, stale: float) -> bool:
+    def can_detect_silence(self, now: float, stale: float) -> bool:
         """
         Return whether answers have come for so long that a cluster without a change is silent.
         """
@@ -186,7 +186,7 @@ def _read_status(
         since=now,
         first_engaged=now,
         evaluated=float(evaluated) if isinstance(evaluated, int | float) else None,
-        stands=state is not State.UNKNOWN,
+        is_carried_over=state is not State.UNKNOWN,
         written=now - age,
         was_seen=isinstance(evaluated, int | float),
     )

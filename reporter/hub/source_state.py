@@ -24,7 +24,7 @@ class SourceState(NamedTuple):
     changed: float | None = None
     earlier: tuple[float, ...] = ()
 
-    def is_living(self, now: float, stale: float) -> bool:
+    def is_fresh(self, now: float, stale: float) -> bool:
         """
         Return whether its time changed within the stale time; one that is new has that long to.
         """
@@ -54,7 +54,7 @@ def update(
     shows for minutes what is long gone, such as the replica that led before. A time that was seen
     before proves nothing either: one of several copies of an engine may lag behind the others.
     """
-    after = {each: old for each, old in before.items() if old.is_living(now, stale)}
+    after = {each: old for each, old in before.items() if old.is_fresh(now, stale)}
     for each, report in reports.items():
         old = before.get(each)
         if old is None:

@@ -52,8 +52,9 @@ class ResultFormatError(ValueError):
 SUCCESS, FAILURE = "success", "failure"
 DEFAULT_REASON = "NoReasonProvided"
 DEFAULT_MESSAGE = "No message provided"
-MAX_REASON_BYTES = 128
-MAX_MESSAGE_BYTES = 1024
+MAX_RESULT_REASON_BYTES = 128
+MAX_RESULT_MESSAGE_BYTES = 1024
+"""The longest message of a condition that is written, of 1,024 bytes as of an Event."""
 
 GO_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -69,8 +70,8 @@ def make_result(status: str, reason: str, message: str) -> ValidResult:
         )
     return ValidResult(
         status == SUCCESS,
-        cut_bytes(reason.strip(GO_WHITE_SPACE) or DEFAULT_REASON, MAX_REASON_BYTES),
-        cut_bytes(message.strip(GO_WHITE_SPACE) or DEFAULT_MESSAGE, MAX_MESSAGE_BYTES),
+        cut_bytes(reason.strip(GO_WHITE_SPACE) or DEFAULT_REASON, MAX_RESULT_REASON_BYTES),
+        cut_bytes(message.strip(GO_WHITE_SPACE) or DEFAULT_MESSAGE, MAX_RESULT_MESSAGE_BYTES),
     )
 
 

@@ -60,7 +60,7 @@ class Leave(Struct, frozen=True):
     """The step that ends the sidecar without a report: the Job is left as it is."""
 
 
-Step: TypeAlias = LookAt | WaitUntil | Report | Leave
+NextStep: TypeAlias = LookAt | WaitUntil | Report | Leave
 
 
 class SidecarState(Struct, frozen=True):
@@ -165,7 +165,9 @@ def with_stop(
 
 
 def with_patience(state: SidecarState, *, until: float) -> SidecarState:
-    """Note until when to look again after a stop signal, if that is known only since."""
+    """
+    Note until when to look again after a stop signal, where that was found out after the signal.
+    """
     if state.stop_until is None:
         return state
     return replace(state, stop_until=max(state.stop_until, until))
@@ -174,7 +176,7 @@ def with_patience(state: SidecarState, *, until: float) -> SidecarState:
 # ------------------------------------------------------------ what to do
 
 
-def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> Step:
+def next_step(state: SidecarState, rules: SidecarRules, *, now: float) -> NextStep:
     """
     Return the one thing to do at *now*: a look, a wait, the report to write, or to leave.
 
@@ -203,7 +205,7 @@ def _certain_report(state: SidecarState) -> Report | None:
     return None if state.invalid is None else reports.report_invalid(state.invalid)
 
 
-def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
+def _step_at_stop(state: SidecarState, until: float, *, now: float) -> NextStep:
     if LookAt.CONTAINER in state.owed:
         return WaitUntil(inf) if state.asking else LookAt.CONTAINER
     if now >= until:
@@ -211,7 +213,7 @@ def _step_at_stop(state: SidecarState, until: float, *, now: float) -> Step:
     return _due_look(state, now=now) or WaitUntil(_next_moment(state, until))
 
 
-def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> Step:
+def _step_at_deadline(state: SidecarState, rules: SidecarRules) -> NextStep:
     """Look at both once more; the status that was requested before may be the last one."""
     if state.file_at < state.deadline:
         return LookAt.FILE

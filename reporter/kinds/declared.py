@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class DeclaredKind:
     """
-    A resource of the API by its names. *version*: empty for the one that the API server prefers.
+    A resource of the API by its names.
 
-    *name*: another name for reasons, of a kind that is declared twice; empty for its kind.
-    *observes_generation*: its status.observedGeneration is that of its own spec.
-
-    The selectors and *namespace* limit which objects are read; empty for all.
-
-    *place*: the file and line that say whether it has namespaces. It makes no other kind.
+    *version*: empty for the one that the API server prefers. *name*: an alias, for a kind declared
+    twice. *observes_generation*: its status.observedGeneration is that of its own spec. The
+    selectors and *namespace* limit which objects are read; empty for all. *place*: file:line that
+    decides *namespaced*, for errors; not compared.
     """
 
     kind: str

@@ -16,13 +16,11 @@ from reporter.kinds import objects
 from reporter.kinds.productionstack import MAX_NAME
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer, Owner
+from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES
 from reporter.model.states import Actionability
 from reporter.model.status_document import SilencedBy
 from reporter.model.subjects import Subject
 
-
-MAX_TEXT = 1024
-"""The longest message, as of an Event (kubernetes, pkg/apis/core/validation/events.go)."""
 
 MAX_REMEDY = 512
 MAX_REASON = 128
@@ -116,7 +114,8 @@ class HealthEventSpec(HealthEventStruct, frozen=True, kw_only=True):
         Meta(description="Always false: an end is a phase of the status, not another object."),
     ] = None
     message: Annotated[
-        str, Meta(max_length=MAX_TEXT, description="Message of the Event at that time.")
+        str,
+        Meta(max_length=MAX_EVENT_MESSAGE_BYTES, description="Message of the Event at that time."),
     ]
     error_code: Annotated[
         tuple[Annotated[str, Meta(max_length=MAX_REASON)], ...],
@@ -167,7 +166,7 @@ class PodsEviction(HealthEventStruct, frozen=True, kw_only=True):
     """The eviction of a node's pods; written by other controllers."""
 
     status: Annotated[str, Meta(max_length=63)] = ""
-    message: Annotated[str, Meta(max_length=MAX_TEXT)] = ""
+    message: Annotated[str, Meta(max_length=MAX_EVENT_MESSAGE_BYTES)] = ""
 
 
 class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
@@ -184,7 +183,11 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
         Meta(ge=0, description="How often it was announced with other causes or suffixes."),
     ] = 1
     message: Annotated[
-        str, Meta(max_length=MAX_TEXT, description="The last message, if it is another one.")
+        str,
+        Meta(
+            max_length=MAX_EVENT_MESSAGE_BYTES,
+            description="The last message, if it is another one.",
+        ),
     ] = ""
     also: Annotated[
         tuple[ReasonName, ...],
@@ -284,7 +287,7 @@ The probe of the episodes that have no place. Its own are not kept: they would t
 
 @unique
 class StoreLimit(StrEnum):
-    """The limit that an object had no place under."""
+    """The limit by which an object is rejected: that of its node, or that of the cluster."""
 
     NODE = "node"
     CLUSTER = "cluster"

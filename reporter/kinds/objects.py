@@ -89,7 +89,7 @@ def json_field(value: object, name: str) -> object:
 
 
 def json_items(value: object, name: str) -> tuple[object, ...]:
-    """Return the items of a field that is a list; none if it is none."""
+    """Return the items of a field that is a list; no items for any other field."""
     found = json_field(value, name)
     return tuple(found) if isinstance(found, list | tuple) else ()
 

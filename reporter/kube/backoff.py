@@ -22,9 +22,10 @@ class BackoffParameters(Struct, frozen=True):
     Pauses grow from *initial* by *factor* up to *cap*; *jitter* adds up to its share of the pause.
 
     The values are those of client-go's reflector (tools/cache/reflector.go), with two differences.
-    *cap_jitter*, which is lower, applies to *cap* and to the Retry-After, so that a permission that
-    is granted again is noticed in time. *no_response_cap* applies while there is no response at
-    all: retries cost such a server nothing, and its return is noticed soon.
+    *cap_jitter*, which is lower, applies to *cap*, so that a permission that is granted again is noticed
+    in time, and to a Retry-After that is the least pause. One that alone decides the pause, of the first
+    429s in a row, has *jitter*: many clients got it at once. *no_response_cap* applies while there is no
+    response at all: retries cost such a server nothing, and its return is noticed soon.
     *reset_after*: after this long without a failure the next one counts as the first.
     *max_retry_after*: a longer Retry-After is cut to this; *max_throttled_retry_after*: that of a
     429, which lists and watches honour for longer, as they are what overloads a server.
@@ -103,7 +104,7 @@ def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
     The Retry-After of a 429 decides the pause for the first failures in a row, and is the least
     pause later. The Retry-After of a 5xx is always the least pause.
     """
-    parameters, asked = backoff.parameters, _asked_pause(err)
+    parameters, asked = backoff.parameters, err.retry_after or timedelta(0)
     longest = parameters.max_retry_after
     if isinstance(err, Throttled):
         longest = parameters.max_throttled_retry_after
@@ -120,9 +121,5 @@ def least_pause_after(backoff: Backoff, err: KubeError, random: float) -> timede
     Return how long to wait even if other requests succeed: a first pause, or as the server asks.
     """
     parameters = backoff.parameters
-    return max(parameters.initial * (1 + random * parameters.jitter), _asked_pause(err))
-
-
-def _asked_pause(err: KubeError) -> timedelta:
-    asked = err.retry_after if isinstance(err, Throttled | Unreachable) else None
-    return asked or timedelta(0)
+    asked = err.retry_after or timedelta(0)
+    return max(parameters.initial * (1 + random * parameters.jitter), asked)

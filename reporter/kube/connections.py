@@ -135,7 +135,7 @@ class Connections:
 
 
 def _new_session(config: RestConfig, sockets: OpenSockets) -> aiohttp.ClientSession:
-    is_tls = config.host.lower().startswith("https")
+    is_tls = any(url.lower().startswith("https") for url in (config.host, config.proxy or ""))
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,
         ssl=_tls_context(config) if is_tls else True,

@@ -208,7 +208,7 @@ class PresenceStore(Protocol):
     @property
     def has_unconfirmed_loss(self) -> bool:
         """
-        True while a resource is missing from the last result alone.
+        True while a resource is missing from the last result, and no second one has confirmed that.
 
         The next run then comes after loss_confirmation_interval, which is shorter than the regular
         one.
@@ -236,7 +236,7 @@ class DiscoveryLoop:
 
     def set_resources(self, resources: Iterable[str]) -> None:
         """
-        Track the presence of these resources alone; of new ones from an answer that comes soon.
+        Track the presence of these resources alone. Discovery runs soon if one of them is new.
         """
         before, self._groups = self._groups, _groups_of(resources)
         if self._groups - before:

@@ -1,202 +1,25 @@
 """
-Read the JSON and YAML documents of a dump: one file, a folder of them, or standard input.
+Collect the objects of a dump by kind, and find what the dump says nothing about. Pure.
 
-A dump is never complete by itself: a kind without any object may have none, or may not have been
-dumped. So it counts as read only where the dump proves that, by an object, a typed list, or the
-absence of its CRD from a list of CRDs.
+The command ``dump`` says at the end what was read. Any other dump is never complete by itself: a kind without
+any object may have none, or may not have been dumped. So it counts as read only where the dump proves that, by
+an object, a typed list, or the absence of its CRD from a list of CRDs.
 """
 
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
-import yaml
 from msgspec import Struct, field
 
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.decoding import decode_json
+from reporter.kube import stack_dump
+from reporter.kube.dump_documents import DumpDocument, UnreadableFile
 from reporter.kube.lister import ListResult
 from reporter.kube.watch_events import decode_items
 from reporter.model.times import parse_zoned_time
-from reporter.model.yaml_nesting import TooDeepError, check_nesting
-from reporter.settings.errors import ConfigurationError
-
-
-SUFFIXES = frozenset({".json", ".yaml", ".yml"})
-STANDARD_INPUT = "-"
-
-LOG_START, LOG_END = "==== START logs for container", "==== END logs for container"
-"""
-The lines around the log of a container in the output of ``kubectl cluster-info dump``
-(staging/src/k8s.io/kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go).
-"""
-
-MAX_LEVELS = 5000
-"""The nesting of a YAML document; an API server accepts objects with more than people write."""
-
-_JSON = msgspec.json.Decoder(Any)
-
-
-class DumpDocument(Struct, frozen=True):
-    """A parsed document of a dump, such as an object or a List. *source*: the file, for messages."""
-
-    source: str
-    content: Any
-
-
-class UnreadableFile(Struct, frozen=True):
-    """
-    A file, or a document of it, that was left out. *source*: its path, for messages. *why*: the error.
-    """
-
-    source: str
-    why: str
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads times as text, as JSON does."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012  the name and type are PyYAML's
-        first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def read_documents(path: str) -> Iterator[DumpDocument | UnreadableFile]:
-    """
-    Yield the documents of a file, of all files of a folder, or of standard input for ``-``.
-
-    Raises ConfigurationError if there is no such file or folder, or nothing in it to read.
-    """
-    if path == STANDARD_INPUT:
-        yield from _read_text("standard input", sys.stdin.buffer.read())
-        return
-    files = find_files(Path(path))
-    for each in files:
-        try:
-            text = each.read_bytes()
-        except OSError as err:
-            yield UnreadableFile(str(each), err.strerror or type(err).__name__)
-        else:
-            yield from _read_text(str(each), text)
-
-
-def find_files(path: Path) -> Sequence[Path]:
-    """Return the file itself, or the JSON and YAML files below a folder, sorted by name."""
-    if path.is_dir():
-        found = sorted(
-            each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file()
-        )
-        if not found:
-            raise ConfigurationError(
-                f"{path}: no .json, .yaml or .yml file is in this folder; name the folder that"
-                " kubectl cluster-info dump --output-directory or must-gather wrote"
-            )
-        return found
-    if not path.exists():
-        raise ConfigurationError(f"{path}: no such file or folder")
-    return [path]
-
-
-def _read_text(source: str, raw: bytes) -> Iterator[DumpDocument | UnreadableFile]:
-    """
-    Yield the documents of one text. Every JSON text is read by the JSON parser, which is far faster.
-    """
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        yield UnreadableFile(source, "it is not UTF-8")
-        return
-    if text.lstrip().startswith("{"):
-        yield from _read_json(source, text)
-        return
-    try:
-        _check_nesting(text)
-        for content in yaml.load_all(text, Loader=_Loader):
-            if _has_aliases(content):
-                yield UnreadableFile(source, "it has YAML aliases, which no dump of objects has")
-            else:
-                yield DumpDocument(source, content)
-    except (yaml.YAMLError, RecursionError, ValueError) as err:
-        yield UnreadableFile(source, f"it is not YAML: {_first_line(err)}")
-
-
-def _check_nesting(text: str) -> None:
-    """
-    Raise TooDeepError for YAML that is nested too deep.
-
-    Any other error is left to the parser, which first yields the documents before it.
-    """
-    try:
-        check_nesting(text, MAX_LEVELS)
-    except TooDeepError:
-        raise
-    except yaml.YAMLError:
-        return
-
-
-def _read_json(source: str, text: str) -> Iterator[DumpDocument | UnreadableFile]:
-    """
-    Yield one document, or all of those that ``kubectl cluster-info dump`` prints one after another.
-    """
-    whole = _decode_json(source, text)
-    parts = list(_split_documents(text)) if isinstance(whole, UnreadableFile) else []
-    if len(parts) > 1:
-        yield from (_decode_json(source, part) for part in parts)
-    else:
-        yield whole
-
-
-def _decode_json(source: str, text: str) -> DumpDocument | UnreadableFile:
-    try:
-        return DumpDocument(source, decode_json(_JSON, text.encode()))
-    except msgspec.DecodeError as err:
-        return UnreadableFile(source, f"it is not JSON: {err}")
-
-
-def _split_documents(text: str) -> Iterator[str]:
-    """
-    Split indented documents at the lines that begin and end an object; logs between them are left out.
-    """
-    begun: list[str] = []
-    in_log = False
-    for line in text.splitlines():
-        if line.startswith((LOG_START, LOG_END)):
-            in_log = line.startswith(LOG_START)
-        elif not in_log and (begun or line == "{"):
-            begun.append(line)
-            if line == "}":
-                yield "\n".join(begun)
-                begun = []
-    if begun:
-        yield "\n".join(begun)
-
-
-def _has_aliases(content: Any) -> bool:
-    """
-    Return whether a part of the document stands in it twice; a few of those can make it endless.
-    """
-    seen: set[int] = set()
-    pending = [content]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, dict | list):
-            if id(each) in seen:
-                return True
-            seen.add(id(each))
-            pending.extend(each.values() if isinstance(each, dict) else each)
-    return False
-
-
-def _first_line(err: Exception) -> str:
-    return (str(err).splitlines() or [type(err).__name__])[0]
-
-
-# --------------------------------------------------------------------
-# Collect the objects of a dump by kind, and find what the dump says nothing about. Pure.
 
 
 LIST = "List"
@@ -250,6 +73,8 @@ class Dump(Struct):
     The objects by kind, once each. *listed*: the kinds that the dump has, with or without objects.
 
     *namespaces*: those of which it has a namespaced object. *problems*: files that could not be read.
+    *ends*: what the command dump wrote at the end, once for each dump. *counts*: objects by kind, also
+    those that are there twice.
     """
 
     objects: dict[GroupKind, dict[tuple[str, str], RawObject]] = field(default_factory=dict)
@@ -257,6 +82,8 @@ class Dump(Struct):
     namespaces: set[str] = field(default_factory=set)
     newest: datetime | None = None
     problems: list[UnreadableFile] = field(default_factory=list)
+    ends: list[stack_dump.DumpEnd] = field(default_factory=list)
+    counts: Counter[GroupKind] = field(default_factory=Counter)
 
     @property
     def size(self) -> int:
@@ -300,8 +127,10 @@ class Dump(Struct):
 
     def why_absent(self, kind: ResourceKind) -> str:
         """Return why a dump tells nothing of a kind: not in it, or in a version not read; else empty."""
-        if not self.has(kind):
-            return "it is not in the dump"
+        return self.why_unreadable(kind) if self.has(kind) else "it is not in the dump"
+
+    def why_unreadable(self, kind: ResourceKind) -> str:
+        """Return that its objects are in a version that is not read; empty without such a one."""
         unread = self.unreadable_versions(kind)
         if unread:
             versions = ", ".join(sorted(unread))
@@ -344,15 +173,34 @@ def collect(documents: Iterable[DumpDocument | UnreadableFile], *, now: datetime
         if isinstance(each, UnreadableFile):
             dump.problems.append(each)
             continue
+        if stack_dump.kind_of(each.content):
+            _note_bound(dump, each)
+            continue
         for raw in _objects(each.content, dump.listed):
             _add(dump, raw)
             dump.newest = _newest(raw.content, dump.newest, now=now)
     return dump
 
 
+def _note_bound(dump: Dump, document: DumpDocument) -> None:
+    """Note the beginning or the end of what the command dump wrote. A beginning without an end is cut off."""
+    unended = UnreadableFile(document.source, "the dump in it has no end", is_cut_off=True)
+    if stack_dump.kind_of(document.content) == stack_dump.BEGIN:
+        dump.problems.append(unended)
+        return
+    try:
+        dump.ends.append(stack_dump.parse_end(document.content))
+    except msgspec.ValidationError as err:
+        dump.problems.append(UnreadableFile(document.source, f"its end cannot be read: {err}"))
+        return
+    if unended in dump.problems:
+        dump.problems.remove(unended)
+
+
 def _add(dump: Dump, raw: RawObject) -> None:
     of_kind = dump.objects.setdefault((raw.group, raw.kind), {})
     dump.listed.add((raw.group, raw.kind))
+    dump.counts[raw.group, raw.kind] += 1
     key = (raw.namespace, raw.name)
     known = of_kind.get(key)
     if known is None or raw.revision >= known.revision:

@@ -22,9 +22,11 @@ class KubeError(Exception):
     A failed request. *operation*: what it did, as "list pods". *status*: 0 without a response.
 
     *is_from_api_server*: the response was a Status, which proxies and load balancers do not send.
+    *retry_after*: how long the server asks to wait (Retry-After); None if it does not say.
     """
 
     is_from_api_server = False
+    retry_after: timedelta | None = None
 
     def __init__(self, operation: str, *, status: int = 0, message: str = "") -> None:
         super().__init__(operation, status, message)
@@ -89,11 +91,7 @@ class Refused(KubeError):
 
 
 class Throttled(KubeError):
-    """
-    Too many requests (429): wait before the next one.
-
-    *retry_after*: for how long, as the server asks; None if it does not say.
-    """
+    """Too many requests (429): wait before the next one."""
 
     def __init__(
         self,
@@ -111,8 +109,7 @@ class Unreachable(KubeError):
     """
     No usable response: a 5xx, a failure of the network, or no answer of an API server. Try again later.
 
-    *may_have_applied*: the request may have been carried out all the same. *retry_after*: None if
-    none is asked.
+    *may_have_applied*: the request may have been carried out all the same.
     """
 
     def __init__(

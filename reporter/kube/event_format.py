@@ -27,7 +27,7 @@ from reporter.kube.announced import (
     encode_announced,
 )
 from reporter.kube.decoding import Json, decode_json
-from reporter.kube.event_record import EventRecord, PossibleKeys, StrippedEvent, no_keys
+from reporter.kube.event_record import EventRecord, PossibleKeysFunc, StrippedEvent, no_keys
 from reporter.model.enums import EventType, Layer, Owner, Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.times import format_micro_time, format_time, parse_time
@@ -273,7 +273,7 @@ class ForeignEvent(Struct, frozen=True):
 
 def decode_event(
     raw: bytes | msgspec.Raw,
-    possible_keys: PossibleKeys = no_keys,
+    possible_keys: PossibleKeysFunc = no_keys,
     possible_episodes: Collection[datetime] = (),
 ) -> EventRecord | ForeignEvent:
     """
@@ -330,7 +330,7 @@ _SUBJECT_DECODER = msgspec.json.Decoder(SubjectAnnotation)
 
 
 def _to_record(
-    event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
+    event: _CoreEvent, possible_keys: PossibleKeysFunc, possible_episodes: Collection[datetime]
 ) -> EventRecord:
     """Raises ValueError with the reason for an Event that is not ours."""
     key, episode = _identify(event, possible_keys, possible_episodes)
@@ -360,7 +360,7 @@ def _to_record(
 
 
 def _identify(
-    event: _CoreEvent, possible_keys: PossibleKeys, possible_episodes: Collection[datetime]
+    event: _CoreEvent, possible_keys: PossibleKeysFunc, possible_episodes: Collection[datetime]
 ) -> tuple[FindingKey, datetime]:
     """Return the key and the episode that give this Event its name."""
     identity = event.metadata.name.rpartition(".")[2]

@@ -39,7 +39,7 @@ class StrippedEvent(Struct, frozen=True):
     message: str
 
 
-PossibleKeys: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
+PossibleKeysFunc: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
 """Returns the keys that such an Event may be about; its name shows about which it is."""
 
 

@@ -14,7 +14,7 @@ from reporter.kube import event_format
 from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
-from reporter.kube.event_record import EventRecord, PossibleKeys, no_keys
+from reporter.kube.event_record import EventRecord, PossibleKeysFunc, no_keys
 
 
 EVENTS_PATH = f"/api/v1/namespaces/{event_format.EVENT_NAMESPACE}/events"
@@ -80,7 +80,7 @@ class EventClient:
             return replace(record, message="", content_digest="")
         return found
 
-    async def list(self, possible_keys: PossibleKeys = no_keys) -> tuple[EventRecord, ...]:
+    async def list(self, possible_keys: PossibleKeysFunc = no_keys) -> tuple[EventRecord, ...]:
         """
         List our Events that can be continued.
 

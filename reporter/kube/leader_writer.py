@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from reporter.kube.errors import KubeError, Refused, WriteFailure, failure_of
 from reporter.kube.leadership import Leadership, run_whenever_leading, write_while_leading
-from reporter.kube.write_limits import WriteLimits, WriteRate, asked_pause
+from reporter.kube.write_limits import WriteLimits, WriteRate
 from reporter.process.clock import Clock
 
 
@@ -217,7 +217,7 @@ class LeaderWriter(Generic[Key, Write, Result]):
             sending = self._send(attempt.write)
             result = await write_while_leading(self._leadership, sending, operation)
         except KubeError as err:
-            self._follow(key, self._plan.failed(attempt, err), asked_pause(err))
+            self._follow(key, self._plan.failed(attempt, err), err.retry_after)
         else:
             self._faulty = self._fault_is_logged = False
             self._follow(key, self._plan.written(attempt, result))
@@ -242,7 +242,9 @@ class WriteFailures(Generic[Key]):
         self._logged: set[str] = set()
 
     def add(self, key: Key, err: KubeError, what: str) -> None:
-        """Note a failed write of *what*, and log its cause unless another write has failed by it."""
+        """
+        Note a failed write of *what*, and log its cause unless another write has failed for the same.
+        """
         self.keys.add(key)
         failure = failure_of(err)
         cause = f"{failure} {err.missing_permission}" if isinstance(err, Refused) else failure

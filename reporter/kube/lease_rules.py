@@ -150,9 +150,10 @@ def observe_absence(
 
 def longest_gap(timing: LeaseTiming) -> float:
     """
-    Return the seconds between two reads that miss a Lease, so that they may miss the same one.
+    Return how many seconds apart two reads that miss a Lease may be to count as one absence.
 
-    A leader that made it anew in between, and lost it again, has stopped when the first one expires.
+    A leader that made the Lease anew in between, and lost it again, has stopped when the first one
+    expires.
     """
     return max(timing.lease_duration - timing.renew_deadline, timing.retry_period).total_seconds()
 

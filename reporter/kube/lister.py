@@ -5,14 +5,17 @@ A list of 40,000 pods has 300 MB, of which no more than a few megabytes are in m
 objects are decoded while its body arrives.
 """
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
 
+import msgspec
 from msgspec import Struct
 
 from reporter.kinds.objects import ApiObject, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_response
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Unreachable
 from reporter.kube.paths import Query, collection_path, name_field_selector
@@ -101,6 +104,17 @@ class ListStreamDecoder:
         return True
 
 
+class _PageMeta(Struct, rename={"token": "continue"}):
+    token: str | None = ""
+
+
+class _RawPage(Struct):
+    metadata: _PageMeta
+    items: tuple[msgspec.Raw, ...] | None
+
+
+_RAW_PAGE_DECODER = msgspec.json.Decoder(_RawPage)
+
 PAGE_SIZE = 500
 MAX_PAGED_ATTEMPTS = 3
 """Attempts to read a list in pages when its continue token expires before the last page."""
@@ -151,6 +165,37 @@ async def list_all(
     return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
 
 
+async def list_raw(
+    api: RestClient,
+    kind: ResourceKind,
+    version: str,
+    *,
+    page_timeout: timedelta,
+    namespace: str = "",
+) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
+    """
+    Yield the pages of a list, with each object as its JSON, so that no more than a page is in memory.
+
+    What was yielded is void if the next page fails: Expired if the token of a page expires.
+    """
+    path = collection_path(kind, version, namespace)
+    operation, query = (
+        f"list {kind.group_resource}",
+        [*_list_query(kind), ("limit", str(PAGE_SIZE))],
+    )
+    token = ""
+    while True:
+        more = [("continue", token)] if token else []
+        answer = await api.call(
+            "GET", path, query=[*query, *more], timeout=page_timeout, operation=operation
+        )
+        page = decode_response(_RAW_PAGE_DECODER, answer.body, operation, expected="a list")
+        yield page.items or ()
+        token = page.metadata.token or ""
+        if not token:
+            return
+
+
 async def get_one(
     api: RestClient,
     kind: ResourceKind,
@@ -166,6 +211,21 @@ async def get_one(
     whole = b'{"metadata":{},"items":[%b]}' % answer.body
     page = decode_list_page(whole, kind, request)
     return ListResult(page.resource_version, page.objects, page.undecodable)
+
+
+async def get_raw(
+    api: RestClient,
+    kind: ResourceKind,
+    version: str,
+    name: str,
+    *,
+    timeout: timedelta,  # noqa: ASYNC109
+) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
+    """Yield one object without a namespace, as the only page of a list."""
+    path = f"{collection_path(kind, version)}/{name}"
+    operation = f"get {kind.group_resource}"
+    answer = await api.call("GET", path, timeout=timeout, operation=operation)
+    yield (msgspec.Raw(answer.body),)
 
 
 async def list_one(

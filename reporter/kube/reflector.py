@@ -71,7 +71,11 @@ class ServedResources(Protocol):
 
 
 class Reflector:
-    """Lists and watches one kind for as long as `run` is running."""
+    """
+    Lists and watches one kind for as long as `run` is running.
+
+    *namespace*: whose objects alone are read; empty for all, or for that of the kind.
+    """
 
     def __init__(
         self,
@@ -79,8 +83,10 @@ class Reflector:
         kind: ResourceKind,
         store: ReflectorStore,
         discovery: ServedResources,
+        *,
+        namespace: str = "",
     ) -> None:
-        self.kind = kind
+        self.kind, self._namespace = kind, namespace
         self._context = context
         self._store = store
         self._discovery = discovery
@@ -132,7 +138,13 @@ class Reflector:
             self._api_version, self._ingester.resource_version = version, ""
             within = self._context.timing.list_timeout
             with self._context.recovery.attempt(self):
-                listed = await list_all(self._context.api, self.kind, version, page_timeout=within)
+                listed = await list_all(
+                    self._context.api,
+                    self.kind,
+                    version,
+                    page_timeout=within,
+                    namespace=self._namespace,
+                )
             await self._replace_store(listed)
         await self._watch_until_missed()
 
@@ -190,7 +202,8 @@ class Reflector:
         timing, started_at = self._context.timing, self._now()
         duration = self._watch_timeout()
         request = RequestInfo(
-            f"watch {self.kind.group_resource}", path=collection_path(self.kind, self._api_version)
+            f"watch {self.kind.group_resource}",
+            path=collection_path(self.kind, self._api_version, self._namespace),
         )
         async with self._context.api.open_watch(
             request.path,

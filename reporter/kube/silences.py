@@ -79,3 +79,19 @@ async def silence_object(
         content_type=MERGE_PATCH,
         operation=f"annotate {found.path}",
     )
+
+
+async def end_silence(api: RestClient, found: SilencedObject) -> None:
+    """Remove the annotations and labels. Raises Conflict if the object has changed since it was read."""
+    gone = {
+        field: {resource_kind.SILENCE_PREFIX + name: None for name in names}
+        for field, names in (("annotations", found.annotations), ("labels", found.labels))
+        if names
+    }
+    await api.call(
+        "PATCH",
+        found.path,
+        body={"metadata": {"resourceVersion": found.resource_version, **gone}},
+        content_type=MERGE_PATCH,
+        operation=f"annotate {found.path}",
+    )

@@ -11,8 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reporter.kube.errors import KubeError, Throttled, Unreachable
-
 
 MAX_PAUSE = timedelta(minutes=1)
 """The longest pause after a failed write, whatever the server asks for."""
@@ -21,7 +19,9 @@ Key = TypeVar("Key")
 
 
 class WriteRate(NamedTuple):
-    """The limits of writes: a second on average, at once after a rest, and in flight at a time."""
+    """
+    The limits of writes: how many a second on average, at once after a rest, and in flight at a time.
+    """
 
     per_second: float
     burst: float
@@ -85,11 +85,6 @@ class WriteBackoff(Struct, frozen=True):
         )
         pause = max(timedelta(seconds=seconds), min(retry_after or timedelta(0), MAX_PAUSE))
         return WriteBackoff(self.failures + 1, now + pause)
-
-
-def asked_pause(err: KubeError) -> timedelta | None:
-    """Return the Retry-After of a failure; None if the server asked for no pause."""
-    return err.retry_after if isinstance(err, Throttled | Unreachable) else None
 
 
 class WriteLimits(Generic[Key]):

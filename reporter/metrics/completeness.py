@@ -16,17 +16,17 @@ The time after which what is still undecided counts no more. By then an alert sa
 """
 
 
-class FirstLook:
+class InitialPassKeys:
     """
-    Remembers what the first pass of this process could not tell: what it holds anew, and what is Unknown.
+    Remembers which keys the first pass of this process left undecided: held anew, or Unknown.
 
-    An earlier process may have found it, long ago, so that no Event tells. *is_over*: each of these is
-    known by now. *reading*: the reasons that read metrics pages, which a healthy pod may lack for ever; for
-    these Unknown is no trouble to wait for.
+    An earlier process may have found them so long ago that no Event tells. *are_decided*: none is left.
+    *reading*: the reasons that read metrics pages, which a healthy pod may lack for ever; for these
+    Unknown is no trouble to wait for.
     """
 
     def __init__(self, reading: frozenset[Reason] = frozenset()) -> None:
-        self.is_over = False
+        self.are_decided = False
         self._reading = reading
         self._began: datetime | None = None
         self._undecided: set[FindingKey] = set()
@@ -34,17 +34,17 @@ class FirstLook:
     def follow(self, evaluation: Evaluation) -> None:
         """Take the evaluation of a pass."""
         now = evaluation.evaluated_at
-        if self.is_over or now is None:
+        if self.are_decided or now is None:
             return
         self._began = self._began or now
         if now - self._began < FIRST_PASS:
-            gate = evaluation.gate
-            self._undecided.update(gate.unknown_states.keys() | gate.finding_states.keys())
+            tracked = evaluation.tracked
+            self._undecided.update(tracked.unknown_states.keys() | tracked.finding_states.keys())
         self._undecided = {key for key in self._undecided if self._is_undecided(evaluation, key)}
-        self.is_over = not self._undecided or now - self._began >= UNDECIDED_AT_MOST
+        self.are_decided = not self._undecided or now - self._began >= UNDECIDED_AT_MOST
 
     def _is_undecided(self, evaluation: Evaluation, key: FindingKey) -> bool:
-        if key in evaluation.gate.unknown_states:
+        if key in evaluation.tracked.unknown_states:
             return key.reason not in self._reading
-        state = evaluation.gate.finding_states.get(key)
+        state = evaluation.tracked.finding_states.get(key)
         return state is not None and not state.past_hold

@@ -223,7 +223,11 @@ KIND_SERVED = MetricDeclaration(
     ("kind",),
 )
 WATCH_UP = MetricDeclaration(
-    "watch_up", MetricType.GAUGE, "1 while a watch of the kind is open; 0 otherwise.", ("kind",)
+    "watch_up",
+    MetricType.GAUGE,
+    "1 from the opening of a watch of the kind until a list or watch of it fails, also while one that ended "
+    "as usual is opened again; 0 otherwise.",
+    ("kind",),
 )
 WATCH_LAST_EVENT_AGE = MetricDeclaration(
     "watch_last_event_age_seconds",

@@ -13,7 +13,7 @@ from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import FindingKey, Subject
 
 
-Row: TypeAlias = tuple[Layer, Reason, str]
+ReasonRow: TypeAlias = tuple[Layer, Reason, str]
 """Layer, reason and namespace."""
 
 Names: TypeAlias = tuple[str, ...]
@@ -48,7 +48,7 @@ class StateIndex:
     """
 
     def __init__(self) -> None:
-        self.rows: defaultdict[Row, Counter[str]] = defaultdict(Counter)
+        self.rows: defaultdict[ReasonRow, Counter[str]] = defaultdict(Counter)
         self.subjects: defaultdict[Subject, Counter[str]] = defaultdict(Counter)
         self.alerted: defaultdict[FindingKey, dict[str, bool]] = defaultdict(dict)
         self._evaluation = Evaluation()
@@ -98,12 +98,12 @@ def _keep(
 
 
 def _is_out(evaluation: Evaluation, key: FindingKey) -> bool:
-    found = evaluation.gate.finding_states[key].announceable
+    found = evaluation.tracked.finding_states[key].announceable
     return any(clock.trouble.is_out for clock in found)
 
 
 def _names(evaluation: Evaluation, key: FindingKey, state: ReasonState | None) -> Names:
-    finding = evaluation.gate.finding_states.get(key)
+    finding = evaluation.tracked.finding_states.get(key)
     names = () if state is None else (state.value,)
     if finding is None or not finding.past_hold:
         return names

@@ -16,16 +16,16 @@ from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kinds.health_events import HealthEvent
 from reporter.kube.event_record import WriteResult
 from reporter.metrics import declarations
-from reporter.metrics.collector import StateCollector
-from reporter.metrics.collectors import (
+from reporter.metrics.completeness import InitialPassKeys
+from reporter.metrics.input_collectors import (
     ScrapeCollector,
     WatchReport,
 )
-from reporter.metrics.completeness import FirstLook
 from reporter.metrics.process import ProcessMetrics, ReloadMetrics
 from reporter.metrics.rollups import RollUpCollector
 from reporter.metrics.silences import SilenceCollector
 from reporter.metrics.since import Episodes
+from reporter.metrics.state_collector import StateCollector
 from reporter.metrics.store import StoreMetrics
 from reporter.model.enums import Reason
 from reporter.model.object_status import WriteObjectResult
@@ -45,7 +45,7 @@ class Metrics(ProcessMetrics):
         self._holds_lease: Callable[[], bool] = lambda: False
         self._knows_episodes: Callable[[], bool] = lambda: False
         self._evaluated_completely = False
-        self._first_look = FirstLook()
+        self._initial_keys = InitialPassKeys()
         self._findings_complete = self._gauge(declarations.FINDINGS_COMPLETE)
         self._findings_complete.set_function(lambda: float(self._are_findings_complete()))
         self.registry.register(SilenceCollector(lambda: self._evaluation))
@@ -128,7 +128,7 @@ class Metrics(ProcessMetrics):
         *reading*: the reasons that read metrics pages.
         """
         self._holds_lease, self._knows_episodes = holds_lease, knows_episodes
-        self._first_look = FirstLook(frozenset(reading))
+        self._initial_keys = InitialPassKeys(frozenset(reading))
 
     def _are_findings_complete(self) -> bool:
         return self._evaluated_completely and self._holds_lease() and self._knows_episodes()
@@ -171,8 +171,8 @@ class Metrics(ProcessMetrics):
         """
         self._evaluation = finished.evaluation
         # A pass from before they were known does not show their findings yet.
-        self._first_look.follow(finished.evaluation)
-        self._evaluated_completely = self._knows_episodes() and self._first_look.is_over
+        self._initial_keys.follow(finished.evaluation)
+        self._evaluated_completely = self._knows_episodes() and self._initial_keys.are_decided
         self._passes.observe(finished.took.total_seconds())
         self._last_pass.set_to_current_time()
         return ()

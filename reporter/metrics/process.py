@@ -20,7 +20,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from reporter import PROGRAM_NAME
-from reporter.metrics import collectors
+from reporter.metrics import input_collectors
 from reporter.metrics.declarations import (
     API_REQUESTS,
     BUILD_INFO,
@@ -56,13 +56,13 @@ class _Collected(Collector):
 class ProcessMetrics:
     """The series of a process that watches an API server and serves HTTP."""
 
-    def __init__(self, watches: Callable[[], Iterable[collectors.WatchReport]]) -> None:
+    def __init__(self, watches: Callable[[], Iterable[input_collectors.WatchReport]]) -> None:
         # The `_created` series of counters and histograms would only add to the page.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.registry.register(collectors.WatchCollector(watches))
-        self._permissions = collectors.PermissionCollector()
+        self.registry.register(input_collectors.WatchCollector(watches))
+        self._permissions = input_collectors.PermissionCollector()
         self.registry.register(self._permissions)
         info = Gauge(
             BUILD_INFO.full_name, BUILD_INFO.help, BUILD_INFO.labels, registry=self.registry
@@ -106,7 +106,9 @@ class ProcessMetrics:
         self._clock_skew.set_function(skew)
         self._clock_spread.set_function(spread)
 
-    def set_permissions_function(self, report: Callable[[], collectors.PermissionReport]) -> None:
+    def set_permissions_function(
+        self, report: Callable[[], input_collectors.PermissionReport]
+    ) -> None:
         """Show at each scrape the permissions that are missing or unknown, as *report* returns them."""
         self._permissions.report = report
 

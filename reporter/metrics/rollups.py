@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from reporter.metrics import declarations
-from reporter.metrics.collectors import make_family
+from reporter.metrics.input_collectors import make_family
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas

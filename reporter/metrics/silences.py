@@ -8,8 +8,8 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from reporter.evaluation.evaluation import Evaluation
-from reporter.metrics.collectors import make_family
 from reporter.metrics.declarations import SILENCE_UNTIL, SILENCES
+from reporter.metrics.input_collectors import make_family
 from reporter.model.silences import Silence, SilenceState
 
 

@@ -44,7 +44,7 @@ class FindingTimes:
         now, before, self._known = evaluation.evaluated_at, self._known, {}
         if now is None:
             return
-        for key, state in evaluation.gate.finding_states.items():
+        for key, state in evaluation.tracked.finding_states.items():
             if not state.past_hold:
                 continue
             episode, known = episodes.get(key), before.get(key)

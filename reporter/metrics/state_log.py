@@ -142,8 +142,8 @@ def _log_change(change: StateChange, keys: Sequence[FindingKey]) -> None:
 
 def _is_briefly_unknown(key: FindingKey, evaluation: Evaluation) -> bool:
     """Return whether a key has been Unknown for less than UNKNOWN_LOG_DELAY."""
-    state = evaluation.gate.finding_states.get(key)
-    unknown = evaluation.gate.unknown_states.get(key)
+    state = evaluation.tracked.finding_states.get(key)
+    unknown = evaluation.tracked.unknown_states.get(key)
     since = unknown.since if unknown is not None else state.unknown_since if state else None
     return (
         since is not None
@@ -165,9 +165,9 @@ def _log_fields(key: FindingKey) -> dict[str, str]:
 
 
 def _describe_cause(key: FindingKey, evaluation: Evaluation) -> str:
-    if key in evaluation.gate.unknown_states:
-        return f": {evaluation.gate.unknown_states[key].why}"
-    state = evaluation.gate.finding_states.get(key)
+    if key in evaluation.tracked.unknown_states:
+        return f": {evaluation.tracked.unknown_states[key].why}"
+    state = evaluation.tracked.finding_states.get(key)
     if state is None:
         return ""
     if state.why_unknown:

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreWriteResult
 from reporter.metrics import declarations
-from reporter.metrics.collectors import make_family
+from reporter.metrics.input_collectors import make_family
 
 
 class StoreMetrics(Collector):

@@ -52,7 +52,7 @@ class Dropped(StrEnum):
 
 @unique
 class QueryName(StrEnum):
-    """The queries of a round."""
+    """The three queries that the hub sends to the metrics engine each round."""
 
     CLUSTERS = "clusters"
     TROUBLE = "trouble"

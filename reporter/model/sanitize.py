@@ -12,6 +12,16 @@ from datetime import timedelta
 from reporter.model.redact import redact
 
 
+MAX_EVENT_MESSAGE_BYTES = 1024
+"""
+The longest message of an Event: the API server refuses more than 1,024 bytes of UTF-8 (kubernetes,
+pkg/apis/core/validation/events.go). Also the limit of what is kept or made of such a message.
+"""
+
+MAX_QUOTED_BYTES = 200
+"""The most that is shown of a text of others where no limit of a message shortens it."""
+
+
 # --------------------------------------------------------------------
 # Phrases that messages share: short lists and ages.
 

@@ -21,7 +21,9 @@ class SilenceState(StrEnum):
     ACTIVE = "active"
     EXPIRED = "expired"
     MALFORMED = "malformed"
-    UNMATCHED = "unmatched"  # no such subject, or its reasons are not evaluated
+    INAPPLICABLE = (
+        "inapplicable"  # nothing to apply to: no such subject, or no reason is evaluated
+    )
 
 
 class SilenceText(Struct, frozen=True):

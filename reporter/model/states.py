@@ -21,14 +21,27 @@ class State(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The order in which one state makes that of a namespace; TERMINATING ones never do."""
+        """
+        The rank of the state; a namespace has the highest of its parts, TERMINATING ones aside.
+        """
         return _SEVERITY[self]
+
+    @property
+    def word(self) -> str:
+        """
+        The word for people, in tables, help and page: Argo CD and users say Ready where kstatus has Current.
+
+        Documents, conditions and metrics have the value.
+        """
+        return _WORDS.get(self, self.value)
 
     @property
     def key(self) -> str:
         """The name in lower case, as keys of counts and values of labels have it."""
         return self.name.lower()
 
+
+_WORDS = {State.CURRENT: "Ready", State.IN_PROGRESS: "Progressing"}
 
 _SEVERITY = {state: number for number, state in enumerate(State)}
 

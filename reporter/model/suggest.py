@@ -1,7 +1,6 @@
 """Suggest the name that was probably meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 SIMILAR = 0.6
@@ -15,6 +14,9 @@ VERY_SIMILAR = 0.7
 
 def find_similar(name: str, known: Iterable[str], *, at_least: float = SIMILAR) -> str:
     """Return the known name that is most similar; empty if none is similar enough."""
+    # Most processes never need it, and it takes some milliseconds.
+    from difflib import get_close_matches  # noqa: PLC0415
+
     return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=at_least)), "")
 
 

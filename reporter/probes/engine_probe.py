@@ -35,7 +35,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, extra={"is": "a number of seconds above 0"})]
 Count: TypeAlias = Annotated[float, Meta(ge=0, extra={"is": "a number, 0 or more"})]
-Pages: TypeAlias = Annotated[
+PageCount: TypeAlias = Annotated[
     float, Meta(ge=0, le=MAX_PAGES, extra={"is": f"a number from 0 to {MAX_PAGES}"})
 ]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, extra={"is": "a share from 0 to 1"})]
@@ -257,7 +257,9 @@ class EngineCheck(Struct, frozen=True):
         return (*found, (POD_ROW, TOO_MANY_ENGINES)) if history.engines.left_out else found
 
     def fingerprint(self, history: ScrapeHistory) -> object:
-        """Return what of a history changes a verdict, so that other pages cause no evaluation."""
+        """
+        Return the part of a history that a verdict depends on, so that other pages cause no evaluation.
+        """
         failure, outcomes = history.last_failure, self.outcomes(history)
         if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
             return WELL
@@ -306,7 +308,7 @@ class PodEngines(Struct, frozen=True):
     @property
     def troubled(self) -> Mapping[str, EngineTrouble]:
         """
-        The engines of which trouble begins, if there are any: of others it may never have begun.
+        The engines with trouble, if it begins on one of them; where it only goes on, it may not have begun.
         """
         found = {name: each for name, each in self.outcomes if isinstance(each, EngineTrouble)}
         return {name: each for name, each in found.items() if each.begins} or found

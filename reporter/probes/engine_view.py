@@ -32,7 +32,7 @@ class EngineFamilies(
 
     running: tuple[str, ...] = ("vllm:num_requests_running",)
     waiting: tuple[str, ...] = ("vllm:num_requests_waiting",)
-    kv_cache_usage: tuple[str, ...] = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+    kv_cache_usage: tuple[str, ...] = ("vllm:gpu_cache_usage_perc", "vllm:kv_cache_usage_perc")
     sleep_state: tuple[str, ...] = ("vllm:engine_sleep_state",)
     steps: tuple[str, ...] = ("vllm:iteration_tokens_total",)
     prompt_tokens: tuple[str, ...] = ("vllm:prompt_tokens_total",)
@@ -44,6 +44,8 @@ class EngineFamilies(
     rejected: tuple[str, ...] = ("kaito_ratelimit_rejected_total",)
     generating_handlers: tuple[str, ...] = (
         "/classify",
+        "/cohere/v2/chat",
+        "/generative_scoring",
         "/inference/v1/generate",
         "/invocations",
         "/pooling",
@@ -52,12 +54,16 @@ class EngineFamilies(
         "/v1/audio/transcriptions",
         "/v1/audio/translations",
         "/v1/chat/completions",
+        "/v1/chat/completions/batch",
         "/v1/completions",
+        "/v1/decisions",
         "/v1/embeddings",
         "/v1/messages",
         "/v1/rerank",
         "/v1/responses",
         "/v1/score",
+        "/v1/systemone",
+        "/v2/embed",
         "/v2/rerank",
     )
 
@@ -121,9 +127,10 @@ def engine_columns(families: EngineFamilies) -> EngineColumns:
         running=Column(families.running, Combine.GAUGE),
         waiting=Column(families.waiting, Combine.GAUGE),
         kv_cache_usage=Column(families.kv_cache_usage, Combine.SHARE),
-        # Until 0.11 the gauge has a series for each process of the server, of which all but one stand
-        # still (vllm/v1/metrics/loggers.py: no multiprocess_mode; scheduler.py: "only one of the
-        # front-ends"), so the highest may hide what moves.
+        # From 0.9.2 to 0.11.0 kv_cache_usage_perc has a series for each process of the server, of which
+        # all but one stand still (vllm/v1/metrics/loggers.py: no multiprocess_mode; scheduler.py: "only
+        # one of the front-ends"), so the highest may hide what moves. Until 0.10 the earlier name is
+        # there too, with the newest number alone, and comes first.
         kv_cache_moves=Column(families.kv_cache_usage, Combine.SUM),
         awake=Column(families.sleep_state, Combine.SHARE, only=("sleep_state", ("awake",))),
         steps=Column(families.steps, Combine.COUNTER),
@@ -176,7 +183,7 @@ NO_PROGRESS_COUNTERS = EngineUnknown("its page has no counter of its progress")
 
 
 def fingerprint_of(outcome: EngineOutcome) -> str:
-    """Return what of an outcome changes a verdict; its numbers do not."""
+    """Return the part of an outcome that a verdict depends on, which its numbers are not."""
     match outcome:
         case EngineTrouble(code, _, begins):
             return code if begins else f"{code} if it has begun"

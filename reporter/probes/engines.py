@@ -64,7 +64,7 @@ class StalledParameters(EngineParameters, frozen=True, kw_only=True):
     """
 
     window_seconds: Seconds = 120
-    min_pages: engine_probe.Pages = 4
+    min_pages: engine_probe.PageCount = 4
 
     @property
     def kept_pages(self) -> int:

@@ -21,7 +21,13 @@ from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
 from reporter.kinds.objects import ApiObject, Condition, NamespacedName
 from reporter.model.enums import DetailSource, Layer, TroubleKind
 from reporter.model.observations import Watching
-from reporter.model.sanitize import abbreviate_list, human_duration, sanitize, truncate_bytes
+from reporter.model.sanitize import (
+    MAX_QUOTED_BYTES,
+    abbreviate_list,
+    human_duration,
+    sanitize,
+    truncate_bytes,
+)
 from reporter.model.subjects import Subject
 from reporter.model.times import DURATION_PATTERN
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
@@ -303,9 +309,6 @@ CHECKS = "checks"
 The resource of a cause. The check is the cause, as each of its runs is a Job with another name.
 """
 
-MAX_MESSAGE_BYTES = 200
-"""Limit of a quoted message in bytes, where no Event shortens it."""
-
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -376,7 +379,7 @@ def _reported_failure(job: Job, condition: Condition) -> CheckResult:
     reason = reason_text(condition)
     message = condition.message or ""
     if reason.startswith(ADAPTER_REASONS) or reason == INVALID_RESULT:
-        quoted = truncate_bytes(sanitize(message), MAX_MESSAGE_BYTES)
+        quoted = truncate_bytes(sanitize(message), MAX_QUOTED_BYTES)
         return _no_result(job, f"reported {reason}" + (f": {quoted}" if quoted else ""))
     meta = job.metadata
     return Trouble(

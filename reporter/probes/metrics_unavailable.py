@@ -113,7 +113,9 @@ def build_scrape(parameters: MetricsUnavailableParameters, flags: Mapping[str, s
 def summarize_history(
     parameters: MetricsUnavailableParameters, history: ScrapeHistory
 ) -> tuple[bool, bool, str]:
-    """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
+    """
+    Return the part of a history that a verdict depends on, so that other scrapes cause no evaluation.
+    """
     failure = history.last_failure
     if failure is None:
         return False, True, ""

@@ -23,12 +23,11 @@ from reporter.resources.inference_sets import (
     get_inference_set,
     pods_of_workspace,
 )
-from reporter.resources.lost_nodes import find_lost_nodes
+from reporter.resources.lost_nodes import NODE_NOT_READY, find_lost_nodes
 from reporter.resources.machines import find_workspace_error
-from reporter.resources.pods import FAILURE_CODES
+from reporter.resources.pods import END_CODES, FAILURE_CODES
 from reporter.resources.replicas import (
     DEGRADED,
-    NODE_NOT_READY,
     ModelReplica,
     ServingReplicas,
     blame_nodes,
@@ -163,6 +162,7 @@ PROBE = Probe(
             {
                 DEGRADED,
                 *POD_REASON_CODES.values(),
+                *END_CODES,
                 *FAILURE_CODES,
                 "Config",
                 "NotStarted",
@@ -179,7 +179,7 @@ PROBE = Probe(
                 NODE_NOT_READY,
             }
         ),
-        own_causes=frozenset({"Crash", "OutOfMemory", "ImagePull", "Config", "StartError"}),
+        own_causes=END_CODES | {"ImagePull", "Config", "StartError"},
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NODES, NAMESPACES),
         required_crds=lambda _: frozenset(

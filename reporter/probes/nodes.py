@@ -1,8 +1,8 @@
 """
 Probe for several Nodes of the stack that were Ready and are not: one cause of many troubles.
 
-A single Node is the trouble of the models on it. Nodes on which nothing of the stack runs are none of
-its business: a cluster may have some that are switched off for good.
+A single Node is the trouble of the models on it. Nodes on which nothing of the stack runs do not
+count: a cluster may have some that are switched off for good.
 """
 
 from collections import defaultdict

@@ -22,19 +22,15 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.pods import created_at, is_leftover_pod
+from reporter.resources.conditions import MAX_REASON_BYTES
+from reporter.resources.pods import END_CODES, created_at, end_code, is_leftover_pod
 from reporter.resources.replicas import is_rolling_out, upgrade_started_at
 from reporter.resources.restarts import RestartCount, count_restarts
 from reporter.snapshot.pod_runs import MAX_RESTARTS
 from reporter.snapshot.snapshot import Snapshot
 
 
-OUT_OF_MEMORY, KILLED, ENDED, CRASH = "OutOfMemory", "Killed", "Ended", "Crash"
 OTHER_CONTAINER = "OtherContainer"
-KILL_EXIT_CODES = frozenset({137, 143})
-"""128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails."""
-
-MAX_REASON_BYTES = 100
 
 
 class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -173,13 +169,7 @@ def _cause_code(pod: Pod, status: ContainerStatus) -> str:
 
     The model's container has the Workspace's name, which is the StatefulSet's too.
     """
-    code, ended = CRASH, status.last_state.terminated
-    if ended is not None and ended.reason == "OOMKilled":
-        code = OUT_OF_MEMORY
-    elif ended is not None and ended.exit_code in KILL_EXIT_CODES:
-        code = KILLED
-    elif ended is not None and ended.exit_code == 0:
-        code = ENDED
+    code = end_code(status.last_state.terminated)
     model = pod.metadata.label(inference_sets.WORKSPACE_LABEL) or core.workload_name(pod)
     names = {each.name for each in core.container_statuses(pod)}
     is_other = model in names and status.name != model
@@ -191,7 +181,7 @@ PROBE = Probe(
         name="pod-restarting",
         parameters_type=PodRestartingParameters,
         message_fields=frozenset({"pod", "container", "restarts", "last"}),
-        cause_codes=frozenset({OUT_OF_MEMORY, KILLED, ENDED, CRASH, OTHER_CONTAINER}),
+        cause_codes=END_CODES | {OTHER_CONTAINER},
         required_kinds=(INFERENCE_SETS, core.PODS),
         consulted_kinds=(WORKSPACES,),
         optional_kinds=(core.NAMESPACES,),

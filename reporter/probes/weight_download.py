@@ -107,7 +107,9 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
 
 
 def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
-    """Return what of a history changes a verdict, so that other scrapes cause no evaluation."""
+    """
+    Return the part of a history that a verdict depends on, so that other scrapes cause no evaluation.
+    """
     why = history.last_failure.why if history.last_failure is not None else ""
     return why, downloads.evaluate_download(history, rules).state
 

@@ -59,7 +59,7 @@ def to_verdict(
 
 def limit_to(result: CheckResult | None, *objects: verdicts.ObjectRef) -> CheckResult | None:
     """
-    Return the result of a check whose trouble can only have one of *objects* as its cause object.
+    Return the result of a check that is only about *objects*, so that it leaves no other object open.
     """
     if isinstance(result, Inconclusive) and not result.objects:
         return replace(result, objects=frozenset(objects))

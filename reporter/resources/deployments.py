@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
-from reporter.kinds.core import PODS, Pod
+from reporter.kinds.core import PODS, Pod, was_ready
 from reporter.kinds.objects import Condition, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import restarts
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.conditions import Absence, is_condition_true, is_deleting
-from reporter.resources.lost_nodes import with_lost_nodes
+from reporter.resources.lost_nodes import NODE_NOT_READY, with_lost_nodes
 from reporter.resources.pods import (
+    END_CODES,
     FAILURE_CODES,
     PodProblem,
     filter_active_pods,
@@ -86,8 +87,7 @@ DEPLOYMENT_CODES = frozenset(
         "FailedCreate",
         UNAVAILABLE,
         DEGRADED,
-        "Crash",
-        "OutOfMemory",
+        *END_CODES,
         "ImagePull",
         "Config",
         "Unschedulable",
@@ -98,6 +98,7 @@ DEPLOYMENT_CODES = frozenset(
         "NotReady",
         "ContainerNotReady",
         "AllContainersReady",
+        NODE_NOT_READY,
     }
 )
 """All cause codes of a Deployment; a code may have the code of its pods' problem after a dot."""
@@ -219,12 +220,12 @@ def _find_problems(
     Return the problems of a Deployment's pods, with those that failed one after the other first.
     """
     problems = find_pod_problems(active_pods, desired=desired)
-    failures = restarts.count_failures(pods)
+    failures = restarts.count_failures(pods) or restarts.count_storage_evictions(pods)
     failed = next((p for p in pods if failures and p.metadata.uid == failures.uid), None)
     if failed is None:
         return problems
     name, successor = failed.metadata.name, restarts.find_successor(failed, pods)
-    if successor is not None and restarts.is_restart(failed, successor):
+    if successor is not None and (restarts.is_restart(failed, successor) or was_ready(successor)):
         return problems
     repeated = restarts.find_repeated_failure(name, failures, successor)
     if repeated is None:

@@ -2,7 +2,7 @@
 The Gateways that serve a workload namespace.
 
 These are the Gateways that its harness created and those that its routes name as parents. A
-namespace may hold others, of other controllers, which are nobody's business here.
+namespace may hold others, of other controllers, which are not evaluated.
 """
 
 from collections.abc import Sequence

@@ -8,9 +8,15 @@ from reporter.kinds.core import LOST_KEY, NODES, Node, Pod
 from reporter.kinds.objects import Condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
-from reporter.model.verdicts import Trouble
+from reporter.model.verdicts import Cause, Trouble
 from reporter.resources.check_result import CheckResult
 from reporter.snapshot.snapshot import Snapshot
+
+
+NODE_NOT_READY = "NodeNotReady"
+"""The code of what is wrong because a Node was lost."""
+
+OWN_CAUSES = (TroubleKind.FAILED, TroubleKind.DECLARED)
 
 
 def find_lost_nodes(snapshot: Snapshot) -> Mapping[str, Condition]:
@@ -29,9 +35,9 @@ def with_lost_nodes(
     """
     Return the trouble of a workload bound to lost Nodes, if all its pods that are not Ready are on them.
 
-    A hard error of a pod is a cause of its own.
+    A hard error of a pod is a cause of its own, and so is what a human declared.
     """
-    if not isinstance(result, Trouble) or result.kind is TroubleKind.FAILED:
+    if not isinstance(result, Trouble) or result.kind in OWN_CAUSES:
         return result
     unready = [pod.spec.node_name for pod in pods if not pod.is_ready]
     lost = frozenset(find_lost_nodes(snapshot))
@@ -39,7 +45,9 @@ def with_lost_nodes(
         return result
     text = f"{result.message_fields['pods']}; {describe_lost(unready)}"
     fields = {**result.message_fields, "pods": text}
-    return replace(result, message_fields=fields, nodes=frozenset(unready))
+    extent = result.cause.code.partition(".")[0]
+    cause = Cause(result.cause.object, f"{extent}.{NODE_NOT_READY}")
+    return replace(result, cause=cause, message_fields=fields, nodes=frozenset(unready))
 
 
 def describe_lost(names: Iterable[str]) -> str:

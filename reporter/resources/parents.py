@@ -26,10 +26,10 @@ The group that Istio gives the Gateway in its entries about InferencePools: that
 ParentControllers: TypeAlias = Sequence[tuple[gateway_api.ParentReference, str]]
 """The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway's class: empty without."""
 
-Listener: TypeAlias = tuple[str | None, int | None]
+ListenerKey: TypeAlias = tuple[str | None, int | None]
 """The sectionName and the port of a parentRef."""
 
-NO_LISTENER: Listener = (None, None)
+NO_LISTENER: ListenerKey = (None, None)
 
 
 def find_parent_controllers(snapshot: Snapshot, route: gateway_api.HTTPRoute) -> ParentControllers:
@@ -56,7 +56,7 @@ def find_parent_statuses(
     status: gateway_api.ParentsStatus,
     namespace: str,
     gateway: NamespacedName,
-    listener: Listener = NO_LISTENER,
+    listener: ListenerKey = NO_LISTENER,
 ) -> list[gateway_api.ParentStatus]:
     """
     Return the entries about a Gateway, or one *listener* of it, whichever controller wrote them.

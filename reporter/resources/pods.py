@@ -54,6 +54,27 @@ def failure_code(reason: str, message: str) -> str:
 
 
 # --------------------------------------------------------------------
+# Cause codes of a container that ended, and must not.
+
+
+CRASH, KILLED, ENDED, OUT_OF_MEMORY = "Crash", "Killed", "Ended", "OutOfMemory"
+END_CODES = frozenset({CRASH, KILLED, ENDED, OUT_OF_MEMORY})
+KILL_EXIT_CODES = frozenset({137, 143})
+"""128 + SIGKILL and 128 + SIGTERM: the kubelet stops a container whose liveness probe fails."""
+
+
+def end_code(terminated: core.ContainerStateTerminated | None) -> str:
+    """Return the cause code of how a container ended; that of a crash if it is not told."""
+    if terminated is None:
+        return CRASH
+    if terminated.reason == "OOMKilled":
+        return OUT_OF_MEMORY
+    if terminated.exit_code in KILL_EXIT_CODES:
+        return KILLED
+    return ENDED if terminated.exit_code == 0 else CRASH
+
+
+# --------------------------------------------------------------------
 # The containers of a pod: which of them is meant, and which are ready.
 #
 # A sidecar that restarts is an init container (KEP-753). Unlike the others it goes on running, and the
@@ -363,21 +384,20 @@ def _crash_problem(pod: Pod, status: ContainerStatus) -> PodProblem:
     """
     terminated = status.state.terminated or status.last_state.terminated
     is_backing_off = waiting_reason(status) == "CrashLoopBackOff"
-    is_out_of_memory = terminated is not None and terminated.reason == "OOMKilled"
+    code = end_code(terminated)
     # restartCount does not include the crash that the container has not been restarted from.
     crashes = status.restart_count + (1 if status.state.terminated is not None else 0)
     kind = TroubleKind.LOST if core.was_ready(pod) else TroubleKind.STARTING
     if is_backing_off or crashes > 1:
         kind = TroubleKind.FAILED
     name = waiting_reason(status) or (terminated.reason if terminated else "") or "crashed"
-    if is_out_of_memory and is_backing_off:
+    if code == OUT_OF_MEMORY and is_backing_off:
         name = "CrashLoopBackOff after OOMKilled"
     facts = [f"exit code {terminated.exit_code}"] if terminated is not None else []
     restarts = status.restart_count
     facts += [f"{restarts} restart{'' if restarts == 1 else 's'}"] if restarts else []
     text = f"{name} ({', '.join(facts)})" if facts else name
     foreign = (terminated.message if terminated else "") or ""
-    code = "OutOfMemory" if is_out_of_memory else "Crash"
     container = name_container(pod, status)
     problem = _new_problem(pod, kind, code, text, foreign=foreign, container=container)
     return replace(problem, is_crash=True, container=status.name)

@@ -19,9 +19,12 @@ from reporter.model.verdicts import Cause, Trouble
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import is_condition_true, reason_text
+from reporter.resources.lost_nodes import NODE_NOT_READY
 from reporter.resources.machines import nodes_ready
 from reporter.resources.pods import (
+    END_CODES,
     NOT_READY,
+    OUT_OF_MEMORY,
     PodProblem,
     created_at,
     find_container,
@@ -212,7 +215,11 @@ def _classify_container(problem: PodProblem, pod: Pod, *, is_changing: bool) -> 
     model = find_container(
         pod, pod.metadata.label(inference_sets.WORKSPACE_LABEL) or workload_name(pod)
     )
-    if problem.code == "Crash" and model is not None and problem.container != model.name:
+    if (
+        problem.code in END_CODES - {OUT_OF_MEMORY}
+        and model is not None
+        and problem.container != model.name
+    ):
         return replace(problem, code="OtherContainer")
     if problem.code != "ContainerNotReady":
         return problem
@@ -249,9 +256,6 @@ def pod_trouble(replica: ModelReplica, problems: Sequence[PodProblem]) -> Troubl
 
 # --------------------------------------------------------------------
 # The lost Nodes of a replica that has served.
-
-
-NODE_NOT_READY = "NodeNotReady"
 
 
 def lost_nodes_of(replica: ModelReplica, lost: Mapping[str, Condition]) -> tuple[str, ...]:

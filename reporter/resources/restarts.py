@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from msgspec import Struct
 
 from reporter.kinds.core import Pod, was_ready
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
+from reporter.resources.conditions import MAX_REASON_BYTES
 from reporter.resources.pods import (
     MIN_TIME,
+    STORAGE_LIMIT,
     PodProblem,
     counts_as_failure,
     created_at,
@@ -48,7 +51,7 @@ def count_restarts(
     pod_started_at: datetime | None,
 ) -> RestartCount:
     """
-    Count the restarts after *since*. What nobody saw was before all others, and after the pod's start.
+    Count the restarts after *since*. Those that nobody saw count as the first after the pod's start.
     """
     times = [at for at in restarts.times if at <= now + CLOCK_TOLERANCE]
     inside = [at for at in times if at > since]
@@ -74,14 +77,16 @@ MIN_FAILURES = 2
 The failures from which on it is a trouble of its own. A single one is an eviction like any other.
 """
 
-MAX_REASON_BYTES = 100
-
 REPLACED_WITHIN = timedelta(minutes=20)
 """
 The time within which a ReplicaSet replaces a failed pod, also if its creation is refused at first.
 
 The controller's back-off grows to some 17 minutes (kubernetes, DefaultControllerRateLimiter).
 """
+
+
+FILLED_AGAIN_WITHIN = timedelta(minutes=10)
+"""The time within which a pod fills its storage again; as long as kubelet remembers a crash."""
 
 
 def find_repeated_failure(
@@ -92,16 +97,21 @@ def find_repeated_failure(
 
     *present*: the newest pod that has not failed, if there is one.
     """
-    if failures is None or failures.count < MIN_FAILURES or _is_another_attempt(present, failures):
+    if failures is None or failures.count < MIN_FAILURES:
+        return None
+    code = failure_code(failures.reason, failures.message)
+    # A pod that fills its own storage does so on any node, and is Ready until it has.
+    if code != STORAGE_LIMIT and _is_another_attempt(present, failures):
         return None
     reason = truncate_bytes(sanitize(failures.reason), MAX_REASON_BYTES)
     where = f", last on node {failures.node}" if failures.node else ""
     return PodProblem(
         name,
         TroubleKind.FAILED,
-        failure_code(failures.reason, failures.message),
+        code,
         f"{reason} {failures.count} times{where}",
         foreign_text=failures.message,
+        is_crash=code == STORAGE_LIMIT,
     )
 
 
@@ -142,6 +152,37 @@ def count_failures(pods: Sequence[Pod]) -> FailedPods | None:
     return FailedPods.ending_with(newest, len(failed) + len(first))
 
 
+def count_storage_evictions(pods: Sequence[Pod]) -> FailedPods | None:
+    """
+    Return the pods of a Deployment that filled their own storage one soon after the other.
+
+    Each may have been Ready before; that ends nothing, as the next one fills it too.
+    """
+    evicted = sorted(
+        (pod for pod in pods if counts_as_failure(pod) and _filled_its_storage(pod)),
+        key=lambda pod: (_ended_at(pod), pod.metadata.name),
+        reverse=True,
+    )
+    if not evicted:
+        return None
+    count = 1
+    for later, earlier in pairwise(evicted):
+        if _ended_at(later) - _ended_at(earlier) > FILLED_AGAIN_WITHIN:
+            break
+        count += 1
+    return FailedPods.ending_with(evicted[0], count)
+
+
+def _filled_its_storage(pod: Pod) -> bool:
+    return failure_code(pod.status.reason or "", pod.status.message or "") == STORAGE_LIMIT
+
+
+def _ended_at(pod: Pod) -> datetime:
+    """Return the newest time in the conditions of a pod that has failed; else when it was created."""
+    changes = (condition.last_transition_time for condition in pod.status.conditions or ())
+    return max([created_at(pod), *(each for each in changes if each is not None)])
+
+
 def _ended_after(pod: Pod, since: datetime) -> bool:
     """Return whether a pod was Ready until a time after *since*."""
     ready = pod.status.condition("Ready")
@@ -155,9 +196,7 @@ def is_restart(failed: Pod, successor: Pod) -> bool:
 
     A ReplicaSet replaces a failed pod at once, and leaves it behind for days.
     """
-    changes = (condition.last_transition_time for condition in failed.status.conditions or ())
-    ended = max([created_at(failed), *(each for each in changes if each is not None)])
-    return created_at(successor) - ended > REPLACED_WITHIN
+    return created_at(successor) - _ended_at(failed) > REPLACED_WITHIN
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:

@@ -12,7 +12,7 @@ from reporter.model.states import Actionability, State, is_complete
 from reporter.model.status_document import ComponentStatus, Package, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.rollup.document import StatusView
-from reporter.rollup.records import NamespaceRecord, SetRecord
+from reporter.rollup.records import InferenceSetRecord, NamespaceRecord
 from reporter.rollup.rules import RollUpRules
 from reporter.rollup.totals import count_sets, first_blocker, group_blockers
 
@@ -104,20 +104,20 @@ def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | 
 
     One that is out counts at once: while it is held, no replica serves either.
     """
-    cluster, gate = view.cluster(), view.rollup.evaluation.gate
+    cluster, tracked = view.cluster(), view.rollup.evaluation.tracked
     if cluster.state is State.UNKNOWN:
         return None
 
     def is_ranked(key: FindingKey) -> bool:
         return key.subject == CLUSTER_SUBJECT and not rules.entry(key).orthogonal
 
-    states = [each for key, each in gate.finding_states.items() if is_ranked(key)]
+    states = [each for key, each in tracked.finding_states.items() if is_ranked(key)]
     clocks = [clock for each in states if not each.why_unknown for clock in each.clocks]
     is_out = any(c.active and not c.stopped and c.trouble.is_out for c in clocks)
     if is_out or any(map(_serves_nothing, cluster.components)):
         return False
     is_unknown = any(each.why_unknown for each in states) or any(c.stopped for c in clocks)
-    return None if is_unknown or any(map(is_ranked, gate.unknown_states)) else True
+    return None if is_unknown or any(map(is_ranked, tracked.unknown_states)) else True
 
 
 def _serves_nothing(component: ComponentStatus) -> bool:
@@ -190,11 +190,13 @@ def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
     return SetCounts.of(counts) if is_complete(counts) else None
 
 
-def _not_judged(sets: Iterable[SetRecord]) -> tuple[str, ...]:
+def _not_judged(sets: Iterable[InferenceSetRecord]) -> tuple[str, ...]:
     return tuple(sorted({str(reason) for each in sets for reason in each.facts.not_judged}))
 
 
-def _why_not_available(namespace: str, sets: Mapping[str, SetRecord], view: StatusView) -> str:
+def _why_not_available(
+    namespace: str, sets: Mapping[str, InferenceSetRecord], view: StatusView
+) -> str:
     """
     Return how many InferenceSets are not available, and why the first one is not; empty if all are.
 
@@ -215,7 +217,7 @@ def _why_not_available(namespace: str, sets: Mapping[str, SetRecord], view: Stat
     return f"{counted}{first}: {because}".rstrip()
 
 
-def _any_available(sets: Iterable[SetRecord], *, may_be_more: bool) -> bool | None:
+def _any_available(sets: Iterable[InferenceSetRecord], *, may_be_more: bool) -> bool | None:
     answers = [each.available for each in sets]
     if True in answers:
         return True
@@ -226,7 +228,7 @@ def _blocking(
     namespace: str,
     absent: list[str],
     record: NamespaceRecord,
-    sets: Mapping[str, SetRecord],
+    sets: Mapping[str, InferenceSetRecord],
     view: StatusView,
     rules: RollUpRules,
 ) -> ObjectBlocking | None:

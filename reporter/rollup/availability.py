@@ -109,8 +109,8 @@ class PathFinder:
         self, finding: PathFinding, namespace: str, gateways: Gateways
     ) -> Unavailability | None:
         key, row = finding
-        gate = self._given.evaluation.gate
-        state, unknown = gate.finding_states.get(key), gate.unknown_states.get(key)
+        tracked = self._given.evaluation.tracked
+        state, unknown = tracked.finding_states.get(key), tracked.unknown_states.get(key)
         # A check is evidence and no part of the path: one without a result says nothing. Nor does what
         # needs a metrics page of which none is known. What reads objects of a CRD tells of their watch.
         is_part = not self._rules.entry(key).orthogonal
@@ -207,8 +207,8 @@ class PathFinder:
 def path_findings(evaluation: Evaluation, rules: RollUpRules) -> Iterator[PathFinding]:
     """Yield the findings that lie on the path of any subject, whatever their state."""
     rows = rules.path_rows
-    gate = evaluation.gate
-    for key in chain(gate.finding_states, gate.unknown_states):
+    tracked = evaluation.tracked
+    for key in chain(tracked.finding_states, tracked.unknown_states):
         for row in rows.get(key.reason, ()):
             yield PathFinding(key, row)
 

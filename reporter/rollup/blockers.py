@@ -49,7 +49,7 @@ class BlockerFinder:
         """
         Return the cause of the first finding whose cause is not silenced; if all are, that of the first.
 
-        What somebody knows already must not stand before what nobody does.
+        A cause that somebody knows already must not stand before one that nobody does.
         """
         found = map(self.find, keys)
         return next((each for each in found if each.silence is None), self.find(keys[0]))
@@ -59,7 +59,7 @@ class BlockerFinder:
         Return those of the findings that are suppressed, each with the trouble that it has itself.
         """
         suppressed_by = self._evaluation.suppressions.suppressed_by
-        states = self._evaluation.gate.finding_states
+        states = self._evaluation.tracked.finding_states
         return tuple(
             SuppressedFinding(
                 key=key,
@@ -83,11 +83,11 @@ class BlockerFinder:
         return found
 
     def _make_cause(self, key: FindingKey) -> Blocker:
-        gate, layer = self._evaluation.gate, key.subject.layer
-        state = gate.finding_states.get(key)
+        tracked, layer = self._evaluation.tracked, key.subject.layer
+        state = tracked.finding_states.get(key)
         if state is not None:
             return self._of_state(key, state)
-        unknown = gate.unknown_states.get(key)
+        unknown = tracked.unknown_states.get(key)
         if unknown is not None:
             return self._quiet(key, layer, UNKNOWN, unknown.why, _seen(unknown.since))
         outage = self._evaluation.suppressions.outages.get(key)
@@ -108,7 +108,7 @@ class BlockerFinder:
     def _is_out(self, key: FindingKey) -> bool:
         """Return whether a source is out, as far as can be evaluated now."""
         outage = self._evaluation.suppressions.outages.get(key)
-        state = self._evaluation.gate.finding_states.get(key)
+        state = self._evaluation.tracked.finding_states.get(key)
         is_unknown = state is not None and bool(state.why_unknown)
         return outage is not None and outage.is_out and not (outage.is_unknown or is_unknown)
 

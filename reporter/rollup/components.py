@@ -66,7 +66,7 @@ def _components_of(
 
 def _states_of_finding(key: FindingKey, given: RollUpInput) -> Mapping[ObjectRef, State]:
     """Return the state of each Deployment that the reason's finding is about."""
-    state = given.evaluation.gate.finding_states.get(key)
+    state = given.evaluation.tracked.finding_states.get(key)
     if state is None:
         return {}
     return {clock.object: _state_of_clock(clock) for clock in state.clocks}
@@ -79,9 +79,9 @@ def _state_of_clock(clock: CauseClock) -> State:
 
 
 def _is_unknown(key: FindingKey, given: RollUpInput) -> bool:
-    gate = given.evaluation.gate
-    state = gate.finding_states.get(key)
-    return key in gate.unknown_states or (state is not None and bool(state.why_unknown))
+    tracked = given.evaluation.tracked
+    state = tracked.finding_states.get(key)
+    return key in tracked.unknown_states or (state is not None and bool(state.why_unknown))
 
 
 def _component(

@@ -40,9 +40,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 def make_conditions(
     answer: ObjectAnswer, held: Mapping[str, Any], *, generation: int, now: datetime
 ) -> tuple[object_status.ObjectCondition, ...]:
-    """
-    Return the conditions. The time of one changes with its status alone; *held*: the old status.
-    """
+    """Return the conditions, each dated by its last change of status. *held*: the old status."""
     times = dict(_held_times(held))
     now = now.replace(microsecond=0)
 

@@ -19,10 +19,10 @@ from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, 
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
-    Blocker,
+    InferenceSetRecord,
     NamespaceRecord,
     RollUp,
-    SetRecord,
+    RollUpCause,
     SubjectState,
     SuppressedFinding,
     Totals,
@@ -195,7 +195,7 @@ class StatusView:
 
         Since when is not known before the first pass, or if no reason about *whole* is evaluated.
         """
-        unknown = self.rollup.evaluation.gate.unknown_states
+        unknown = self.rollup.evaluation.tracked.unknown_states
         since = min(
             (each.since for key, each in unknown.items() if key.subject == whole), default=None
         )
@@ -220,7 +220,9 @@ class StatusView:
             return NOT_STARTED
         return self.rollup.evaluation.known_subjects.unknown.get(whole, "")
 
-    def _inference_set(self, name: str, record: SetRecord) -> status_document.InferenceSetStatus:
+    def _inference_set(
+        self, name: str, record: InferenceSetRecord
+    ) -> status_document.InferenceSetStatus:
         subject_state, facts = record.subject_state, record.facts
         return status_document.InferenceSetStatus(
             name=name,
@@ -293,7 +295,7 @@ class StatusView:
             return None
         message, remedy = self._texts(cause)
         return status_document.NotAvailable(
-            reason=cause.key.reason if cause.key is not None else "",
+            reason=cause.reason,
             code=cause.code,
             layer=cause.layer,
             object=str(cause.object) if cause.object is not None else "",
@@ -303,13 +305,13 @@ class StatusView:
             held=cause.held,
         )
 
-    def _texts(self, blocker: Blocker | Unavailability) -> tuple[str, str]:
+    def _texts(self, cause: RollUpCause) -> tuple[str, str]:
         """Return what is wrong and what to do, as in the Event, without its suffixes."""
-        if blocker.key is None or blocker.why:
-            return blocker.why, ""
-        if not blocker.troubles:
+        if cause.key is None or cause.why:
+            return cause.why, ""
+        if not cause.troubles:
             return "", ""
-        return _render_texts(blocker.key, blocker.troubles, self.rules)
+        return _render_texts(cause.key, cause.troubles, self.rules)
 
 
 def _count_available(

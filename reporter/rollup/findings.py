@@ -16,10 +16,10 @@ class SubjectFindings(NamedTuple):
     The ranked keys of one subject that are not clear, the most important first.
 
     *failed*: outlived their hold and can be judged now. *held*: trouble within its hold.
-    *settling*: trouble that is absent, but has not settled.
-    *unread*: nothing is known of it, as it needs metrics pages. As for a Ready Event, that alone
-    makes no subject Unknown whose objects are all known.
-    *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or announced.
+    *settling*: trouble that is absent, but has not settled. *unread*: Unknown for want of a
+    metrics page, which alone makes no subject Unknown whose objects are all known, as for a Ready
+    Event. *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or
+    announced.
     """
 
     failed: tuple[FindingKey, ...] = ()
@@ -40,8 +40,8 @@ def collect_findings(
     Return the ranked findings of each of the *subjects* that has any; orthogonal reasons are left out.
     """
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
-    gate = evaluation.gate
-    for key in chain(gate.finding_states, gate.unknown_states):
+    tracked = evaluation.tracked
+    for key in chain(tracked.finding_states, tracked.unknown_states):
         if key.subject in subjects and not rules.entry(key).orthogonal:
             keys[key.subject].add(key)
     return {subject: _sort_findings(each, evaluation, rules) for subject, each in keys.items()}
@@ -60,13 +60,13 @@ def _sort_findings(
     lists: dict[str, list[FindingKey]] = {name: [] for name in found._fields}
     for key in sorted(keys, key=order):
         lists[_class_of(key, evaluation, rules)].append(key)
-    states = evaluation.gate.finding_states
+    states = evaluation.tracked.finding_states
     lists["last_failed"] = [k for k in lists["unknown"] if k in states and states[k].announceable]
     return SubjectFindings(**{name: tuple(each) for name, each in lists.items()})
 
 
 def _class_of(key: FindingKey, evaluation: Evaluation, rules: RollUpRules) -> str:
-    state = evaluation.gate.finding_states.get(key)
+    state = evaluation.tracked.finding_states.get(key)
     if state is None and rules.reads_pages(key):
         return "unread"
     if state is None or state.why_unknown or is_last_seen(state):

@@ -78,7 +78,9 @@ class NamespaceRollUp:
 
         Yields where other tasks may run.
         """
-        sets: dict[str, records.SetRecord] = dict(before.sets) if before is not None else {}
+        sets: dict[str, records.InferenceSetRecord] = (
+            dict(before.sets) if before is not None else {}
+        )
         counted: dict[str, records.CountedObjects] = (
             dict(before.counted) if before is not None else {}
         )
@@ -101,7 +103,7 @@ class NamespaceRollUp:
     def _update_set(
         self,
         subject: Subject,
-        sets: dict[str, records.SetRecord],
+        sets: dict[str, records.InferenceSetRecord],
         counted: dict[str, records.CountedObjects],
     ) -> None:
         name, snapshot = subject.name, self._given.snapshot
@@ -118,7 +120,7 @@ class NamespaceRollUp:
         self,
         name: str,
         before: records.NamespaceRecord | None,
-        sets: Mapping[str, records.SetRecord],
+        sets: Mapping[str, records.InferenceSetRecord],
         counted: Mapping[str, records.CountedObjects],
     ) -> records.NamespaceRecord | None:
         subject = Subject(Layer.MODELHARNESS, name)
@@ -137,10 +139,7 @@ class NamespaceRollUp:
             # An InferenceSet is a subject in a workload namespace only.
             if not any(map(is_qualified, sets)):
                 return None
-            stand_in = before.harness if before is not None and before.is_bare else None
-            harness = stand_in or subject_states.enter_state(
-                None, State.CURRENT, now=self._given.now
-            )
+            harness = self._stand_in(before)
         counts = self._count(before, harness, sets)
         return records.NamespaceRecord(
             subject_state=self._make_subject_state(before, harness, counts),
@@ -158,11 +157,17 @@ class NamespaceRollUp:
             revision=self._revision,
         )
 
+    def _stand_in(self, before: records.NamespaceRecord | None) -> records.SubjectState:
+        """Return the harness of a namespace that is no subject: the one before, or a new one."""
+        if before is not None and before.is_bare:
+            return before.harness
+        return subject_states.enter_state(None, State.CURRENT, now=self._given.now)
+
     def _count(
         self,
         before: records.NamespaceRecord | None,
         harness: records.SubjectState,
-        sets: Mapping[str, records.SetRecord],
+        sets: Mapping[str, records.InferenceSetRecord],
     ) -> _Counts:
         if (
             before is not None

@@ -21,39 +21,47 @@ from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 
 
-class Blocker(Struct, frozen=True, kw_only=True, gc=False):
+class RollUpCause(Struct, frozen=True, kw_only=True, gc=False):
     """
-    The cause that keeps a subject from being Current.
+    A cause for which a subject is not as it should be.
 
-    *key*: the cause's finding; None if there is progress without trouble, or nothing was evaluated.
-    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
-    *why*: a text of its own, where no trouble has one. *window*: how long it may take.
-    *deadline*: when time alone makes it stalled; None if it is, or has to outlive a hold first.
-    *troubles*: what its text is rendered from, so that another text is another blocker.
-    *silence*: for whose sake the cause is not announced.
+    *key*: the cause's finding; None if no reason is to blame. *why*: a text of its own, where no trouble
+    has one. *held*: it may still be a normal start or change. *troubles*: what its text is rendered from,
+    so that another text is another cause.
     """
 
     code: str
     layer: Layer
-    since: datetime
-    since_from: SinceFrom
-    window: timedelta
     actionability: Actionability
     key: FindingKey | None = None
     object: ObjectRef | None = None
     why: str = ""
     held: bool = False
+    troubles: tuple[Trouble, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The reason of the cause; empty if no reason is to blame, or before an evaluation."""
+        return self.key.reason if self.key is not None else ""
+
+
+class Blocker(RollUpCause, frozen=True, kw_only=True, gc=False):
+    """
+    The cause that keeps a subject from being Current.
+
+    *via*: the subject's own reason and those between it and the cause, if the cause is upstream.
+    *window*: how long it may take. *deadline*: when time alone makes it stalled; None if it is, or has to
+    outlive a hold first. *silence*: for whose sake the cause is not announced.
+    """
+
+    since: datetime
+    since_from: SinceFrom
+    window: timedelta
     stalled: bool = False
     pattern: Pattern | None = None
     via: tuple[Reason, ...] = ()
     deadline: datetime | None = None
-    troubles: tuple[Trouble, ...] = ()
     silence: Silence | None = None
-
-    @property
-    def reason(self) -> str:
-        """The reason of the cause; empty for progress without trouble, or before an evaluation."""
-        return self.key.reason if self.key is not None else ""
 
     @property
     def is_pointer(self) -> bool:
@@ -61,24 +69,14 @@ class Blocker(Struct, frozen=True, kw_only=True, gc=False):
         return bool(self.via)
 
 
-class Unavailability(Struct, frozen=True, kw_only=True, gc=False):
+class Unavailability(RollUpCause, frozen=True, kw_only=True, gc=False):
     """
     The cause for which a subject is not available, or for which that is not known.
 
-    *key*: the cause's finding; None if no reason is to blame. *why*: a text of its own, where *troubles*,
-    from which the text is rendered, are empty. *is_known*: False if it only may be unavailable.
-    *held*: it may still be a normal start or change.
+    *is_known*: False if it only may be unavailable.
     """
 
-    code: str
-    layer: Layer
-    actionability: Actionability
     is_known: bool = True
-    key: FindingKey | None = None
-    object: ObjectRef | None = None
-    why: str = ""
-    held: bool = False
-    troubles: tuple[Trouble, ...] = ()
 
     @classmethod
     def of(cls, blocker: Blocker, *, is_known: bool) -> "Unavailability":
@@ -149,15 +147,15 @@ class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
         return self.replicas is not None and self.replicas.desired == 0
 
 
-class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
+class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     """
     All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
 
-    *replicas*: those of *progress*, as far as their objects can be read now.
-    *unreachable*: why no request reaches it although nothing else may be wrong; empty if one may.
-    *path*: the cause on the path of its requests; None if nothing is known to hinder them.
-    *answered_at*: when a check last got an answer of it through its Gateway, if that still counts.
-    *not_judged*: ranked reasons that need metrics pages of which none is known.
+    *replicas*: those of *progress*, as far as their objects can be read now. *unreachable*: why no
+    request reaches it although nothing else may be wrong; empty if a request may. *path*: the
+    cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
+    a check last got an answer of it through its Gateway, if that still counts. *not_judged*:
+    ranked reasons that need metrics pages of which none is known.
     """
 
     progress: ReplicaProgress = ReplicaProgress()
@@ -168,7 +166,7 @@ class SetFacts(Struct, frozen=True, kw_only=True, gc=False):
     not_judged: tuple[Reason, ...] = ()
 
 
-class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
+class InferenceSetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
     One InferenceSet, or another subject with a name.
 
@@ -177,7 +175,7 @@ class SetRecord(Struct, frozen=True, kw_only=True, gc=False):
     """
 
     subject_state: SubjectState
-    facts: SetFacts = SetFacts()
+    facts: InferenceSetFacts = InferenceSetFacts()
     available: bool | None = None
     unavailability: Unavailability | None = None
     is_evaluated: bool = True
@@ -215,9 +213,9 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """
     Sums over the InferenceSets of a namespace.
 
-    *available*, *maybe_available*, *unavailable*: how many are, of how many it is not known, and how many
-    are not. Those that go, or are scaled to zero (*paused*), are none that are not.
-    *unreported*: of how many sets the replicas desired, those updated, and those ready, are not known.
+    *available*, *maybe_available*, *unavailable*: how many are available, of how many that is not
+    known, and how many are not; the last without those that are being deleted or scaled to zero
+    (*paused*). *…_unreported*: of how many the replicas desired, updated or ready are not known.
     """
 
     by_state: Mapping[State, int] = NO_COUNTS
@@ -254,25 +252,25 @@ def counts_as_known(counts: Mapping[State, int], *, has_all: bool) -> Mapping[St
 Group = Mapping[str, Blocker]
 """Blockers by name of the subject; "" is the harness."""
 
-NO_SETS: Mapping[str, SetRecord] = MappingProxyType({})
+NO_SETS: Mapping[str, InferenceSetRecord] = MappingProxyType({})
 NO_OBJECTS: Mapping[str, CountedObjects] = MappingProxyType({})
 NO_GROUPS: Mapping[GroupKey, Group] = MappingProxyType({})
 
 
 class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
-    One workload namespace. *subject_state*: the worst of its harness and sets.
+    One workload namespace.
 
-    *counted*: the objects of each InferenceSet; nothing of them is shown but what the sets say.
-    *next_deadline*: when time alone changes the record of a subject in it.
-    *unlisted*: why it may have further sets, in any state; empty if all are known.
-    *has_all_sets*: its InferenceSets can be listed.
-    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
+    *subject_state*: the worst of its harness and sets. *counted*: the objects of each
+    InferenceSet, from which only its record is made. *next_deadline*: when time alone changes the
+    record of a subject in it. *unlisted*: why it may have further sets, in any state; empty if all
+    are known. *has_all_sets*: its InferenceSets can be listed. *is_bare*: the namespace itself is
+    no subject; *harness* is a stand-in that is Current.
     """
 
     subject_state: SubjectState
     harness: SubjectState
-    sets: Mapping[str, SetRecord] = NO_SETS
+    sets: Mapping[str, InferenceSetRecord] = NO_SETS
     counted: Mapping[str, CountedObjects] = NO_OBJECTS
     totals: Totals = Totals()
     groups: Mapping[GroupKey, Group] = NO_GROUPS
@@ -331,8 +329,9 @@ class RollUp(Struct, frozen=True):
     *cluster*: None before the first pass. *terminating*: subjects that are being deleted.
     *episodes*: since when each key is announced. *packages*: those that status objects name, by
     namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be
-    old where pages are read less often than the interval says. *stalls_known_at*: by when what was
-    stalled at the first pass is so again, also where no Event tells since when; None before that pass.
+    old where pages are read less often than the interval says. *stalls_known_at*: when each
+    subject that was stalled before this process began counts as stalled again, although its time
+    may have been counted from the first pass; None before that pass.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -347,7 +346,9 @@ class RollUp(Struct, frozen=True):
 
     @property
     def knows_stalls(self) -> bool:
-        """True once nothing that is stalled may seem to have begun with the first pass."""
+        """
+        True once no subject counts as not stalled only because this process began a short time ago.
+        """
         known_at, now = self.stalls_known_at, self.evaluated_at
         return known_at is not None and now is not None and now >= known_at
 

@@ -19,9 +19,9 @@ from reporter.rollup.availability import PathFinder
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
 from reporter.rollup.records import (
+    InferenceSetFacts,
+    InferenceSetRecord,
     ReplicaProgress,
-    SetFacts,
-    SetRecord,
     SubjectState,
     Unavailability,
 )
@@ -62,13 +62,13 @@ class SetRollUp:
 
     def update(
         self,
-        before: SetRecord | None,
+        before: InferenceSetRecord | None,
         subject: Subject,
         found: SubjectFindings,
         progress: ReplicaProgress,
-    ) -> SetRecord:
+    ) -> InferenceSetRecord:
         """Return the record of an InferenceSet; *before* itself if nothing has changed."""
-        facts = SetFacts(
+        facts = InferenceSetFacts(
             progress=progress,
             replicas=self._known_replicas(subject, progress),
             unreachable=self._why_unreachable(subject),
@@ -91,7 +91,7 @@ class SetRollUp:
         )
         unavailability = self._why_unavailable(subject_state, facts, found)
         is_known = unavailability is None or unavailability.is_known
-        after = SetRecord(
+        after = InferenceSetRecord(
             subject_state=subject_state,
             facts=facts,
             available=unavailability is None if is_known else None,
@@ -100,7 +100,7 @@ class SetRollUp:
         )
         return before if before is not None and after == before else after
 
-    def _stays(self, before: SetRecord, subject: Subject) -> bool:
+    def _stays(self, before: InferenceSetRecord, subject: Subject) -> bool:
         """Return whether the record cannot have changed, if its facts have not."""
         return (
             subject not in self._touched.changed
@@ -176,7 +176,7 @@ class SetRollUp:
     # ------------------------------------------------------------ why it is not available
 
     def _why_unavailable(
-        self, subject_state: SubjectState, facts: SetFacts, found: SubjectFindings
+        self, subject_state: SubjectState, facts: InferenceSetFacts, found: SubjectFindings
     ) -> Unavailability | None:
         """Return why a subject is not available, or why that is not known; None if it is."""
         path, state = facts.path, subject_state.state
@@ -199,7 +199,7 @@ class SetRollUp:
         return path
 
     def _why_not_served(
-        self, facts: SetFacts, replicas: Replicas, blocked: Unavailability
+        self, facts: InferenceSetFacts, replicas: Replicas, blocked: Unavailability
     ) -> Unavailability | None:
         """Return why no replica is reached, as far as the InferenceSet itself tells; None if one is."""
         if replicas.ready == 0:
@@ -227,7 +227,7 @@ class SetRollUp:
         return _without_finding(NOT_COUNTED_CODE, why, Actionability.TRANSIENT)
 
 
-def _why_intended(facts: SetFacts) -> Unavailability | None:
+def _why_intended(facts: InferenceSetFacts) -> Unavailability | None:
     """
     Return why no request is meant to come: it is scaled to zero, or no route was ever made for it.
 

@@ -11,7 +11,7 @@ from reporter.rollup.records import (
     Blocker,
     Group,
     GroupKey,
-    SetRecord,
+    InferenceSetRecord,
     SubjectState,
     Totals,
 )
@@ -22,7 +22,7 @@ NO_RANK = 1_000_000
 """The rank of progress without trouble: after every reason."""
 
 
-def count_sets(records: Collection[SetRecord]) -> Totals:
+def count_sets(records: Collection[InferenceSetRecord]) -> Totals:
     """
     Return the sums over these InferenceSets, with how many do not report the replicas that they have.
     """
@@ -62,7 +62,7 @@ def worst_state(harness: SubjectState, totals: Totals) -> State:
 
 
 def group_blockers(
-    harness: SubjectState, sets: Mapping[str, SetRecord], rules: RollUpRules
+    harness: SubjectState, sets: Mapping[str, InferenceSetRecord], rules: RollUpRules
 ) -> Mapping[GroupKey, Group]:
     """
     Return the blockers of a harness and its InferenceSets by their GroupKey; Current ones have none.

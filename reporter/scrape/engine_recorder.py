@@ -33,6 +33,7 @@ class EngineRecorder(Struct, frozen=True):
     max_gap: timedelta
 
     def __call__(self, history: ScrapeHistory, scrape: ScrapedMetrics) -> ScrapeHistory:
+        """Return the history of a pod with one more page, of at most MAX_ENGINES engines."""
         before = history.engines or EngineReadings(self.columns)
         observed = before.observed + self._observed_since(before, scrape)
         rows = list(reduce_page(scrape.samples, self.columns).items())

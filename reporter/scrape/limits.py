@@ -34,7 +34,10 @@ To look at a line takes about a microsecond, to parse a sample some 100 ns a byt
 """
 
 STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024
-"""The work after which other tasks run: about a millisecond each."""
+"""
+The bytes, lines and bytes of samples after which other tasks run: about a millisecond of work
+each.
+"""
 
 SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 4
 """
@@ -45,7 +48,8 @@ open at the same time, but their bodies take at most 2 * 4 * 4 MiB, beside the 0
 
 MAX_PROXIED_PAGE_BYTES = 1024 * 1024
 """
-The same through the API server's proxy, where the client reads a body as a whole: 8 at a time.
+The size up to which a page is read through the API server's proxy, where the client holds the body
+as a whole: 8 at a time.
 """
 
 FREE_STEPS, MAX_PARSE_TIME = 8, timedelta(seconds=1)

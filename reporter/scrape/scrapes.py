@@ -41,7 +41,7 @@ class PodSelector(Struct, frozen=True):
         return scope is ScrapeScope.ALL or (scope is ScrapeScope.LOADING and self.only_loading)
 
 
-Fingerprint: TypeAlias = Callable[[ScrapeHistory], object]
+FingerprintFunc: TypeAlias = Callable[[ScrapeHistory], object]
 """Returns the part of a history that a probe's verdict depends on."""
 
 
@@ -54,7 +54,7 @@ class KeptHistory(NamedTuple):
     """A history with its fingerprints, which are made once a page and read in every pass."""
 
     history: ScrapeHistory
-    fingerprints: Mapping[Fingerprint, object]
+    fingerprints: Mapping[FingerprintFunc, object]
 
 
 class Scrape(Struct, frozen=True):
@@ -74,7 +74,7 @@ class Scrape(Struct, frozen=True):
     port: int
     prefixes: tuple[str, ...] = ()
     keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
-    fingerprints: tuple[Fingerprint, ...] = (whole_history,)
+    fingerprints: tuple[FingerprintFunc, ...] = (whole_history,)
     history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:

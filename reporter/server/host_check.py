@@ -51,10 +51,10 @@ def refuse_foreign_names(show: Handler) -> Handler:
 
 def is_foreign(host: str) -> bool:
     """
-    Report whether a Host header has a name that its owner may let resolve to any address.
+    Return whether a Host header has a name that its owner may let resolve to any address.
 
-    An address is no name. Browsers resolve localhost and what is below it themselves (RFC 6761, 6.3).
-    Browsers always send the header, so a request without it is of none.
+    An address is no name. Browsers resolve localhost and what is below it themselves (RFC 6761,
+    6.3). A request without the header is of no browser, as these always send it.
     """
     if not host:
         return False

@@ -155,7 +155,11 @@ def _inference_sets(
 
 
 def with_list(head: StatusStruct, key: str, items: Iterator[Iterator[bytes]]) -> Iterator[bytes]:
-    """Yield a struct whose list is rendered apart. It has no such key yet, and is never empty."""
+    """
+    Yield the JSON of a struct with one more key: a list whose items are rendered one by one.
+
+    *head*: has other keys, and not this one.
+    """
     yield msgspec.json.encode(head).removesuffix(b"}")
     separator = b',"%b":[' % key.encode()
     end = b"}"

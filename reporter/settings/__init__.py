@@ -9,7 +9,7 @@ from reporter.settings.enums import (
     StoreBackend,
 )
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import Flag, FlagGroup
+from reporter.settings.flags import Flag, FlagGroup, TakenBy
 from reporter.settings.loading import load_settings
 from reporter.settings.parsers import BindAddress
 from reporter.settings.settings import FLAG_NAMES, FLAGS, Settings
@@ -29,6 +29,7 @@ __all__ = [
     "SettingsError",
     "StatusAuthorization",
     "StoreBackend",
+    "TakenBy",
     "load_settings",
     "parse_arguments",
 ]

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from reporter.model.enums import Emission, SuppressionMode
-from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.flags import RUN_AND_EVALUATION, FlagGroup, flag
 from reporter.settings.parsers import choice_parser, parse_boolean, parse_optional_path
 
 
-_events = partial(flag, FlagGroup.EVENTS)
+_events = partial(flag, FlagGroup.EVENTS, taken_by=RUN_AND_EVALUATION)
 
 
 @dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots

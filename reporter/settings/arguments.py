@@ -12,7 +12,7 @@ from typing import Any
 
 from reporter.model.suggest import find_similar, suggest
 from reporter.settings.errors import SettingsError
-from reporter.settings.flags import VARIABLE_PREFIX, Flag, FlagGroup
+from reporter.settings.flags import VARIABLE_PREFIX, Flag, TakenBy
 from reporter.settings.settings import FLAG_NAMES, FLAGS
 
 
@@ -69,8 +69,8 @@ def parse_arguments(
     """
     Return the arguments. Raise SettingsError for a flag that the command lacks, with the nearest.
 
-    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: what to
-    do instead of giving another one of these.
+    *flags*: its own. *settings*: the names of the flags of Settings that it takes. *hint*: text
+    appended to the error for a flag of `run` or `hub` that this command does not take.
     """
     return _Parser(flags, settings, takes_names=takes_names, hint=hint).parse(argv)
 
@@ -128,7 +128,7 @@ class _Parser:
 
     def _why_unknown(self, name: str) -> str:
         if name in FLAG_NAMES:
-            owner = "hub" if FLAGS_BY_NAME[name].group is FlagGroup.HUB else "run"
+            owner = "run" if TakenBy.RUN in FLAGS_BY_NAME[name].taken_by else "hub"
             of = f"of {owner} only" if self._takes_names else f"of the command {owner}"
             return f"is a flag {of}, and has no effect here{self._hint}"
         offer = suggest(name, self._flags, form="--{}", otherwise="--help lists all")

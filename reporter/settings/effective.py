@@ -36,7 +36,7 @@ The flag of each component's Deployment, and its name in a note, by the flag of 
 """
 
 
-class EffectiveValues:
+class ResolvedFlagValues:
     """The values by field of Settings, and the texts by flag. Each method changes both."""
 
     def __init__(self, values: dict[str, Any], texts: dict[str, str]) -> None:

@@ -9,12 +9,18 @@ from enum import Enum, unique
 from typing import Any, TypeVar
 
 from reporter.settings.errors import SettingsError
-from reporter.settings.parsers import parse_any_text, parse_boolean, parse_optional_file
+from reporter.settings.parsers import (
+    parse_any_text,
+    parse_boolean,
+    parse_optional_file,
+    parse_optional_path,
+)
 
 
 T = TypeVar("T")
 
 VARIABLE_PREFIX = "STATUS_REPORTER_"
+FILE_PARSERS = (parse_optional_file, parse_optional_path)
 FILE_PLACEHOLDERS = frozenset({"PATH", "FILE"})
 _METADATA_KEY = "flag"
 
@@ -35,13 +41,30 @@ class FlagGroup(Enum):
     LOGGING = "Logging"
 
 
+@unique
+class TakenBy(Enum):
+    """The commands that may take a flag of Settings."""
+
+    RUN = "run"
+    HUB = "hub"
+    EVALUATION = "commands that evaluate a cluster or a dump themselves, such as status"
+
+
+RUN_ALONE = frozenset({TakenBy.RUN})
+HUB_ALONE = frozenset({TakenBy.HUB})
+RUN_AND_HUB = RUN_ALONE | HUB_ALONE
+RUN_AND_EVALUATION = RUN_ALONE | {TakenBy.EVALUATION}
+ALL_COMMANDS = frozenset(TakenBy)
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """
-    A flag: of ``run`` and ``hub`` if it has a group, else of one command.
+    A flag: of Settings if it has a group, else of one command.
 
     *name*: without dashes. *placeholder*: of its value, if it has no choices. *repeats*: it may be
-    given several times. *settings_field*: the field of Settings that it sets.
+    given several times. *settings_field*: the field of Settings that it sets. *taken_by*: the commands
+    that take one of Settings.
     *means_default*: a text that stands for the default, as for the earlier reporter.
     """
 
@@ -54,6 +77,7 @@ class Flag:
     repeats: bool = False
     group: FlagGroup | None = None
     settings_field: str = ""
+    taken_by: frozenset[TakenBy] = frozenset()
     means_default: str | None = None
 
     @property
@@ -69,7 +93,7 @@ class Flag:
     @property
     def is_file(self) -> bool:
         """True if the value is the path of a file, for which a shell completes file names."""
-        return self.parse is parse_optional_file or self.placeholder in FILE_PLACEHOLDERS
+        return self.parse in FILE_PARSERS or self.placeholder in FILE_PLACEHOLDERS
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -98,16 +122,24 @@ def flag(
     parse: Callable[[str], T],
     help_: str,
     *,
+    taken_by: frozenset[TakenBy],
     means_default: str | None = None,
 ) -> T:
     """
     Declare a field of Settings that a flag sets.
 
     As with ``dataclasses.field``, the declared return type is that of the value, so that the type
-    checker compares the field with its parser. *parse* raises ValueError with what the value must be.
+    checker compares the field with its parser. *taken_by* has no default: which commands take a flag
+    does not follow from its heading. *parse* raises ValueError with what the value must be.
     """
     unnamed = Flag(
-        "", help_, default=default, parse=parse, group=group, means_default=means_default
+        "",
+        help_,
+        default=default,
+        parse=parse,
+        group=group,
+        taken_by=taken_by,
+        means_default=means_default,
     )
     declared: Any = field(metadata={_METADATA_KEY: unnamed})
     return declared  # type: ignore[no-any-return]

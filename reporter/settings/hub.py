@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from reporter.model.fleet_status import Engage
-from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.flags import HUB_ALONE, FlagGroup, flag
 from reporter.settings.parsers import (
     choice_parser,
     integer_parser,
@@ -24,7 +24,7 @@ METRIC_LABEL = r"[a-zA-Z_][a-zA-Z0-9_]*"
 MAX_CLUSTERS = 100_000
 QUERY_PATH = "/api/v1/query"
 
-_hub = partial(flag, FlagGroup.HUB)
+_hub = partial(flag, FlagGroup.HUB, taken_by=HUB_ALONE)
 
 
 def parse_query_url(text: str) -> str:

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from reporter.model.times import format_seconds
+from reporter.settings import components_file
 from reporter.settings.arguments import FlagInput, find_misspelled_variables, read_flag_inputs
-from reporter.settings.effective import EffectiveValues
+from reporter.settings.effective import ResolvedFlagValues
 from reporter.settings.enums import StoreBackend
 from reporter.settings.errors import SettingsError
 from reporter.settings.logging import resolve_logging
@@ -48,6 +49,9 @@ def load_settings(
     *namespace_file*: holds the namespace of a pod.
     """
     inputs = read_flag_inputs(argv, environ, taken)
+    if components_file.FLAG in inputs and inputs[components_file.FLAG].text:
+        path = Path(inputs[components_file.FLAG].text)
+        inputs = {**components_file.read_components_file(path), **inputs}
     values: dict[str, Any] = {}
     texts: dict[str, str] = {}
     for flag in FLAGS:
@@ -55,7 +59,7 @@ def load_settings(
         value = values[flag.settings_field] = flag.read(given.text, given.origin)
         has_units = isinstance(value, timedelta) and given.text[-1:].isalpha()
         texts[flag.name] = format_seconds(value) if has_units else given.text
-    notes = tuple(EffectiveValues(values, texts).fill_in())
+    notes = tuple(ResolvedFlagValues(values, texts).fill_in())
     values["log_format"], level = resolve_logging(values, inputs.keys())
     settings = Settings(
         **values,

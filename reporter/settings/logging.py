@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any
 
 from reporter.settings.enums import LogFormat
-from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.flags import RUN_AND_HUB, FlagGroup, flag
 from reporter.settings.parsers import choice_parser, parse_boolean
 
 
-_logging = partial(flag, FlagGroup.LOGGING)
+_logging = partial(flag, FlagGroup.LOGGING, taken_by=RUN_AND_HUB)
 _IGNORED = "Accepted for compatibility; has no effect."
 
 

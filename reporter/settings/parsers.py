@@ -249,7 +249,7 @@ def parse_packs(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParser(Generic[E]):
-    """The parser of the text of one member; its ValueError names all of them."""
+    """The parser of the text of one member of an enumeration."""
 
     kind: type[E]
 
@@ -259,6 +259,7 @@ class ChoiceParser(Generic[E]):
         return tuple(self.kind)
 
     def __call__(self, text: str) -> E:
+        """Return the member with this text. Raise ValueError, naming all, for another text."""
         try:
             return self.kind(text)
         except ValueError:

@@ -17,7 +17,16 @@ from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings.announcing import AnnouncingSettings
 from reporter.settings.enums import ScrapeMode
-from reporter.settings.flags import Flag, FlagGroup, flag, flag_of_field
+from reporter.settings.flags import (
+    ALL_COMMANDS,
+    RUN_ALONE,
+    RUN_AND_EVALUATION,
+    RUN_AND_HUB,
+    Flag,
+    FlagGroup,
+    flag,
+    flag_of_field,
+)
 from reporter.settings.hub import HubSettings
 from reporter.settings.logging import LoggingSettings
 from reporter.settings.parsers import (
@@ -42,11 +51,11 @@ from reporter.settings.serving import ServingSettings
 from reporter.settings.store import StoreSettings
 
 
-_watched = partial(flag, FlagGroup.WATCHED)
-_events = partial(flag, FlagGroup.EVENTS)
-_status = partial(flag, FlagGroup.STATUS)
+_watched = partial(flag, FlagGroup.WATCHED, taken_by=RUN_AND_EVALUATION)
+_events = partial(flag, FlagGroup.EVENTS, taken_by=RUN_AND_EVALUATION)
+_status = partial(flag, FlagGroup.STATUS, taken_by=RUN_ALONE)
 _election = partial(flag, FlagGroup.ELECTION)
-_weights = partial(flag, FlagGroup.WEIGHTS)
+_weights = partial(flag, FlagGroup.WEIGHTS, taken_by=RUN_AND_EVALUATION)
 _cluster = partial(flag, FlagGroup.CLUSTER)
 
 
@@ -128,6 +137,11 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         parse_optional_object_name,
         "Deployment of keda-kaito-scaler; empty: not checked.",
     )
+    components_file: Path | None = _watched(
+        "",
+        parse_optional_file,
+        "File of lines such as kaito: NAMESPACE/DEPLOYMENT; a given flag wins.",
+    )
     sources: frozenset[DetailSource] = _watched(
         "",
         choice_set_parser(DetailSource),
@@ -177,16 +191,29 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         "Label of namespaces with their package's revision; empty: their chart's.",
     )
 
-    leader_elect: bool = _election("true", parse_boolean, "Elect one replica that writes Events.")
-    leader_election_id: str = _election(PROGRAM_NAME, parse_object_name, "Name of the Lease.")
+    leader_elect: bool = _election(
+        "true", parse_boolean, "Elect one replica that writes Events.", taken_by=RUN_AND_HUB
+    )
+    leader_election_id: str = _election(
+        PROGRAM_NAME, parse_object_name, "Name of the Lease.", taken_by=RUN_AND_HUB
+    )
     lease_duration: timedelta = _election(
-        "15", seconds_parser(least=1), "Followers take over a Lease not renewed for this long."
+        "15",
+        seconds_parser(least=1),
+        "Followers take over a Lease not renewed for this long.",
+        taken_by=RUN_AND_HUB,
     )
     renew_deadline: timedelta = _election(
-        "10", parse_fractional_seconds, "A leader that cannot renew gives up after this time."
+        "10",
+        parse_fractional_seconds,
+        "A leader that cannot renew gives up after this time.",
+        taken_by=RUN_AND_HUB,
     )
     retry_period: timedelta = _election(
-        "2", parse_fractional_seconds, "Time between two attempts to get or renew the Lease."
+        "2",
+        parse_fractional_seconds,
+        "Time between two attempts to get or renew the Lease.",
+        taken_by=RUN_AND_HUB,
     )
 
     weight_download_window: timedelta = _weights(
@@ -229,12 +256,16 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         "",
         parse_optional_file,
         "Kubeconfig file; empty: KUBECONFIG, in-cluster, then ~/.kube/config.",
+        taken_by=ALL_COMMANDS,
     )
-    packs: tuple[str, ...] = _cluster("kaito", parse_packs, "Packs: names, or folders with a /.")
+    packs: tuple[str, ...] = _cluster(
+        "kaito", parse_packs, "Packs: names, or folders with a /.", taken_by=RUN_AND_EVALUATION
+    )
     catalogue_overlay: Path | None = _cluster(
         "",
         parse_optional_file,
         "File that changes or adds reasons of the catalogue; a change is loaded.",
+        taken_by=RUN_AND_EVALUATION,
     )
 
     log_level: int

@@ -10,10 +10,10 @@ from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, KINDS
 from reporter.kinds.productionstack import GROUP
 from reporter.settings import parsers
 from reporter.settings.enums import StoreBackend
-from reporter.settings.flags import FlagGroup, flag
+from reporter.settings.flags import RUN_ALONE, FlagGroup, flag
 
 
-_store = partial(flag, FlagGroup.STORE)
+_store = partial(flag, FlagGroup.STORE, taken_by=RUN_ALONE)
 
 MAX_OBJECTS = 100_000
 

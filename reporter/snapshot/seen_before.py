@@ -14,11 +14,11 @@ from reporter.model.verdicts import ObjectRef
 
 class SeenBefore(Struct, frozen=True):
     """
-    The part of Events that were read back which is about objects.
+    The knowledge about objects that the Events of a predecessor carry.
 
-    *existed*: objects of which those that do not exist were deleted; *existed_of*: those of them that
-    the Events of an InferenceSet name. *errors*: by Workspace, the last error of its nodes. *lost*:
-    objects that were current, with the reasons by which they no longer are.
+    *existed*: objects that it saw; those that do not exist now were deleted. *existed_of*: those
+    of them that the Events of an InferenceSet name. *errors*: by Workspace, the last error of its
+    nodes. *lost*: objects that were current, with the reasons by which they no longer are.
     """
 
     existed: frozenset[ObjectRef] = frozenset()

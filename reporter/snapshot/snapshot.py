@@ -18,7 +18,7 @@ from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.scrape.samples import ScrapeHistory
-from reporter.scrape.scrapes import Fingerprint, KeptHistory
+from reporter.scrape.scrapes import FingerprintFunc, KeptHistory
 from reporter.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.snapshot.loading import has_page, is_loading
 from reporter.snapshot.pod_runs import FailedPods, RestartHistory
@@ -180,7 +180,9 @@ class Snapshot(Struct, frozen=True):
         found = self._kept_history(pod, history_name)
         return found.history if found is not None else None
 
-    def scrape_fingerprint(self, pod: Pod, history_name: str, fingerprint: Fingerprint) -> object:
+    def scrape_fingerprint(
+        self, pod: Pod, history_name: str, fingerprint: FingerprintFunc
+    ) -> object:
         """Return a fingerprint of what was read in the pod's current run; None before any attempt."""
         found = self._kept_history(pod, history_name)
         return found.fingerprints.get(fingerprint) if found is not None else None

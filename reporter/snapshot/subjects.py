@@ -70,7 +70,7 @@ def _why_unnamed(snapshot: Snapshot, rule: SubjectDefinition) -> str:
 
 def unlisted_in_namespaces(unknown: Mapping[Subject, str]) -> Subject | None:
     """
-    Return what any namespace may have more of than is known, models first; None if there is nothing.
+    Return the subject of which a namespace may have more than are known, models first; None if none.
 
     A harness without a kind is no part of a namespace, but the namespace itself.
     """

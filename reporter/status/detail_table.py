@@ -26,9 +26,9 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
     """
     kind, _, name = each.name.rpartition("/")
     yield field(kind or "InferenceSet", f"{namespace}/{name}")
-    state = paint(each.state, colour=colour)
+    state = paint(each.state.word, colour=colour)
     if each.last_known is not None:
-        state += f" (last known: {each.last_known})"
+        state += f" (last known: {each.last_known.word})"
     if each.paused:
         state += " (scaled to zero)"
     yield field("State", state, is_safe=True)

@@ -1,8 +1,12 @@
 """Fill a store from a dump, and let everything be unknown that the dump says nothing about."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from pathlib import Path
 
+from msgspec.structs import replace
+
+from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.controller.permissions import crds_to_track
@@ -10,14 +14,24 @@ from reporter.evaluation.registry import SPECS
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kube.dump import CRDS, Dump, collect, read_documents, uncovered
+from reporter.kube.dump import CRDS, Dump, collect, uncovered
+from reporter.kube.dump_documents import read_documents
+from reporter.kube.stack_dump import DumpedKind, DumpEnd
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.probes.deployments import DeploymentsParameters
 from reporter.settings import Settings
 from reporter.settings.errors import ConfigurationError
-from reporter.status.one_shot_cluster import Observations, describe_undecodable, make_store
+from reporter.status.one_shot_cluster import (
+    Observations,
+    describe_only_in,
+    describe_undecodable,
+    make_store,
+)
 from reporter.store.store import Store
 from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
+
+
+WRITE_ONE = f"write one with {PROGRAM_NAME} dump > stack.yaml"
 
 
 def read_dump(
@@ -34,19 +48,64 @@ def read_dump(
     Raises ConfigurationError if the dump cannot be read or holds no object that matters.
     """
     dump = collect(read_documents(path), now=now)
+    _refuse_cut_off(path, dump)
     store = make_store(settings, catalogue)
-    if not any(dump.has(kind) for kind in store.kinds):
+    end = dump.ends[0] if dump.ends else None
+    if end is None and not any(dump.has(kind) for kind in store.kinds):
         raise ConfigurationError(_nothing_to_evaluate(path, dump))
-    moment = at or dump.newest or now
+    moment = at or (end.taken_at if end is not None else dump.newest) or now
     crds = crds_to_track(catalogue, SPECS, settings.sources)
-    discovered = discovery_of(dump, store.kinds, crds)
+    discovered = end.discovery_of(crds) if end else discovery_of(dump, store.kinds, crds)
     for when in (moment - LOSS_CONFIRMED_AFTER, moment):
         store.record_discovery(discovered, now=when)
     notes = [f"{each.source} was not read: {each.why}" for each in dump.problems]
     missing = uncovered(dump, _system_namespaces(settings, catalogue))
     for kind in store.kinds:
-        notes += _store_kind(store, dump, kind, missing, catalogue.subject_definitions)
-    return Observations(store.snapshot(), moment, tuple(notes))
+        said = end.find(kind) if end is not None else None
+        if said is not None:
+            notes += _store_said(store, dump, kind, said)
+        else:
+            notes += _store_kind(store, dump, kind, missing, catalogue.subject_definitions)
+    only_in = _only_in(store.kinds, end)
+    notes += [describe_only_in(each) for each in sorted({*only_in.values()})]
+    snapshot = replace(store.snapshot(), only_in=only_in)
+    return Observations(snapshot, moment, tuple(notes))
+
+
+def _refuse_cut_off(path: str, dump: Dump) -> None:
+    """
+    Raise ConfigurationError for a file that is empty or was cut off, and for two dumps in a folder.
+
+    A folder is read without such a file: what is only in it is unknown.
+    """
+    cut = next((each for each in dump.problems if each.is_cut_off), None)
+    if cut is not None and not Path(path).is_dir():
+        raise ConfigurationError(f"{cut.source}: {cut.why}; {WRITE_ONE}")
+    if len(dump.ends) > 1:
+        raise ConfigurationError(f"{path}: {len(dump.ends)} dumps are in it; name the file of one")
+
+
+def _store_said(store: Store, dump: Dump, kind: ResourceKind, said: DumpedKind) -> list[str]:
+    """Store a kind as the end of the dump says that it was read, and return notes about it."""
+    why = said.unread or dump.why_unreadable(kind)
+    if not why and dump.counts[kind.group, kind.kind] < said.objects:
+        why = f"{dump.counts[kind.group, kind.kind]} of {said.objects} objects are in the dump"
+    if said.not_served:
+        store.set_watch_state(kind, NotServed())
+        return []
+    if why:
+        store.set_watch_state(kind, NotSynced(why, refused=True))
+        return [f"{kind.group_resource}: {why}"]
+    store.set_watch_state(kind, Watching())
+    result = dump.decode(kind)
+    store.replace(kind, result.objects, {each.name: each.stub for each in result.undecodable})
+    return describe_undecodable(kind, result.undecodable)
+
+
+def _only_in(kinds: Iterable[ResourceKind], end: DumpEnd | None) -> Mapping[str, str]:
+    """Return the namespace of each kind of which the dump has the objects of one namespace alone."""
+    found = ((kind, end.find(kind)) for kind in kinds) if end is not None else ()
+    return {kind.table: said.only_in for kind, said in found if said is not None and said.only_in}
 
 
 def discovery_of(
@@ -113,8 +172,4 @@ def _system_namespaces(settings: Settings, catalogue: Catalogue) -> frozenset[st
 
 def _nothing_to_evaluate(path: str, dump: Dump) -> str:
     first = f"; {dump.problems[0].source}: {dump.problems[0].why}" if dump.problems else ""
-    return (
-        f"{path}: {dump.size} objects, none of a kind that is evaluated{first}; write a dump with"
-        " kubectl get namespaces,deployments,pods,inferencesets.kaito.sh,… --all-namespaces"
-        " --output=yaml (status --help has the whole command)"
-    )
+    return f"{path}: {dump.size} objects, none of a kind that is evaluated{first}; {WRITE_ONE}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from reporter.model.fleet_status import ClusterEntry, FleetBlocking, FleetDocument
+from reporter.model.states import State
 from reporter.model.status_document import Counts
 from reporter.status.detail_table import describe_replicas, field
 from reporter.status.table import NOTHING, format_age, paint
@@ -23,7 +24,7 @@ def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ..
     for each in document.clusters:
         cells = (
             each.name,
-            each.state,
+            each.state.word,
             _sets(each.inference_sets),
             _ready(each),
             format_age(each.in_state_seconds),
@@ -38,7 +39,7 @@ def _wide_cells(each: ClusterEntry) -> tuple[str, ...]:
     last_update = each.last_update_age_seconds
     skew = each.skew_seconds
     return (
-        each.last_known or NOTHING,
+        each.last_known.word if each.last_known is not None else NOTHING,
         each.version,
         ", ".join(revisions),
         NOTHING if last_update is None else format_age(last_update),
@@ -48,7 +49,7 @@ def _wide_cells(each: ClusterEntry) -> tuple[str, ...]:
 
 
 def _sets(counts: Counts | None) -> str:
-    """Return how many of the InferenceSets are Current."""
+    """Return how many of the InferenceSets are Ready."""
     if counts is None:
         return NOTHING
     every = sum(counts.by_state().values())
@@ -75,9 +76,9 @@ def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
     yield field("Cluster", each.name)
     if each.label != each.name:
         yield field("Label", each.label)
-    state = paint(each.state, colour=colour)
+    state = paint(each.state.word, colour=colour)
     if each.last_known is not None:
-        state += f" (last known: {each.last_known})"
+        state += f" (last known: {each.last_known.word})"
     yield field("State", f"{state} for {format_age(each.in_state_seconds)}", is_safe=True)
     if each.blocking is not None:
         yield from _blocking(each.blocking)
@@ -87,14 +88,14 @@ def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
         yield field("Last update", f"{format_age(each.last_update_age_seconds)} ago")
     if each.skewed and each.skew_seconds is not None:
         yield field("Clock", f"seems {each.skew_seconds:+.0f} s ahead; this decides nothing")
-    yield field("InferenceSets", _sets(each.inference_sets) + " Current")
+    yield field("InferenceSets", f"{_sets(each.inference_sets)} {State.CURRENT.word}")
     yield field("Replicas", describe_replicas(each.replicas))
     for package in each.packages:
-        text = f"{package.name} {package.revision}: {package.namespaces} {package.state}"
+        text = f"{package.name} {package.revision}: {package.namespaces} {package.state.word}"
         yield field("Package", text)
     for namespace in each.namespaces:
         cause = f": {_name_of(namespace.blocking)}" if namespace.blocking is not None else ""
-        yield field("Namespace", f"{namespace.name} {namespace.state}{cause}")
+        yield field("Namespace", f"{namespace.name} {namespace.state.word}{cause}")
     left = each.namespace_count - len(each.namespaces)
     if left:
         yield field("Namespace", f"and {left} more")

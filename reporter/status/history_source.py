@@ -8,14 +8,14 @@ from reporter.kinds.health_events import HEALTH_EVENTS, HealthEvent
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
 from reporter.kube.lister import ListResult, list_all
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 
 
 LIST_TIMEOUT = timedelta(seconds=30)
 
 NOT_SERVED = (
-    "the cluster has no HealthEvents: install their CRD, with crds.install=true of the chart, and"
-    " keep episodes with --store=healthevents"
+    "the cluster has no HealthEvents: install their CRD, with the chart productionstack-status-crds,"
+    " and keep episodes with --store=healthevents"
 )
 
 
@@ -25,7 +25,7 @@ async def read_health_events(
     """
     Return those of all namespaces, or where these may not be listed those of *namespace*.
 
-    Raises CannotAsk.
+    Raises StatusQueryFailed.
     """
     try:
         try:
@@ -34,9 +34,9 @@ async def read_health_events(
             found = await _list(api, namespace)
             note(f"the history is that of namespace {namespace}; others may not be listed")
     except (NotFound, Unserved) as err:
-        raise CannotAsk(NOT_SERVED) from err
+        raise StatusQueryFailed(NOT_SERVED) from err
     except KubeError as err:
-        raise CannotAsk(f"the history cannot be read: {err}") from err
+        raise StatusQueryFailed(f"the history cannot be read: {err}") from err
     if found.undecodable:
         note(f"{len(found.undecodable)} HealthEvents cannot be decoded and are left out")
     return [each for each in found.objects if isinstance(each, HealthEvent)]

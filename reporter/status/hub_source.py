@@ -13,7 +13,7 @@ from reporter.model.fleet_status import FLEET_SCOPE, ClusterEntry, FleetDocument
 from reporter.model.states import State
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
 from reporter.status import reporter_source
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 
 
 class FleetAnswer(Struct, frozen=True):
@@ -60,7 +60,7 @@ class HubSource:
 
     async def ask(self, cluster: str = "", *, after: FleetAnswer | None = None) -> FleetAnswer:
         """
-        Return the status; a question with *after* waits there for a change. Raises CannotAsk.
+        Return the status; a question with *after* waits there for a change. Raises StatusQueryFailed.
         """
         tag = after.tag if after is not None else ""
         fetched = await self._fetcher.fetch(
@@ -87,11 +87,13 @@ def _read(fetched: reporter_source.Fetched) -> FleetAnswer:
             return FleetAnswer(None, missing=error.error)
     raw = reporter_source.read_raw(fetched)
     if raw.get("scope") != FLEET_SCOPE:
-        raise CannotAsk("this is the address of a reporter, and not of a hub; leave out hub:")
+        raise StatusQueryFailed(
+            "this is the address of a reporter, and not of a hub; leave out hub:"
+        )
     try:
         document = msgspec.convert(raw, FleetDocument)
     except msgspec.ValidationError as err:
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the status has a value that this program does not know ({clean(str(err))}); the hub"
             " may be newer: use the program of its release"
         ) from err

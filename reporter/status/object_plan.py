@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from reporter.controller.look_schedule import look_interval
+from reporter.controller.reread_schedule import reread_interval
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import StatusObject
 from reporter.kinds.resource_kind import ResourceKind
@@ -269,7 +269,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
             return AfterTry.RETRY
         # A conflict is no fault, so the pause does not grow.
         found, now = attempt.write.found, attempt.at
-        pause = look_interval(now - (found.metadata.creation_timestamp or now))
+        pause = reread_interval(now - (found.metadata.creation_timestamp or now))
         self._changed[attempt.key] = _Changed(found, now + min(pause, MAX_PAUSE))
         return AfterTry.DONE
 

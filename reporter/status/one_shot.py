@@ -1,6 +1,6 @@
 """The status of a cluster that this process reads itself, or of a dump."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -12,6 +12,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError, Throttled, Unreachable
 from reporter.model.enums import Layer
+from reporter.model.silences import SilenceFile
 from reporter.model.states import Mode
 from reporter.model.status_document import NotJudged, StatusDocument
 from reporter.model.subjects import Subject
@@ -23,8 +24,9 @@ from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.settings import Settings
+from reporter.settings.errors import ConfigurationError
+from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.status.dump import read_dump
 from reporter.status.one_shot_cluster import (
     Observations,
     Progress,
@@ -32,14 +34,14 @@ from reporter.status.one_shot_cluster import (
     read_cluster,
     read_reported,
 )
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 
 
 NEEDS_RIGHTS = "grant what a reporter may list and watch, in all namespaces, or ask a reporter with --from=URL"
 ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOYMENT)})
 """Placeholders for subjects that may have come or gone since the last reading."""
 
-NEEDS_PAGES = "needs the metrics pages of pods over some time, which only a reporter reads"
+NEEDS_PAGES = "only a reporter reads metrics pages"
 
 
 class OneShotStatus:
@@ -55,15 +57,19 @@ class OneShotStatus:
         self.not_judged = find_not_judged(catalogue, settings.flag_texts)
         self._evaluation, self._rollup = Evaluation(), RollUp()
 
+    def evaluate(self, observations: Observations) -> Evaluation:
+        """Evaluate the observations after the earlier ones, without an answer of them."""
+        return self._evaluator.evaluate(
+            self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
+        )
+
     def answer(self, observations: Observations, target: Target) -> StatusAnswer:
         """
         Evaluate the observations after the earlier ones, and return the answer about *target*.
 
         *missing* in it says why there is no document. Its notes are those of the observations.
         """
-        after = self._evaluator.evaluate(
-            self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
-        )
+        after = self.evaluate(observations)
         given = RollUpInput(
             evaluation=after,
             snapshot=observations.snapshot,
@@ -124,21 +130,23 @@ def _answer(document: StatusDocument, not_judged: tuple[NotJudged, ...]) -> Stat
     return StatusAnswer(whole, msgspec.to_builtins(whole))
 
 
-def cannot_read_after(err: KubeError) -> CannotAsk:
+def cannot_read_after(err: KubeError) -> StatusQueryFailed:
     """
-    Return the CannotAsk to raise for a KubeError that ended the reading of a whole cluster.
+    Return the StatusQueryFailed to raise for a KubeError that ended the reading of a whole cluster.
 
     It may pass if the API server was unreachable or throttles; else it says which rights to grant.
     """
     return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
 
 
-def cannot_read(why: str, *, refused: bool) -> CannotAsk:
+def cannot_read(why: str, *, refused: bool) -> StatusQueryFailed:
     """
     Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
     """
     what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
-    return CannotAsk(f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused)
+    return StatusQueryFailed(
+        f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused
+    )
 
 
 class ClusterSource:
@@ -154,34 +162,44 @@ class ClusterSource:
         clock: Clock,
         *,
         on_progress: Progress = lambda _, __: None,
+        silence_file: SilenceFile | None = None,
     ) -> None:
         self.description = "the cluster, read by this program"
         self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
-        self._on_progress = on_progress
+        self._on_progress, self._silence_file = on_progress, silence_file
         self._status = OneShotStatus(settings, catalogue)
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
         Read the whole cluster, and evaluate it at once, whether or not *after* is given.
 
-        Raises CannotAsk if nothing at all can be read; kinds that cannot be read are notes of the
+        Raises StatusQueryFailed if nothing at all can be read; kinds that cannot be read are notes of the
         answer.
         """
+        observations = await self._observe(target)
+        if observations.snapshot.only_in:
+            reported = await read_reported(self._api, target.namespace, now=observations.at)
+            observations = replace(observations, notes=(*observations.notes, *reported))
+        return self._status.answer(observations, target)
+
+    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
+        """Read the cluster as *ask* does, and return its evaluation and the notes. Raises StatusQueryFailed."""
+        observations = await self._observe(target)
+        return self._status.evaluate(observations), observations.notes
+
+    async def _observe(self, target: Target) -> Observations:
         try:
-            observations = await read_cluster(
+            return await read_cluster(
                 self._api,
                 self._settings,
                 self._catalogue,
                 self._clock,
                 on_progress=self._on_progress,
                 namespace=target.namespace,
+                silence_file=self._silence_file,
             )
         except KubeError as err:
             raise cannot_read_after(err) from err
-        if observations.snapshot.only_in:
-            reported = await read_reported(self._api, target.namespace)
-            observations = replace(observations, notes=(*observations.notes, *reported))
-        return self._status.answer(observations, target)
 
     async def close(self) -> None:
         """Close the connections to the API server."""
@@ -213,12 +231,32 @@ class DumpSource:
         The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
         dump that cannot be read, or holds no object that matters.
         """
+        return OneShotStatus(self._settings, self._catalogue).answer(self._observe(target), target)
+
+    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
+        """Read the dump as *ask* does, and return its evaluation and the notes."""
+        observations = self._observe(target)
+        status = OneShotStatus(self._settings, self._catalogue)
+        return status.evaluate(observations), observations.notes
+
+    def _observe(self, target: Target) -> Observations:
+        from reporter.status.dump import read_dump  # noqa: PLC0415
+
         observations = read_dump(
             self._path, self._settings, self._catalogue, now=self._now(), at=self._at
         )
+        _refuse_other_namespace(self.description, observations.snapshot, target)
         as_of = f"evaluated as of {format_time(observations.at)}"
-        observations = msgspec.structs.replace(observations, notes=(as_of, *observations.notes))
-        return OneShotStatus(self._settings, self._catalogue).answer(observations, target)
+        return replace(observations, notes=(as_of, *observations.notes))
 
     async def close(self) -> None:
         """Do nothing: a dump is opened and closed by each question."""
+
+
+def _refuse_other_namespace(dump: str, snapshot: Snapshot, target: Target) -> None:
+    """Raise ConfigurationError if a dump was taken with the rights of another namespace alone."""
+    only = frozenset(snapshot.only_in.values())
+    if only and target.namespace and target.namespace not in only:
+        raise ConfigurationError(
+            f"{dump} has the namespace {', '.join(sorted(only))} alone, and says nothing about {target}"
+        )

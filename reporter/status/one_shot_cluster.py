@@ -1,7 +1,7 @@
 """Read a cluster once: one discovery and one list a kind."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -22,12 +22,15 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.event_warnings import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.sanitize import abbreviate_list
+from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
@@ -71,6 +74,16 @@ def describe_undecodable(
     ]
 
 
+MAX_NAMED = 4
+"""The kinds that a note names, of those that were not seen."""
+
+
+def describe_only_in(namespace: str, unseen: Iterable[str] = ()) -> str:
+    """Describe a reading with the rights of one namespace, for *notes*; *unseen*: kinds not seen at all."""
+    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
+    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
+
+
 def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
     """Return an evaluator of the built-in probes, which logs their faults instead of raising them."""
     return Evaluator(
@@ -99,14 +112,23 @@ async def confirm_discovery(
     The store believes two results that are LOSS_CONFIRMED_AFTER apart. Nobody who waits for an
     answer has that much time, so the first one is recorded as that much older than it is.
     """
-    groups = frozenset(crd.partition(".")[2] for crd in crds)
-    found = (await discover(api, groups, previous=None)).discovery
-    store.record_discovery(found, now=clock.now() - LOSS_CONFIRMED_AFTER)
-    if set(crds) - found.served_versions.keys():
-        await asyncio.sleep(RECHECK_AFTER.total_seconds())
-        found = (await discover(api, groups, previous=None)).discovery
+    first, found = await discover_twice(api, crds)
+    store.record_discovery(first, now=clock.now() - LOSS_CONFIRMED_AFTER)
+    if found is not first:
         store.record_discovery(found, now=clock.now())
     return found
+
+
+async def discover_twice(
+    api: RestClient, crds: Collection[str]
+) -> tuple[DiscoveryResult, DiscoveryResult]:
+    """Return the first result and the last, which is another one if some of the resources are missing."""
+    groups = frozenset(crd.partition(".")[2] for crd in crds)
+    first = (await discover(api, groups, previous=None)).discovery
+    if not set(crds) - first.served_versions.keys():
+        return first, first
+    await asyncio.sleep(RECHECK_AFTER.total_seconds())
+    return first, (await discover(api, groups, previous=None)).discovery
 
 
 LISTS_AT_ONCE = 4
@@ -118,7 +140,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of kinds that were read, and of all kinds."""
 
 
-async def read_cluster(
+async def read_cluster(  # noqa: PLR0913
     api: RestClient,
     settings: Settings,
     catalogue: Catalogue,
@@ -126,14 +148,18 @@ async def read_cluster(
     *,
     on_progress: Progress = lambda _, __: None,
     namespace: str = "",
+    silence_file: SilenceFile | None = None,
 ) -> Observations:
     """
     Read all kinds of which there is a reason. Kinds that cannot be read are unknown, in *notes*.
 
-    *namespace*: the one that is asked about, whose objects are read where not all may be. Raises
-    KubeError if discovery fails, or if no kind at all could be read.
+    *namespace*: the one that is asked about, whose objects are read where not all may be.
+    *silence_file*: that of the cluster's reporter, unless the settings name one. Raises KubeError if
+    discovery fails, or if no kind at all could be read.
     """
     store = make_store(settings, catalogue)
+    if silence_file is not None and settings.silence_file is None:
+        store.record_silence_file(silence_file)
     reading = _Reading(api, store, on_progress, namespace)
     crds = crds_to_track(catalogue, SPECS, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
@@ -182,9 +208,7 @@ class _Reading:
         """Return what was not read and why; in one line where a namespace alone may be read."""
         unread = [f"{name}: {why}" for name, why in self._unread.items()]
         if self.limited:
-            unseen = f"; not seen: {', '.join(sorted(self._unread))}" if unread else ""
-            what = "only it was read, as others may not be listed"
-            unread = [f"namespace {self._namespace}: {what}{unseen}"]
+            unread = [describe_only_in(self._namespace, self._unread)]
         return sorted([*unread, *self.notes])
 
     async def _list_in_namespace(
@@ -238,10 +262,16 @@ class _Reading:
 # The words of a reporter in a namespace, for who may not read the control plane.
 
 
-async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
+async def read_reported(api: RestClient, namespace: str, *, now: datetime) -> Sequence[str]:
     """
-    Return what the status objects of a namespace say of its availability; nothing if they cannot be read.
+    Return what a reporter says in a namespace: by status objects, and by Events of the last minutes.
+
+    They may have the causes that lie elsewhere. Nothing of what cannot be read.
     """
+    return (*await _read_status_objects(api, namespace), *await _read_events(api, namespace, now))
+
+
+async def _read_status_objects(api: RestClient, namespace: str) -> Sequence[str]:
     kind = PRODUCTION_STACK_STATUSES
     timeout = WatchTiming().list_timeout
     try:
@@ -251,10 +281,30 @@ async def read_reported(api: RestClient, namespace: str) -> Iterable[str]:
     except KubeError:
         return ()
     return [
-        f"a reporter says in {kind.kind} {namespace}/{each.metadata.name}: {text}"
+        f"by {kind.kind} {each.metadata.name} of a reporter: {text}"
         for each in found.objects
         if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each))
     ]
+
+
+EVENTS_WITHIN = timedelta(minutes=15)
+"""A reporter writes the Event of what lasts every few minutes again, `--heartbeat-seconds`."""
+
+
+async def _read_events(api: RestClient, namespace: str, now: datetime) -> Sequence[str]:
+    try:
+        found = await list_warnings(api, namespace)
+    except KubeError:
+        return ()
+    recent = [
+        each for each in found if each.last_timestamp and now - each.last_timestamp < EVENTS_WITHIN
+    ]
+    lines = (
+        f"by an Event of a reporter: {each.reason} of {each.involved_object.kind}"
+        f" {each.involved_object.name}: {each.message}"
+        for each in recent
+    )
+    return [*dict.fromkeys(lines)]
 
 
 def _describe_reported(found: ProductionStackStatus) -> str:

@@ -1,5 +1,5 @@
 """
-The packages that status objects name, for the roll-up; sorted out only after a change of theirs.
+The packages that status objects name, for the roll-up; collected again only after one has changed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,11 @@ def packages_of(objects: Iterable[ProductionStackStatus]) -> Mapping[str, Packag
 
 
 class PackageIndex:
-    """Returns the package of each namespace with one: the same mapping until one changes."""
+    """
+    Calling it returns namespace → package.
+
+    It is the same object until one changes, so callers may compare by identity.
+    """
 
     def __init__(self, objects: WrittenObjectStore[ProductionStackStatus]) -> None:
         self._objects = objects
@@ -30,6 +34,7 @@ class PackageIndex:
         self._packages: Mapping[str, Package] = {}
 
     def __call__(self) -> Mapping[str, Package]:
+        """Return the package of each namespace with one."""
         if self._revision != self._objects.revision:
             self._revision = self._objects.revision
             found = packages_of(self._objects.objects.values())

@@ -1,6 +1,6 @@
 """Find the pods of reporters, and reach one through the API server's proxy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from reporter.kube.decoding import decode_json
 from reporter.kube.errors import KubeError, Refused
 from reporter.settings.parsers import BindAddress, parse_address
 from reporter.status.reporter_source import ANSWERS, MAX_BYTES, Fetched
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 
 
 SELECTOR = "app.kubernetes.io/component=status-reporter"
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 
 REPORTER = Asked(SELECTOR, "reporter", "", "statusBindAddress", "--from=cluster")
-HUB = Asked(HUB_SELECTOR, "hub", "hub:", "hub.statusBindAddress", "--from=hub:URL")
+HUB = Asked(HUB_SELECTOR, "hub", "hub:", "statusBindAddress", "--from=hub:URL")
 
 
 class _Metadata(msgspec.Struct):
@@ -52,12 +52,34 @@ class _Metadata(msgspec.Struct):
     namespace: str
 
 
-class _Container(msgspec.Struct):
+class _VolumeMount(msgspec.Struct, rename="camel"):
+    name: str
+    mount_path: str
+
+
+class _Container(msgspec.Struct, rename="camel"):
     args: list[str] | None = None
+    volume_mounts: list[_VolumeMount] | None = None
+
+
+class _KeyToPath(msgspec.Struct):
+    key: str
+    path: str
+
+
+class _ConfigMapSource(msgspec.Struct):
+    name: str = ""
+    items: list[_KeyToPath] | None = None
+
+
+class _Volume(msgspec.Struct, rename="camel"):
+    name: str
+    config_map: _ConfigMapSource | None = None
 
 
 class _Spec(msgspec.Struct):
     containers: list[_Container] = []
+    volumes: list[_Volume] | None = None
 
 
 class _Condition(msgspec.Struct):
@@ -82,15 +104,26 @@ class _PodList(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_PodList)
 
 
+class MountedConfigMap(msgspec.Struct, frozen=True):
+    """A ConfigMap that is mounted into a folder. *keys*: by file name, where files have other names."""
+
+    folder: str
+    name: str
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
 class ReporterPod(msgspec.Struct, frozen=True):
     """
     A pod of a reporter. *arguments*: of its first container, which the chart gives flags alone.
+
+    *config_maps*: those that are mounted into that container.
     """
 
     namespace: str
     name: str
     is_ready: bool = False
     arguments: tuple[str, ...] = ()
+    config_maps: tuple[MountedConfigMap, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -100,6 +133,12 @@ class ReporterPod(msgspec.Struct, frozen=True):
         """The flags by name that are written as ``--flag=value``."""
         pairs = (each.lstrip("-").partition("=") for each in self.arguments if "=" in each)
         return {name: text for name, _, text in pairs}
+
+    def config_map_of(self, path: str) -> tuple[str, str] | None:
+        """Return the name of the ConfigMap in which a file of the pod is, and its key; None if in none."""
+        folder, _, file = path.rpartition("/")
+        found = (each for each in self.config_maps if each.folder.rstrip("/") == folder)
+        return next(((each.name, each.keys.get(file, file)) for each in found), None)
 
     @property
     def bind_address(self) -> BindAddress | None:
@@ -146,17 +185,28 @@ async def find_reporter_pods(
     try:
         found = decode_json(_DECODER, response.body).items or []
     except msgspec.DecodeError as err:
-        raise CannotAsk(f"the list of the reporter's pods cannot be read: {err}") from err
+        raise StatusQueryFailed(f"the list of the reporter's pods cannot be read: {err}") from err
     pods = (
         ReporterPod(
             each.metadata.namespace,
             each.metadata.name,
             any(c.type == "Ready" and c.status == "True" for c in each.status.conditions or ()),
             tuple(each.spec.containers[0].args or ()) if each.spec.containers else (),
+            tuple(_config_maps(each.spec)),
         )
         for each in found
     )
     return tuple(sorted(pods, key=lambda each: (not each.is_ready, each.namespace, each.name)))
+
+
+def _config_maps(spec: _Spec) -> Iterator[MountedConfigMap]:
+    """Yield the ConfigMaps that are mounted into the first container."""
+    volumes = {each.name: each.config_map for each in spec.volumes or ()}
+    for mount in spec.containers[0].volume_mounts or () if spec.containers else ():
+        source = volumes.get(mount.name)
+        if source is not None:
+            keys = {each.path: each.key for each in source.items or ()}
+            yield MountedConfigMap(mount.mount_path, source.name, keys)
 
 
 class PodFetcher:
@@ -181,7 +231,7 @@ class PodFetcher:
         """
         Send one GET to the pod's status address through the API server's pods/proxy.
 
-        A pod that failed before is replaced by the next ready one. Raises CannotAsk if RBAC refuses the
+        A pod that failed before is replaced by the next ready one. Raises StatusQueryFailed if RBAC refuses the
         proxy, the pod does not answer, or it asks for a token, which the proxy does not pass on.
         """
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
@@ -198,25 +248,28 @@ class PodFetcher:
                 expected=ANSWERS,
                 operation=f"read {path} of pod {pod}",
             )
-        except Refused as err:
-            raise CannotAsk(
-                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
-                f" {pod.namespace}, or use {self._asked.instead}"
-            ) from err
         except KubeError as err:
-            self._is_lost = True
-            raise CannotAsk(
-                f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
-                f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
-                may_pass=True,
-            ) from err
+            self._is_lost = not isinstance(err, Refused)
+            raise self._query_failed(pod, err) from err
         self._is_lost = answer.status == HTTPStatus.SERVICE_UNAVAILABLE
         if answer.status == HTTPStatus.UNAUTHORIZED:
             raise self._token_needed(pod, port)
         return Fetched(answer.status, answer.headers, answer.body)
 
-    def _token_needed(self, pod: ReporterPod, port: int) -> CannotAsk:
-        return CannotAsk(
+    def _query_failed(self, pod: ReporterPod, err: KubeError) -> StatusQueryFailed:
+        if isinstance(err, Refused):
+            return StatusQueryFailed(
+                f"pod {pod} cannot be asked: {err.why}; grant get on pods/proxy in namespace"
+                f" {pod.namespace}, or use {self._asked.instead}"
+            )
+        return StatusQueryFailed(
+            f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
+            f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
+            may_pass=True,
+        )
+
+    def _token_needed(self, pod: ReporterPod, port: int) -> StatusQueryFailed:
+        return StatusQueryFailed(
             f"pod {pod} asks for a token, which the API server's proxy does not pass on: run kubectl"
             f" port-forward -n {pod.namespace} {pod.name} {port} and use"
             f" --from={self._asked.url}http://127.0.0.1:{port}"
@@ -231,7 +284,7 @@ class PodFetcher:
                 url=self._asked.url,
                 value=self._asked.value,
             )
-            raise CannotAsk(f"pod {pod} cannot be asked: {why}")
+            raise StatusQueryFailed(f"pod {pod} cannot be asked: {why}")
         return address.port
 
     async def _find_again(self) -> ReporterPod:
@@ -239,12 +292,12 @@ class PodFetcher:
         try:
             found = await find_reporter_pods(self._api, namespace, self._asked.selector)
         except KubeError as err:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"the pods of the {self._asked.program} cannot be found: {err.why}", may_pass=True
             ) from err
         ready = [pod for pod in found if pod.is_ready]
         if not ready:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"no pod of the {self._asked.program} in {namespace} is ready", may_pass=True
             )
         self._is_lost = False

@@ -15,7 +15,7 @@ from reporter.kube.plain_text import clean
 from reporter.model.states import State
 from reporter.model.status_document import SCHEMA_VERSION, StatusDocument, StatusError
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 
 
 PATH = "/status/v1"
@@ -66,7 +66,7 @@ class StatusFetcher(Protocol):
         """
         Send one GET to *path* of the status address, and return its response, also one that is an error.
 
-        Raises CannotAsk if no response comes within *time_limit*.
+        Raises StatusQueryFailed if no response comes within *time_limit*.
         """
         ...
 
@@ -90,7 +90,7 @@ class ReporterSource:
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
-        Return the reporter's answer about *target*. Raises CannotAsk.
+        Return the reporter's answer about *target*. Raises StatusQueryFailed.
 
         With *after* the reporter answers once the content differs, or after MAX_WAIT_SECONDS. *after*
         itself comes back if nothing has changed.
@@ -133,19 +133,19 @@ def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
 
 
 def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
-    """Read what came back. Raises CannotAsk for what no reporter of this version answers."""
+    """Read what came back. Raises StatusQueryFailed for what no reporter of this version answers."""
     if fetched.status == HTTPStatus.NOT_FOUND and not is_html(fetched.headers):
         return _read_missing(fetched)
     raw = read_raw(fetched)
     if "scope" in raw:
-        raise CannotAsk("this is the address of a hub; ask it with --from=hub:URL")
+        raise StatusQueryFailed("this is the address of a hub; ask it with --from=hub:URL")
     return _read_document(raw, fetched, target)
 
 
 def read_raw(fetched: Fetched) -> dict[str, Any]:
-    """Return the JSON of an answer. Raises CannotAsk for anything else."""
+    """Return the JSON of an answer. Raises StatusQueryFailed for anything else."""
     if is_html(fetched.headers):
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
             " name the status address of a reporter, such as http://127.0.0.1:8082"
         )
@@ -153,13 +153,13 @@ def read_raw(fetched: Fetched) -> dict[str, Any]:
         case HTTPStatus.OK:
             return _read_object(fetched)
         case HTTPStatus.TOO_MANY_REQUESTS:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"the reporter is busy: {_error_text(fetched)}",
                 may_pass=True,
                 retry_after=parse_retry_after(fetched.headers, None),
             )
         case _:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"the reporter answers with HTTP {fetched.status}: {_error_text(fetched)}",
                 may_pass=fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
             )
@@ -168,7 +168,7 @@ def read_raw(fetched: Fetched) -> dict[str, Any]:
 def _read_object(fetched: Fetched) -> dict[str, Any]:
     raw = _decode(fetched.body)
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA_VERSION:
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the answer is not the status of a reporter in the schema {SCHEMA_VERSION}:"
             f" {clean(fetched.body, max_length=100)}"
         )
@@ -179,7 +179,7 @@ def _read_document(raw: dict[str, Any], fetched: Fetched, target: Target) -> Sta
     try:
         document = msgspec.convert(raw, StatusDocument)
     except msgspec.ValidationError as err:
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"the status has a value that this program does not know ({err}); the reporter may be"
             " newer: use the program of its release"
         ) from err
@@ -193,7 +193,7 @@ def _read_missing(fetched: Fetched) -> StatusAnswer:
     """Distinguish a target that is not there from a reporter that has no such page."""
     error = read_error(fetched)
     if error is None or error.state is None:
-        raise CannotAsk(
+        raise StatusQueryFailed(
             f"this reporter has no {PATH}: it is of an older version, or its address is not the"
             " status address; upgrade it, or use --from=cluster"
         )

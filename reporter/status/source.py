@@ -8,7 +8,7 @@ from msgspec import Struct
 from reporter.model.status_document import NamespaceStatus, StatusDocument
 
 
-class CannotAsk(Exception):
+class StatusQueryFailed(Exception):
     """
     Raised without an answer; the text says why and what to do.
 
@@ -93,7 +93,7 @@ class StatusSource(Protocol):
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         """
-        Return the status of the target. Raises CannotAsk.
+        Return the status of the target. Raises StatusQueryFailed.
 
         *after*: wait for a change since that answer, as long as the source lets us.
         """

@@ -21,9 +21,9 @@ class Summary(Struct, frozen=True):
     """
     The state of what was asked about, and what blocks it.
 
-    *worst*: the worst state of all that was asked about. One that is Current and not available counts as
-    Failed, and as Unknown where that is not known.
-    *not_available*: why; of a namespace with the first InferenceSet that is not, and *counts* of all.
+    *worst*: the worst state asked about; an unavailable Current one counts as Failed, InProgress
+    while held, Unknown if undecided. *not_available*: why; of a namespace with the first
+    InferenceSet that is not, and *counts* of all.
     """
 
     state: State
@@ -77,9 +77,10 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
 
 def answering_state(each: status_document.InferenceSetStatus) -> State:
     """
-    Return the state of an InferenceSet, and what a Current one that is not available counts as.
+    Return the state of an InferenceSet as *worst* of Summary counts it: a Current one must be available.
 
-    It is Failed, InProgress while its cause may still be a normal change, or Unknown.
+    One that is not counts as Failed, as InProgress while its cause may still be a normal change,
+    or as Unknown.
     """
     cause = each.not_available
     if each.state is not State.CURRENT or cause is None or cause.is_intended:

@@ -2,14 +2,17 @@
 Lay out a table as kubectl does: upper-case headers, columns as wide as their content, three spaces.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from reporter.model.states import State
 from reporter.model.status_document import (
     Blocking,
     ClusterStatus,
+    ComponentStatus,
     HarnessStatus,
     InferenceSetStatus,
     NamespaceStatus,
@@ -59,12 +62,12 @@ STATE_COLUMN = "STATE"
 RESET = "\x1b[0m"
 COLOURS: Mapping[str, str] = MappingProxyType(
     {
-        State.CURRENT: "\x1b[32m",
-        State.IN_PROGRESS: "\x1b[33m",
-        State.UNKNOWN: "\x1b[35m",
-        State.FAILED: "\x1b[31m",
-        State.TERMINATING: "\x1b[2m",
-        State.NOT_FOUND: "\x1b[2m",
+        State.CURRENT.word: "\x1b[32m",
+        State.IN_PROGRESS.word: "\x1b[33m",
+        State.UNKNOWN.word: "\x1b[35m",
+        State.FAILED.word: "\x1b[31m",
+        State.TERMINATING.word: "\x1b[2m",
+        State.NOT_FOUND.word: "\x1b[2m",
     }
 )
 """
@@ -117,31 +120,39 @@ class TextTable:
         return line[:start] + paint(row[index], colour=True) + line[end:]
 
 
-def paint(state: str, *, colour: bool) -> str:
+def paint(word: str, *, colour: bool) -> str:
     """
-    Return a state between the ANSI codes of its colour.
+    Return the word of a state between the ANSI codes of its colour.
 
-    The plain state without *colour*, and for a text that is no state.
+    The plain word without *colour*, and a text that is none as it is.
     """
-    code = COLOURS.get(state, "") if colour else ""
-    return f"{code}{state}{RESET}" if code else state
+    code = COLOURS.get(word, "") if colour else ""
+    return f"{code}{word}{RESET}" if code else word
 
 
 # --------------------------------------------------------------------
-# The rows of the status: one for each subject.
+# The columns of the status: each is declared once, and each row has them all.
 
 
 CLUSTER_NAME = "cluster"
 POINTER = "↳ "
 
-COLUMNS = ("STATE", "READY", "AVAILABLE", "FOR", "ACTS", "BLOCKED BY")
-WIDE_COLUMNS = ("UPDATED", "STALLED", "SINCE", "CODE", "OBJECT")
-MESSAGE_COLUMN = "MESSAGE"
-"""The last column, which is cut where the terminal ends."""
-
-AGE_COLUMN = "FOR"
-
 AnySubject: TypeAlias = NamespaceStatus | InferenceSetStatus | ClusterStatus | HarnessStatus
+RowSubject: TypeAlias = AnySubject | ComponentStatus
+
+
+class StatusColumn(Struct, frozen=True):
+    """
+    One column. *cell*: returns its text for a subject; an empty one is shown as "-".
+
+    *is_wide*: it is there with ``--output=wide`` alone. *is_age*: it differs each time, which is no
+    change of the row.
+    """
+
+    head: str
+    cell: Callable[[RowSubject], str]
+    is_wide: bool = False
+    is_age: bool = False
 
 
 def describe_blocking(blocking: Blocking) -> str:
@@ -149,79 +160,131 @@ def describe_blocking(blocking: Blocking) -> str:
     return (POINTER if blocking.pointer else "") + (blocking.reason or blocking.code)
 
 
-def subject_cells(subject: AnySubject, *, wide: bool) -> tuple[str, ...]:
-    """
-    Return the cells of a subject from STATE on, without its names; unknown cells are "-".
-
-    *wide* adds those of WIDE_COLUMNS. The last one is the message.
-    """
-    blocking = subject.blocking
-    ready, updated = _progress(getattr(subject, "replicas", None))
-    is_dated = blocking is not None and blocking.since is not None
-    cells = (
-        subject.state,
-        ready,
-        _availability(subject),
-        format_age(blocking.in_state_seconds) if blocking is not None and is_dated else NOTHING,
-        *_who(subject),
-    )
-    return (*cells, *(_wide_cells(subject, updated) if wide else ()), _message(subject))
+def _blocking(subject: RowSubject) -> Blocking | None:
+    # A Deployment of the control plane has a state alone; what blocks is the reason about it.
+    return None if isinstance(subject, ComponentStatus) else subject.blocking
 
 
-def _who(subject: AnySubject) -> tuple[str, str]:
-    """Return who acts and what blocks a subject, or hinders the requests of one that nothing blocks."""
-    blocking = subject.blocking
-    if blocking is not None:
-        # Nothing is known to block what is Unknown; the message says what cannot be evaluated.
-        is_unknown = subject.state is State.UNKNOWN
-        return blocking.actionability, NOTHING if is_unknown else describe_blocking(blocking)
-    cause = _hindrance(subject)
-    if cause is None:
-        return NOTHING, NOTHING
-    return cause.actionability, POINTER + (cause.reason or cause.code)
-
-
-def _hindrance(subject: AnySubject) -> NotAvailable | None:
-    """Return why a subject is not available, if nobody wants it so."""
+def _hindrance(subject: RowSubject) -> NotAvailable | None:
+    """Return why a subject that nothing blocks is not available, if nobody wants it so."""
     cause = subject.not_available if isinstance(subject, InferenceSetStatus) else None
     return None if cause is None or cause.is_intended else cause
 
 
-def _message(subject: AnySubject) -> str:
-    """Return the first sentence about what blocks a subject, or hinders its requests."""
-    cause = subject.blocking or _hindrance(subject)
-    if cause is None:
-        return NOTHING
-    first, _, rest = cause.message.partition(". ")
-    return f"{first}." if rest else first
+def _ready(subject: RowSubject) -> str:
+    replicas = _replicas(subject)
+    return _of_desired(replicas.ready, replicas) if replicas is not None else ""
 
 
-def _availability(subject: AnySubject) -> str:
+def _updated(subject: RowSubject) -> str:
+    replicas = _replicas(subject)
+    return _of_desired(replicas.updated, replicas) if replicas is not None else ""
+
+
+def _replicas(subject: RowSubject) -> Replicas | None:
+    return None if isinstance(subject, ClusterStatus | HarnessStatus) else subject.replicas
+
+
+def _of_desired(number: int | None, replicas: Replicas) -> str:
+    return f"{NOTHING if number is None else number}/{replicas.desired}"
+
+
+def _availability(subject: RowSubject) -> str:
     """Return whether an InferenceSet is available; of others, how many of theirs are."""
     if isinstance(subject, InferenceSetStatus):
         return {True: "yes", False: "no", None: "unknown"}[subject.available]
-    counts = getattr(subject, "available_counts", None)
+    counts = None
+    if isinstance(subject, NamespaceStatus):
+        counts = subject.available_counts
     if isinstance(subject, ClusterStatus):
         counts = subject.counts.available
-    return NOTHING if counts is None else f"{counts.available}/{counts.total}"
+    return "" if counts is None else f"{counts.available}/{counts.total}"
 
 
-def _progress(replicas: Replicas | None) -> tuple[str, str]:
-    if replicas is None:
-        return NOTHING, NOTHING
-    return tuple(  # type: ignore[return-value]
-        f"{NOTHING if number is None else number}/{replicas.desired}"
-        for number in (replicas.ready, replicas.updated)
-    )
+def _age(subject: RowSubject) -> str:
+    blocking = _blocking(subject)
+    if blocking is None or blocking.since is None:
+        return ""
+    return format_age(blocking.in_state_seconds)
 
 
-def _wide_cells(subject: AnySubject, updated: str) -> tuple[str, ...]:
-    blocking = subject.blocking
-    if blocking is None:
-        return (updated, *(NOTHING,) * (len(WIDE_COLUMNS) - 1))
-    since = format_time(blocking.since) if blocking.since is not None else ""
-    stalled = "yes" if blocking.stalled else "no"
-    return (updated, stalled, since, blocking.code, blocking.object)
+def _who_acts(subject: RowSubject) -> str:
+    cause = _blocking(subject) or _hindrance(subject)
+    return cause.actionability if cause is not None else ""
+
+
+def _blocked_by(subject: RowSubject) -> str:
+    """Return what blocks a subject, or hinders the requests of one that nothing blocks."""
+    blocking = _blocking(subject)
+    if blocking is not None:
+        # Nothing is known to block what is Unknown; the message says what cannot be evaluated.
+        return "" if subject.state is State.UNKNOWN else describe_blocking(blocking)
+    cause = _hindrance(subject)
+    return POINTER + (cause.reason or cause.code) if cause is not None else ""
+
+
+def _stalled(subject: RowSubject) -> str:
+    blocking = _blocking(subject)
+    return "" if blocking is None else "yes" if blocking.stalled else "no"
+
+
+def _since(subject: RowSubject) -> str:
+    blocking = _blocking(subject)
+    if blocking is None or blocking.since is None:
+        return ""
+    return format_time(blocking.since)
+
+
+def _code(subject: RowSubject) -> str:
+    blocking = _blocking(subject)
+    return blocking.code if blocking is not None else ""
+
+
+def _object(subject: RowSubject) -> str:
+    blocking = _blocking(subject)
+    return blocking.object if blocking is not None else ""
+
+
+def _message(subject: RowSubject) -> str:
+    """Return the first sentence about what blocks a subject, or hinders its requests."""
+    cause = _blocking(subject) or _hindrance(subject)
+    first, _, rest = cause.message.partition(". ") if cause is not None else ("", "", "")
+    return f"{first}." if rest else first
+
+
+COLUMNS = (
+    StatusColumn(STATE_COLUMN, lambda subject: subject.state.word),
+    StatusColumn("READY", _ready),
+    StatusColumn("AVAILABLE", _availability),
+    StatusColumn("FOR", _age, is_age=True),
+    StatusColumn("ACTS", _who_acts),
+    StatusColumn("BLOCKED BY", _blocked_by),
+    StatusColumn("UPDATED", _updated, is_wide=True),
+    StatusColumn("STALLED", _stalled, is_wide=True),
+    StatusColumn("SINCE", _since, is_wide=True),
+    StatusColumn("CODE", _code, is_wide=True),
+    StatusColumn("OBJECT", _object, is_wide=True),
+    StatusColumn("MESSAGE", _message),
+)
+"""
+All columns after the names of a subject. A column is as wide as its content; the last is cut where the
+terminal ends.
+"""
+
+AGE_COLUMNS = frozenset(each.head for each in COLUMNS if each.is_age)
+
+
+def head(*names: str, wide: bool) -> Sequence[str]:
+    """Return the headers: *names* for the subject, then those of COLUMNS."""
+    return (*names, *(each.head for each in COLUMNS if wide or not each.is_wide))
+
+
+def _cells(subject: RowSubject, *, wide: bool) -> Iterator[str]:
+    return (each.cell(subject) or NOTHING for each in COLUMNS if wide or not each.is_wide)
+
+
+# --------------------------------------------------------------------
+# The rows of the status: one for each subject.
 
 
 def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
@@ -229,54 +292,40 @@ def overview_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str
     Yield a row for the control plane, unless the document leaves it out, and one for each namespace.
     """
     if document.cluster is not None:
-        yield (CLUSTER_NAME, *subject_cells(document.cluster, wide=wide))
+        yield (CLUSTER_NAME, *_cells(document.cluster, wide=wide))
     for each in document.namespaces:
-        yield (each.name, *subject_cells(each, wide=wide))
+        yield (each.name, *_cells(each, wide=wide))
 
 
 def set_rows(document: StatusDocument, *, wide: bool) -> Iterator[tuple[str, ...]]:
     """Yield a row for each InferenceSet of the document, with its namespace in the first cell."""
     for namespace in document.namespaces:
         for each in namespace.inference_sets:
-            yield (namespace.name, each.name, *subject_cells(each, wide=wide))
+            yield (namespace.name, each.name, *_cells(each, wide=wide))
 
 
 def namespace_rows(namespace: NamespaceStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
     """Yield a namespace, its harness and its InferenceSets, each with its kind."""
-    yield ("Namespace", namespace.name, *subject_cells(namespace, wide=wide))
+    yield ("Namespace", namespace.name, *_cells(namespace, wide=wide))
     if namespace.harness is not None:
-        yield ("Harness", namespace.name, *subject_cells(namespace.harness, wide=wide))
+        yield ("Harness", namespace.name, *_cells(namespace.harness, wide=wide))
     for each in namespace.inference_sets:
         kind, _, name = each.name.rpartition("/")
-        yield (kind or "InferenceSet", name, *subject_cells(each, wide=wide))
+        yield (kind or "InferenceSet", name, *_cells(each, wide=wide))
 
 
 def cluster_rows(cluster: ClusterStatus, *, wide: bool) -> Iterator[tuple[str, ...]]:
-    """
-    Yield a row for the control plane, and one for each Deployment of it.
-
-    A Deployment has a state and replicas alone; its other cells are "-".
-    """
-    yield ("Cluster", CLUSTER_NAME, *subject_cells(cluster, wide=wide))
-    empty = (NOTHING,) * (len(WIDE_COLUMNS) - 1)
+    """Yield a row for the control plane, and one for each Deployment of it."""
+    yield ("Cluster", CLUSTER_NAME, *_cells(cluster, wide=wide))
     for each in cluster.components:
-        ready, updated = _progress(each.replicas)
-        cells = (each.state, ready, *(NOTHING,) * 4, *((updated, *empty) if wide else ()), NOTHING)
-        yield ("Deployment", f"{each.namespace}/{each.name}", *cells)
-
-
-def head(*names: str, wide: bool) -> Sequence[str]:
-    """
-    Return the headers: *names* for the subject, those of COLUMNS, with *wide* of WIDE_COLUMNS, the message.
-    """
-    return (*names, *COLUMNS, *(WIDE_COLUMNS if wide else ()), MESSAGE_COLUMN)
+        yield ("Deployment", f"{each.namespace}/{each.name}", *_cells(each, wide=wide))
 
 
 # --------------------------------------------------------------------
 # A table that is rendered again with each answer: first all rows, then those that changed.
 
 
-Row: TypeAlias = tuple[str, ...]
+TableRow: TypeAlias = tuple[str, ...]
 
 
 class ChangingTable:
@@ -299,9 +348,9 @@ class ChangingTable:
         self._names = head.index(STATE_COLUMN)
         self._rest = (NOTHING,) * (len(head) - self._names - 1)
         self._compared = [index for index, name in enumerate(head) if name not in ages]
-        self._shown: frozenset[Row] = frozenset()
+        self._shown: frozenset[TableRow] = frozenset()
 
-    def render(self, rows: Sequence[Row]) -> Iterator[str]:
+    def render(self, rows: Sequence[TableRow]) -> Iterator[str]:
         """Yield the lines of the rows that changed, and of those that are not there any longer."""
         changed = [row for row in rows if self._content(row) not in self._shown]
         changed += self._deleted(rows)
@@ -310,10 +359,10 @@ class ChangingTable:
             yield from self._table.render(changed, with_head=self._with_head)
             self._with_head = False
 
-    def _deleted(self, rows: Sequence[Row]) -> Iterator[Row]:
+    def _deleted(self, rows: Sequence[TableRow]) -> Iterator[TableRow]:
         there = {row[: self._names] for row in rows}
         for name in sorted({row[: self._names] for row in self._shown} - there):
-            yield (*name, State.NOT_FOUND, *self._rest)
+            yield (*name, State.NOT_FOUND.word, *self._rest)
 
-    def _content(self, row: Row) -> Row:
+    def _content(self, row: TableRow) -> TableRow:
         return tuple(row[index] for index in self._compared)

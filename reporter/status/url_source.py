@@ -14,9 +14,10 @@ from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
+from reporter.kube.tls import verifying_context
 from reporter.settings.errors import ConfigurationError
 from reporter.status.reporter_source import MAX_BYTES, PATH, Fetched
-from reporter.status.source import CannotAsk
+from reporter.status.source import StatusQueryFailed
 
 
 FORWARD = "kubectl port-forward -n NAMESPACE deployment/NAME 8082"
@@ -46,7 +47,10 @@ class UrlFetcher:
         self._load_authorization, self._authorization = load_authorization, ""
         self._sockets = OpenSockets()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(socket_factory=self._sockets.open),
+            connector=aiohttp.TCPConnector(
+                ssl=verifying_context() if self._base.startswith("https:") else True,
+                socket_factory=self._sockets.open,
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": user_agent()},
         )
@@ -61,7 +65,7 @@ class UrlFetcher:
         """
         Send one GET, and with the user's token again if the answer is 401.
 
-        Raises CannotAsk without an answer in time, for a token that is refused or missing, and for an
+        Raises StatusQueryFailed without an answer in time, for a token that is refused or missing, and for an
         address to which a token would travel over plain HTTP.
         """
         fetched = await self._send(path, query, headers, time_limit)
@@ -70,7 +74,7 @@ class UrlFetcher:
         await self._find_authorization()
         fetched = await self._send(path, query, headers, time_limit)
         if fetched.status == HTTPStatus.UNAUTHORIZED:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"{self._base} refuses the token of the kubeconfig; kubectl auth whoami shows whose it"
                 " is, and another one may be named with --kubeconfig or --context"
             )
@@ -79,16 +83,16 @@ class UrlFetcher:
     async def _find_authorization(self) -> None:
         """Load the token, again if it was loaded before: it may have expired."""
         if not _is_private(self._base):
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"{self._base} asks for a token, which is not sent over plain HTTP through a network;"
                 f" use https, or {FORWARD}"
             )
         try:
             self._authorization = await self._load_authorization()
         except ConfigurationError as err:
-            raise CannotAsk(f"{self._base} asks for a token: {err}") from err
+            raise StatusQueryFailed(f"{self._base} asks for a token: {err}") from err
         if not self._authorization:
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"{self._base} asks for a token, and the user of the kubeconfig has none; name one"
                 " that has with --kubeconfig or --context, as of a service account with kubectl create"
                 " token"
@@ -114,10 +118,10 @@ class UrlFetcher:
                 body = await read_body(response, MAX_BYTES)
                 return Fetched(response.status, response.headers, body)
         except BodyTooLargeError as err:
-            raise CannotAsk(f"{self._base}: the answer has {err}") from err
+            raise StatusQueryFailed(f"{self._base}: the answer has {err}") from err
         except TRANSPORT_ERRORS as err:
             why = "no answer in time" if isinstance(err, TimeoutError) else clean(str(err))
-            raise CannotAsk(
+            raise StatusQueryFailed(
                 f"{self._base} cannot be read: {why or type(err).__name__};"
                 f" is {FORWARD} running, and is this its address?",
                 may_pass=True,

@@ -9,7 +9,7 @@ from enum import StrEnum, unique
 from msgspec import Struct
 
 from reporter.model.states import Actionability, State
-from reporter.status.source import CannotAsk, StatusAnswer, StatusSource, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
 from reporter.status.summary import Summary, describe_missing, summarize
 
 
@@ -133,7 +133,7 @@ class Waiter:
 
     async def run(self) -> Waited:
         """
-        Return once the wait is over. Raises CannotAsk if asking again cannot help.
+        Return once the wait is over. Raises StatusQueryFailed if asking again cannot help.
 
         The last look is at the end of the time: what became true during a pause counts.
         """
@@ -156,7 +156,7 @@ class Waiter:
         pause = ASK_INTERVAL
         try:
             answer = await self._ask(remaining)
-        except CannotAsk as err:
+        except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
             pause = max(err.retry_after or pause, pause)

@@ -14,12 +14,12 @@ from typing import Any
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.announcing.schedule import PublishContext
-from reporter.evaluation.clocks import ZERO, FindingState, Gate
+from reporter.evaluation.clocks import ZERO, FindingState, TrackedFindings
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass
-from reporter.evaluation.gate import next_gate_deadline
 from reporter.evaluation.silence_texts import silence_file_json, silence_json
 from reporter.evaluation.states import ReasonState, shown_state
+from reporter.evaluation.tracking import next_tracking_deadline
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
@@ -96,7 +96,7 @@ def render_status(
     evaluation = context.evaluation
     yield _head_json(context, snapshot, process)
     keys: defaultdict[Subject, set[FindingKey]] = defaultdict(set)
-    for key in chain(evaluation.gate.finding_states, evaluation.gate.unknown_states):
+    for key in chain(evaluation.tracked.finding_states, evaluation.tracked.unknown_states):
         keys[key.subject].add(key)
     subjects = iter(sorted(evaluation.subjects))
     comma = ""
@@ -172,7 +172,7 @@ def _verdict_json(
     sources = evaluation.suppressions.suppressed_by.get(key, ())
     silence = evaluation.silence_of(key)
     held_until = _held_until(key, state, context) if shown is ReasonState.HELD else None
-    why = state.why_unknown if state is not None else evaluation.gate.unknown_states[key].why
+    why = state.why_unknown if state is not None else evaluation.tracked.unknown_states[key].why
     return {
         "reason": key.reason,
         **({"item": key.item} if key.item else {}),
@@ -194,9 +194,9 @@ def _held_until(
     key: FindingKey, state: FindingState | None, context: PublishContext
 ) -> datetime | None:
     """Return the moment at which time alone changes the state of this key."""
-    gate = Gate({} if state is None else {key: state}, {})
+    tracked = TrackedFindings({} if state is None else {key: state}, {})
     entry_of, delays = context.catalogue.__getitem__, context.settings.delays
-    return next_gate_deadline(gate, entry_of=entry_of, delays=delays)
+    return next_tracking_deadline(tracked, entry_of=entry_of, delays=delays)
 
 
 def _message_text(key: FindingKey, state: FindingState, context: PublishContext) -> str:

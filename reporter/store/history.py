@@ -356,7 +356,7 @@ class ObjectHistory:
 
     def forget_all(self, kind: ResourceKind) -> None:
         """
-        Forget what a kind has told that is not watched any more: what follows would not be seen.
+        Forget all that objects of a kind have told: it is not watched any more, so changes are missed.
         """
         if kind is PODS:
             self.pod_failures, self.pod_restarts = PodFailures(), PodRestarts()

@@ -7,6 +7,7 @@ The store decides nothing: a change updates it and marks the affected subjects d
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
+from types import MappingProxyType
 
 from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.kinds.core import PODS, Pod
@@ -23,8 +24,8 @@ from reporter.snapshot.seen_before import SeenBefore
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.history import ObjectHistory
+from reporter.store.predecessor import record_current_before, record_deleted_before
 from reporter.store.samples import SampleStore
-from reporter.store.seen_before import record_current_before, record_deleted_before
 from reporter.store.table import (
     NO_STUBS,
     Table,
@@ -72,12 +73,16 @@ BATCH_SIZE = 500
 """The number of objects of a list that are stored at a time: some ten milliseconds."""
 
 
+NOWHERE_ALONE: Mapping[str, str] = MappingProxyType({})
+
+
 class Store:
     """
     The tables of all kinds, the presence of CRDs and the samples of pods.
 
     *crds*: the resources (``resource.group``) whose presence discovery reports.
-    *scrapes*: the store of scraped samples, as *samples*. *subjects*: what makes subjects.
+    *scrapes*: the store of scraped samples, as *samples*. *subjects*: what makes subjects. *only_in*: as of
+    Snapshot.
     """
 
     def __init__(
@@ -87,8 +92,9 @@ class Store:
         scrapes: SampleStore | None = None,
         *,
         subjects: SubjectDefinitions,
+        only_in: Mapping[str, str] = NOWHERE_ALONE,
     ) -> None:
-        self.kinds, self._definitions = tuple(kinds), subjects
+        self.kinds, self._definitions, self.only_in = tuple(kinds), subjects, only_in
         self._tables = prepare_tables(self.kinds, subjects)()
         self._presences = CRDPresences(crds)
         self._watch_states = WatchStates(self.kinds, self._presences)
@@ -372,4 +378,5 @@ class Store:
             store_rejections=self._rejections,
             silence_file=self._silence_file,
             subject_definitions=self._definitions,
+            only_in=self.only_in,
         )

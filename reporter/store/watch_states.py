@@ -124,7 +124,8 @@ class WatchStates:
     """
     The states that reflectors report.
 
-    A kind whose loss is *contradicted* is listed by a discovery that ran after the 404.
+    A kind that a reflector finds not served (404) is *contradicted* if a discovery that ran after
+    that lists it.
     """
 
     def __init__(self, kinds: Iterable[ResourceKind], presences: CRDPresences) -> None:

@@ -72,7 +72,7 @@ class WrittenObjectStore(Generic[T]):
     @property
     def unfit(self) -> frozenset[str]:
         """
-        The objects that are to be deleted at once: none, as own kinds trigger nothing by mistake.
+        The objects that are to be deleted at once: none, as nobody acts on this program's own kinds.
         """
         return frozenset()
 

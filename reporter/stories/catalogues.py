@@ -11,7 +11,7 @@ from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import DEFAULT_PACKS
 from reporter.catalogue.problems import Place
-from reporter.catalogue.yaml_nodes import Node, from_plain
+from reporter.catalogue.yaml_nodes import YamlNode, from_plain
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Reason
@@ -63,7 +63,7 @@ class StoryCatalogues:
         """Return the packs that a story names, else those that the stories are tested with."""
         return tuple(story.get("packs") or self._packs)
 
-    def _load(self, packs: Sequence[str], *overlays: Node) -> Catalogue:
+    def _load(self, packs: Sequence[str], *overlays: YamlNode) -> Catalogue:
         given = () if self._overlay is None else (self._overlay,)
         return load_catalogue(
             default_folder(), *given, *overlays, specs=SPECS, flags=FLAG_NAMES, packs=packs
@@ -93,7 +93,7 @@ class AnnouncedCodes:
         grouped = {
             (member, key.reason) for key, group in state.groups.items() for member in group.members
         }
-        for key, finding in evaluation.gate.finding_states.items():
+        for key, finding in evaluation.tracked.finding_states.items():
             if key in state.episodes or (key.subject, key.reason) in grouped:
                 codes = {each.trouble.cause.code for each in finding.announceable}
                 self._codes[key.reason] |= codes

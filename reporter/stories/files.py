@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
+from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import Place, Problem
-from reporter.catalogue.yaml_nodes import Fields, Items, Node, compose, to_plain
-from reporter.catalogue.yaml_reader import read
+from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
+from reporter.catalogue.yaml_reader import read, readable_keys
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.stories.format import Story, StoryError, parse_duration
 from reporter.stories.objects import API_FIELDS
@@ -86,17 +86,31 @@ def read_story(
 ) -> StoryFile | None:
     """Return the story of a file, or None after adding all that is wrong with it to *problems*."""
     found: list[Problem] = []
-    root = compose(file, found)
-    if root is not None and read(root, Story, found) is not None and isinstance(root, Fields):
-        known = KINDS | {*kinds, *declared_kinds(root.values.get("overlay"))}
-        known |= kinds_of_packs(_packs_of(file, root))
-        found += chain.from_iterable(_check_step(step, known) for step in steps_of(root))
-        found += _check_times(root)
+    story = read_readable(file, found, kinds)
     problems += found
-    if found or not isinstance(root, Fields):
+    return None if found else story
+
+
+def read_readable(
+    file: Path, problems: list[Problem], kinds: Collection[str] = ()
+) -> StoryFile | None:
+    """
+    Return as much of a story as can be read, after adding what is wrong with its form to *problems*.
+
+    Its content has the keys that are right; None without any.
+    """
+    root = compose(file, problems)
+    is_whole = root is not None and read(root, Story, problems) is not None
+    if not isinstance(root, Fields):
         return None
+    known = KINDS | {*kinds, *declared_kinds(root.values.get("overlay"))}
+    known |= kinds_of_packs(_packs_of(file, root))
+    problems += chain.from_iterable(_check_step(step, known) for step in steps_of(root))
+    problems += _check_times(root)
+    content = to_plain(root if is_whole else readable_keys(root, Story))
+    content = {"of": [], **content}
     packs = _packs_of(file, root)
-    return StoryFile(file, {**to_plain(root), "packs": packs} if packs else to_plain(root), root)
+    return StoryFile(file, {**content, "packs": packs} if packs else content, root)
 
 
 def _check_times(root: Fields) -> Iterator[Problem]:
@@ -113,8 +127,13 @@ def _check_times(root: Fields) -> Iterator[Problem]:
     last = timedelta(0)
     steps = root.values.get("story")
     for step in steps.items if isinstance(steps, Items) else ():
+        text = (
+            to_plain(step.values["at"]) if isinstance(step, Fields) and "at" in step.values else ""
+        )
+        if not isinstance(text, str) or not text:
+            continue  # which its form says already
         try:
-            at = parse_duration(to_plain(step)["at"])
+            at = parse_duration(text)
         except StoryError as err:
             yield Problem(step.place, f"at: {err}")
             continue
@@ -131,7 +150,7 @@ def steps_of(root: Fields) -> Iterator[Fields]:
             yield each
 
 
-def _packs_of(file: Path, root: Node) -> list[str]:
+def _packs_of(file: Path, root: YamlNode) -> list[str]:
     """
     Return the packs that a story names; without any, the pack in whose folder ``stories`` it is.
     """
@@ -150,7 +169,7 @@ def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
     return frozenset(kind for root in roots for kind in declared_kinds(root))
 
 
-def declared_kinds(root: Node | None) -> Iterator[str]:
+def declared_kinds(root: YamlNode | None) -> Iterator[str]:
     """Yield the names of the kinds that a file, or the overlay of a story, declares."""
     for source in entry_sources(root, "kinds"):
         named = to_plain(source.node)
@@ -173,7 +192,7 @@ def _check_step(step: Fields, known: Collection[str]) -> Iterator[Problem]:
             yield from _check_words(kind, address, node)
 
 
-def _check_words(kind: str, address: str, node: Node) -> Iterator[Problem]:
+def _check_words(kind: str, address: str, node: YamlNode) -> Iterator[Problem]:
     """
     Yield what is wrong with the words of an object that is not described as the API shows it.
     """

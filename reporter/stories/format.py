@@ -323,7 +323,7 @@ ServedVersions: TypeAlias = Annotated[
 ]
 
 
-Silences: TypeAlias = Annotated[
+SilencesNotation: TypeAlias = Annotated[
     list[dict[str, Any]] | str,
     Meta(description="The file of silences from then on: a list of entries, or its text."),
 ]
@@ -349,7 +349,7 @@ class Given(CatalogueStruct, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="The state of a watch by resource: open, lost, forbidden or unserved."),
     ] = field(default_factory=dict)
-    silences: Silences | None = None
+    silences: SilencesNotation | None = None
 
 
 class Step(Given, frozen=True, kw_only=True):

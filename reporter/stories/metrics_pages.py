@@ -81,6 +81,7 @@ def has_family(page: bytes, prefix: str) -> bool:
 PAGES = Path(__file__).parent / "recorded"
 PAGE_NAMES = frozenset(each.stem for each in PAGES.glob("*.txt"))
 CHAT = 'handler="/v1/chat/completions",method="POST"'
+BATCH = 'handler="/v1/chat/completions/batch",method="POST"'
 SERIES = {
     "running": ("vllm:num_requests_running", ""),
     "waiting": ("vllm:num_requests_waiting", ""),
@@ -97,6 +98,7 @@ SERIES = {
     "corrupted": ("vllm:corrupted_requests_total", ""),
     "http": ("http_requests_total", f'{CHAT},status="2xx"'),
     "http-errors": ("http_requests_total", f'{CHAT},status="5xx"'),
+    "batches": ("http_requests_total", f'{BATCH},status="2xx"'),
     "refused": ("http_requests_total", f'{CHAT},status="4xx"'),
     "tokenize": ("http_requests_total", 'handler="/tokenize",method="POST",status="2xx"'),
     "lora": ("http_requests_total", 'handler="/v1/load_lora_adapter",method="POST",status="2xx"'),
@@ -109,7 +111,10 @@ LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 class Line(NamedTuple):
     """
-    A line of a page. *key*: of the number that a story sets; *text* is the line up to that, then.
+    A line of a page.
+
+    *key*: the name of the number that a story may set; the line is then *text* and that number.
+    Empty for a line that stays as it is.
     """
 
     text: str

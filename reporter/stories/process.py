@@ -20,7 +20,7 @@ from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.snapshot.snapshot import Snapshot
 from reporter.store.store import Store
-from reporter.stories.format import START
+from reporter.stories.format import START, since_start
 
 
 def involved_for(subject: Subject) -> InvolvedObject:
@@ -28,6 +28,32 @@ def involved_for(subject: Subject) -> InvolvedObject:
     Return the involvedObject of a story's Ready Event: the subject's namespace, or kube-system.
     """
     return InvolvedObject("v1", "Namespace", subject.namespace or "kube-system", "uid-home")
+
+
+class UnknownReasons:
+    """
+    Keeps when the reasons of a story were Unknown first, and why: nothing is announced or ended then.
+    """
+
+    def __init__(self, about: Iterable[str]) -> None:
+        self._about = frozenset(about)
+        self._since: dict[tuple[FindingKey, str], datetime] = {}
+
+    def add(self, evaluation: Evaluation, *, now: datetime) -> None:
+        """Note what is Unknown after a pass."""
+        tracked = evaluation.tracked
+        whys = [(key, each.why) for key, each in tracked.unknown_states.items()]
+        whys += [(key, each.why_unknown) for key, each in tracked.finding_states.items()]
+        for key, why in whys:
+            if why and key.reason in self._about:
+                self._since.setdefault((key, why), now)
+
+    def lines(self) -> list[str]:
+        """Return a line for each reason, subject and cause, with the time since the start."""
+        return [
+            f"{since_start(at)} {key.reason} of {key.subject}: {why}"
+            for (key, why), at in self._since.items()
+        ]
 
 
 @dataclass

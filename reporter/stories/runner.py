@@ -66,13 +66,14 @@ class StoryResult(Struct, frozen=True):
     The result of one story. *differences*: of the first order of its steps that has some.
 
     *order*: that order, counted from 0. *announced*: the codes of the causes that were announced, by
-    reason.
+    reason. *unknown*: of one that failed, when its reasons were Unknown, and why.
     """
 
     story: StoryFile
     differences: tuple[Difference, ...] = ()
     order: int = 0
     announced: Mapping[Reason, frozenset[str]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -99,7 +100,8 @@ def run_story(story: StoryFile, catalogues: StoryCatalogues) -> StoryResult | tu
             return (Problem(story.place_of(err, step), str(err)),)
         differences = find_differences(content, replay, with_status=order == ORDERS[0])
         if differences:
-            return StoryResult(story, differences, order, announced.by_reason)
+            unknown = tuple(replay.unknown.lines())
+            return StoryResult(story, differences, order, announced.by_reason, unknown)
     return StoryResult(story, announced=announced.by_reason)
 
 

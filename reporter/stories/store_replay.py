@@ -7,7 +7,7 @@ import msgspec
 
 from reporter.history.content import make_spec, make_status_patch
 from reporter.history.desired import DesiredCache, NameFunc
-from reporter.history.ends import Ends
+from reporter.history.ends import EndFinder
 from reporter.history.existing import PlanMemory
 from reporter.history.plan import Plan, PlanInput, make_plan
 from reporter.kinds import health_events
@@ -56,7 +56,7 @@ class ReplayedStore:
             PlanInput(
                 self._wanted.update(context),
                 dict(self.existing),
-                Ends(context),
+                EndFinder(context),
                 self.limits,
                 context.settings.delays.settle,
                 has_course=self._has_course,

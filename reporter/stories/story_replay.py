@@ -47,7 +47,7 @@ from reporter.stories.format import (
 from reporter.stories.healthy_stack import HEALTHY_STACK, stack_before
 from reporter.stories.metrics_pages import MetricsPages
 from reporter.stories.objects import StoryObjects, healthy_pods
-from reporter.stories.process import ReplayedProcess
+from reporter.stories.process import ReplayedProcess, UnknownReasons
 from reporter.stories.store_replay import ReplayedStore
 
 
@@ -152,7 +152,9 @@ def reordered(story: Mapping[str, Any], order: int) -> Mapping[str, Any]:
 
 
 def has_fixed_order(story: Mapping[str, Any]) -> bool:
-    """Report that no step takes place within some time, so that one order tells all."""
+    """
+    Return whether no step takes place within some time, so that one order of the steps tells all.
+    """
     return not any(WITHIN in step for step in story["story"])
 
 
@@ -231,6 +233,7 @@ class StoryReplay(ReplayedProcess):
         self.rollup, self.crds = RollUp(), dict(HEALTHY_STACK["crds"])
         self.statuses: dict[str, Mapping[str, str]] = {}
         self.step, self.codes = -1, AnnouncedCodes()
+        self.unknown = UnknownReasons(story.get("of") or ())
         self._jumped, self._changed, self._passed_at = timedelta(0), False, START
         settings = story_settings(story)
         flags = settings.flag_texts
@@ -314,6 +317,7 @@ class StoryReplay(ReplayedProcess):
         super().run_pass()
         self._keep_episodes()
         self.codes.add(self.evaluation, self.announcement_state)
+        self.unknown.add(self.evaluation, now=self.now)
         self.rollup = fold(self.rollup, self.rollup_input(), self.rollup_rules)
         return self
 

@@ -265,7 +265,7 @@ def _announced_blockers(replay: StoryReplay) -> Mapping[FindingKey, tuple[str, d
 
     When trouble ended, or paused since its last write, is not in the Event.
     """
-    episodes, states = replay.announcement_state.episodes, replay.evaluation.gate.finding_states
+    episodes, states = replay.announcement_state.episodes, replay.evaluation.tracked.finding_states
     told = {
         key
         for key, each in episodes.items()

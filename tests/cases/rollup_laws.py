@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer, Reason
 from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
-from reporter.rollup.records import NamespaceRecord, RollUp, SetRecord, SubjectState
+from reporter.rollup.records import InferenceSetRecord, NamespaceRecord, RollUp, SubjectState
 from reporter.stories.story_replay import StoryReplay
 from tests.support.rollups import added_up
 
@@ -39,10 +39,10 @@ def _shown(rollup: RollUp) -> Mapping[str, Any]:
 
 
 def broken_laws(rollup: RollUp, replay: StoryReplay) -> Iterator[str]:
-    entries, gate = replay.catalogue.entries, rollup.evaluation.gate
+    entries, tracked = replay.catalogue.entries, rollup.evaluation.tracked
     not_clear = [
         key
-        for key in (*gate.finding_states, *gate.unknown_states)
+        for key in (*tracked.finding_states, *tracked.unknown_states)
         if not entries[key.reason].orthogonal
     ]
     for name, namespace in rollup.namespaces.items():
@@ -76,7 +76,7 @@ def _broken_state(name: str, subject_state: SubjectState, rollup: RollUp) -> Ite
 
 
 def _broken_set(
-    subject: Subject, record: SetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
+    subject: Subject, record: InferenceSetRecord, not_clear: Iterable[FindingKey], rollup: RollUp
 ) -> Iterator[str]:
     reasons = {key.reason for key in not_clear if key.subject == subject}
     if not set(record.facts.not_judged) <= reasons:
@@ -91,7 +91,9 @@ def _broken_set(
     yield from _broken_availability(subject, record, rollup)
 
 
-def _broken_availability(subject: Subject, record: SetRecord, rollup: RollUp) -> Iterator[str]:
+def _broken_availability(
+    subject: Subject, record: InferenceSetRecord, rollup: RollUp
+) -> Iterator[str]:
     cause = record.unavailability
     if (cause is None) != (record.available is True):
         yield f"{subject}: available is {record.available}, because of {cause}"
@@ -99,9 +101,9 @@ def _broken_availability(subject: Subject, record: SetRecord, rollup: RollUp) ->
         yield f"{subject}: available is {record.available}, and the cause is {cause}"
     if cause is not None and not cause.why and not cause.troubles:
         yield f"{subject}: nothing says why available is {record.available}: {cause}"
-    gate = rollup.evaluation.gate
+    tracked = rollup.evaluation.tracked
     for reason in ALWAYS_NEEDED:
-        state = gate.finding_states.get(FindingKey(CLUSTER_SUBJECT, reason))
+        state = tracked.finding_states.get(FindingKey(CLUSTER_SUBJECT, reason))
         clocks = state.clocks if state is not None else ()
         if record.available and any(each.active and each.trouble.is_out for each in clocks):
             yield f"{subject}: available in spite of {reason}"

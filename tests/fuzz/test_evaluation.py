@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 def test_the_stack_is_well_to_begin_with():
     stack = StackReplay().advance(7_200)
-    assert [verdict.reason for verdict in stack.evaluation.gate.finding_states] == []
+    assert [verdict.reason for verdict in stack.evaluation.tracked.finding_states] == []
     assert stack.writes == []
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.job.result import (
-    MAX_MESSAGE_BYTES,
-    MAX_REASON_BYTES,
+    MAX_RESULT_MESSAGE_BYTES,
+    MAX_RESULT_REASON_BYTES,
     ResultFormatError,
     ValidResult,
     parse_result,
@@ -42,8 +42,8 @@ def check(raw: bytes) -> bool:
         assert len(refused) < 200
         return False
     assert isinstance(found, ValidResult)
-    assert 0 < len(found.reason.encode()) <= MAX_REASON_BYTES
-    assert 0 < len(found.message.encode()) <= MAX_MESSAGE_BYTES
+    assert 0 < len(found.reason.encode()) <= MAX_RESULT_REASON_BYTES
+    assert 0 < len(found.message.encode()) <= MAX_RESULT_MESSAGE_BYTES
     return True
 
 

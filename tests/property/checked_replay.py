@@ -72,7 +72,7 @@ class CheckedReplay(Replay):
     def run_pass(self) -> "CheckedReplay":
         unknown = {
             key: state
-            for key, state in self.evaluation.gate.finding_states.items()
+            for key, state in self.evaluation.tracked.finding_states.items()
             if isinstance(self.verdicts.get(key), str)
         }
         super().run_pass()
@@ -88,7 +88,7 @@ class CheckedReplay(Replay):
     # ------------------------------------------------------------ at each pass
 
     def check_unchanged_while_unknown(self, key, before):
-        after = self.evaluation.gate.finding_states[key]
+        after = self.evaluation.tracked.finding_states[key]
         clocks = {clock.object: clock for clock in after.clocks}
         assert clocks.keys() == {c.object for c in before.clocks}, "cleared or raised on Unknown"
         for clock in before.clocks:

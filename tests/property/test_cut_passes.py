@@ -128,10 +128,10 @@ class Run:
 
     def findings(self):
         """Everything later decisions are made from, with clocks as they stand at this moment."""
-        states = self.evaluation.gate.finding_states
+        states = self.evaluation.tracked.finding_states
         return {
             "states": {key: self.evaluation.finding_state_of(key) for key in states},
-            "unknown": dict(self.evaluation.gate.unknown_states),
+            "unknown": dict(self.evaluation.tracked.unknown_states),
             "suppressed": dict(self.evaluation.suppressions.suppressed_by),
             "rankings": dict(self.evaluation.rankings),
             "paused": self.evaluation.paused,
@@ -140,8 +140,8 @@ class Run:
 
     def seen(self, key):
         """Return the state of a key; an unknown key keeps the state that was seen before."""
-        state = self.evaluation.gate.finding_states.get(key)
-        if key in self.evaluation.gate.unknown_states or (state and state.why_unknown):
+        state = self.evaluation.tracked.finding_states.get(key)
+        if key in self.evaluation.tracked.unknown_states or (state and state.why_unknown):
             return "unknown"
         return set(state.troubles) if state else set()
 

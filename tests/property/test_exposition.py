@@ -1,6 +1,7 @@
 """The parser agrees with that of prometheus_client on every page that the latter accepts."""
 
 from math import isnan
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,8 @@ from reporter.stories import metrics_pages
 from reporter.stories.metrics_pages import parse_samples
 
 
-PAGES = sorted(metrics_pages.PAGES.glob("*.txt"))
+WRITTEN = Path(__file__).parents[1] / "support" / "pages"
+PAGES = sorted((*metrics_pages.PAGES.glob("*.txt"), *WRITTEN.glob("*.txt")))
 NAMES = ("up", "up_down", "vllm:tokens", "download_speed_bytes", "a1")
 SUFFIXES = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("", "_count", "_sum")}
 
@@ -96,7 +98,7 @@ def test_generated_pages_are_read_alike(page):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_recorded_pages_are_read_alike(path):
+def test_whole_pages_are_read_alike(path):
     page = path.read_text("utf-8")
     every = [metric for metric in text_string_to_metric_families(page) if metric.samples]
     assert len(every) >= 4

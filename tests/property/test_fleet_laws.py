@@ -197,11 +197,11 @@ class FleetLaws(RuleBasedStateMachine):
     def what_is_current_is_one_cluster_of_a_known_uid(self):
         now = self.rounds.seconds
         for name in self._current():
-            living = {each.uid for each in self._of(name) if now - each.changed <= STALE}
-            assert len(living) <= 1
-            assert "" not in living
+            fresh = {each.uid for each in self._of(name) if now - each.changed <= STALE}
+            assert len(fresh) <= 1
+            assert "" not in fresh
             wanted = self.rounds.objects[name].spec.cluster_uid
-            assert not wanted or living <= {wanted}
+            assert not wanted or fresh <= {wanted}
 
     @invariant()
     def what_is_current_after_a_restart_is_the_one_that_is_shown(self):

@@ -84,7 +84,7 @@ class ReplayStateMachine(RuleBasedStateMachine):
         before = self.replay.evaluation
         self.replay.advance(pause)
         after = self.replay.evaluation
-        for key, state in before.gate.finding_states.items():
+        for key, state in before.tracked.finding_states.items():
             if (
                 state.why_unknown
                 or key in before.suppressions.suppressed_by
@@ -94,7 +94,8 @@ class ReplayStateMachine(RuleBasedStateMachine):
             if not state.announceable:
                 continue
             still_active = {
-                clock.trouble.cause.object for clock in after.gate.finding_states[key].announceable
+                clock.trouble.cause.object
+                for clock in after.tracked.finding_states[key].announceable
             }
             assert {clock.trouble.cause.object for clock in state.announceable} <= still_active
 
@@ -172,7 +173,7 @@ class ReplayStateMachine(RuleBasedStateMachine):
         for key, (since, kinds) in self.replay.active_since.items():
             entry = CATALOGUE[key.reason]
             grace = self.replay.settings.delays.grace
-            state = self.replay.evaluation.gate.finding_states[key]
+            state = self.replay.evaluation.tracked.finding_states[key]
             clocks = {clock.object: clock for clock in state.clocks}
             for ref, kind in kinds.items():
                 hold = max(entry.holds.for_kind(kind, grace=grace), settle)

@@ -134,10 +134,10 @@ class RollUpStateMachine(RuleBasedStateMachine):
             )
 
     def check_set(self, subject, record):
-        gate, subject_state = self.replay.evaluation.gate, record.subject_state
+        tracked, subject_state = self.replay.evaluation.tracked, record.subject_state
         troubled = any(
             key.subject == subject and key.reason != "inferencesetSlow"
-            for key in (*gate.finding_states, *gate.unknown_states)
+            for key in (*tracked.finding_states, *tracked.unknown_states)
         )
         if troubled or record.facts.progress.is_stale:
             assert subject_state.state is not State.CURRENT

@@ -8,18 +8,18 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.controller.look_contents import Cache, Reading, WatchProgress
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_contents import Cache, Reading, WatchProgress
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
-    LOOKS_PER_MINUTE,
     MINUTE,
+    READS_PER_MINUTE,
     RELIST_INTERVAL,
     SPACING,
-    LookState,
-    begin_look,
-    finish_look,
-    look_interval,
-    next_look,
+    RereadState,
+    begin_read,
+    finish_read,
+    next_read,
+    reread_interval,
     track,
 )
 from reporter.kinds.apps import DEPLOYMENTS
@@ -44,7 +44,7 @@ class World:
 
     def __init__(self, ages: list[int]) -> None:
         self.server: dict[ObjectRef, ApiObject] = {}
-        self.store, self.now, self.state = a_store(), NOON, LookState()
+        self.store, self.now, self.state = a_store(), NOON, RereadState()
         self.looks: list[tuple[datetime, ObjectRef, timedelta]] = []
         self.relists: list[tuple[datetime, str]] = []
         self.missed_since: dict[ObjectRef, datetime] = {}
@@ -78,7 +78,7 @@ class World:
     def advance(self, until: datetime) -> None:
         while True:
             self.track()
-            look = next_look(self.state, now=self.now)
+            look = next_read(self.state, now=self.now)
             wake = min(self.now + TICK, until)
             if look is None or look.at > wake:
                 if wake == until:
@@ -90,19 +90,19 @@ class World:
             self.look(look.ref)
 
     def look(self, ref: ObjectRef) -> None:
-        waiting, doubted = self.state.tracked, ref in self.state.doubts
+        waiting, doubted = self.state.tracked, ref in self.state.mismatches
         if not doubted:
             assert waiting[ref].due == min(
-                each.due for other, each in waiting.items() if other not in self.state.doubts
+                each.due for other, each in waiting.items() if other not in self.state.mismatches
             )
-            assert self.now >= waiting[ref].last + look_interval(
+            assert self.now >= waiting[ref].last + reread_interval(
                 waiting[ref].last - waiting[ref].born
             )
         self.looks.append((self.now, ref, waiting[ref].interval))
-        self.state = begin_look(self.state, ref, now=self.now)
+        self.state = begin_read(self.state, ref, now=self.now)
         kind = PODS if ref.resource == "pods" else DEPLOYMENTS
         content = self.cache().content(kind, ref)
-        self.state, missed = finish_look(
+        self.state, missed = finish_read(
             self.state, ref, Reading(self.server[ref]), content, WatchProgress(), now=self.now
         )
         if missed:
@@ -136,7 +136,7 @@ def test_no_minute_has_more_looks_than_the_budget_and_the_earliest_deadline_come
     play(world, steps)
     times = [at for at, _, _ in world.looks]
     for first, at in enumerate(times):
-        assert bisect_left(times, at + MINUTE) - first <= LOOKS_PER_MINUTE
+        assert bisect_left(times, at + MINUTE) - first <= READS_PER_MINUTE
     by_kind: dict[str, datetime] = {}
     for at, kind in world.relists:
         assert kind not in by_kind or at - by_kind[kind] >= RELIST_INTERVAL

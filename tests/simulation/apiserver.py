@@ -15,7 +15,7 @@ from reporter.kube.event_format import (
     encode_event_patch,
     event_name,
 )
-from reporter.kube.event_record import EventRecord, PossibleKeys
+from reporter.kube.event_record import EventRecord, PossibleKeysFunc
 from reporter.kube.lease_rules import LeaseRecord
 from reporter.kube.leases import Lease
 from tests.simulation.network import SimulatedNetwork
@@ -190,6 +190,6 @@ class SimulatedEventClient:
     async def read(self, record: EventRecord) -> EventRecord | None:
         return await self.network.call(lambda: self.events.read(record), "read")
 
-    async def list(self, possible_keys: PossibleKeys) -> tuple[EventRecord, ...]:
+    async def list(self, possible_keys: PossibleKeysFunc) -> tuple[EventRecord, ...]:
         self.on_send(None)
         return await self.network.call(self.events.list, "list")

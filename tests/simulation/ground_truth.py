@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from reporter.evaluation.clocks import EMPTY_GATE
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotServed, Watching
@@ -46,7 +46,7 @@ def verdicts_of(snapshot: Snapshot, *, now: datetime) -> Mapping[FindingKey, Ver
     """Return the verdicts of the probes, without any memory of earlier ones."""
     flags = EVALUATOR.flags
     probe_run = prepare_probe_run(
-        snapshot, EMPTY_GATE, EVALUATOR.catalogue, EVALUATOR.probes, flags=flags, now=now
+        snapshot, NOTHING_TRACKED, EVALUATOR.catalogue, EVALUATOR.probes, flags=flags, now=now
     )
     return {v.key: v for v in probe_run.run(find_subjects(snapshot))}
 

@@ -28,7 +28,7 @@ from tests.support.builders import NOON
 from tests.support.cases import read_yaml
 
 
-CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
+CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-crds"
 CRD = read_yaml(CHART / "files" / "healthevents.yaml")
 RESOURCE = HEALTH_EVENTS.group_resource
 NAMESPACE = store_replay.NAMESPACE

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.core import Pod
@@ -46,7 +46,12 @@ def verdict_in_a_pass(store: Store, reason: str):
     Return the verdict of a reason's probe, with what a pass knows of kinds that cannot be read.
     """
     run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(),
+        TrackedFindings({}, {}),
+        DEFAULT_CATALOGUE,
+        PROBES,
+        flags=DEFAULT_FLAGS,
+        now=NOON,
     )
     (found,) = [each for each in run.run([SUBJECT]) if each.key.reason == reason]
     return found

@@ -1,6 +1,6 @@
 """An evaluation in which every InferenceSet has a finding of its own."""
 
-from reporter.evaluation.clocks import CauseClock, FindingState, Gate
+from reporter.evaluation.clocks import CauseClock, FindingState, TrackedFindings
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.rank import Ranking
 from reporter.model.enums import Layer, Reason, TroubleKind
@@ -32,7 +32,7 @@ def outage(inference_sets: int) -> Evaluation:
         for n in range(inference_sets)
     ]
     return Evaluation(
-        Gate(dict.fromkeys(keys, state), {}),
+        TrackedFindings(dict.fromkeys(keys, state), {}),
         rankings={key.subject: Ranking((key,), (key,)) for key in keys},
         known_subjects=Subjects(frozenset({CLUSTER_SUBJECT, *(key.subject for key in keys)})),
         evaluated_at=NOON,

@@ -13,7 +13,7 @@ from reporter.model.enums import Layer
 from reporter.model.states import COUNTED_STATES, State
 from reporter.model.subjects import Subject
 from reporter.rollup.document import StatusView
-from reporter.rollup.records import RollUp, SetRecord, Totals
+from reporter.rollup.records import InferenceSetRecord, RollUp, Totals
 from reporter.settings import RollUpScope
 from reporter.stories.story_replay import StoryReplay, status_lines
 
@@ -93,7 +93,7 @@ def distrusted(rollup: RollUp) -> RollUp:
     return replace(rollup, evaluation=replace(rollup.evaluation, known_subjects=known))
 
 
-def added_up(sets: Iterable[SetRecord]) -> Totals:
+def added_up(sets: Iterable[InferenceSetRecord]) -> Totals:
     """Return the sums of a namespace, made otherwise than the program makes them: one by one."""
     expected: dict[str, Any] = {
         field: 0 for field in Totals.__struct_fields__ if field != "by_state"

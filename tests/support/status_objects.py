@@ -13,7 +13,7 @@ from reporter.stories.story_replay import StoryReplay
 from tests.support.cases import read_yaml
 
 
-CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-reporter"
+CHART = Path(__file__).parents[2] / "helm" / "productionstack-status-crds"
 CRD = read_yaml(CHART / "files" / "productionstackstatuses.yaml")
 STATUSES = PRODUCTION_STACK_STATUSES.group_resource
 PATH = "/apis/reporter.productionstack.kaito.sh/v1alpha1/namespaces/{}/productionstackstatuses"

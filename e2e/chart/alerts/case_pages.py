@@ -113,7 +113,7 @@ class CaseCourse(StoryReplay):
         suppressed = evaluation.suppressions.suppressed_by
         return frozenset(
             Found(FindingKey(key.subject, key.reason), severity)
-            for key, state in evaluation.gate.finding_states.items()
+            for key, state in evaluation.tracked.finding_states.items()
             if state.past_hold and key not in suppressed and evaluation.silence_of(key) is None
             for severity in self._severities(key, state)
         )

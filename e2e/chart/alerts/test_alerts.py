@@ -249,7 +249,7 @@ def _texts(states: States) -> Iterator[tuple[str, Sequence[Alert], Sequence[str]
     (lacks,) = missing_alerts(states["writes_refused"])
     yield "writes_refused", [lacks], ["The status reporter may not create events in cluster west"]
     name = "silences_not_in_effect"
-    counted = ("expired (1)", "malformed (2)", "unmatched (1)")
+    counted = ("expired (1)", "malformed (2)", "inapplicable (1)")
     yield (
         name,
         silence_alerts(states[name]),

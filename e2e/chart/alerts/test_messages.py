@@ -23,7 +23,7 @@ from e2e.chart.alerts.receivers import PAGERDUTY, Alertmanager, Inbox, Message, 
 from e2e.chart.alerts.recorded_cluster import RecordedCluster, recorded_cluster
 from e2e.chart.alerts.shortened import shortened
 from e2e.chart.helm import Helm
-from e2e.chart.hub.rendered import ON, objects_of_hub
+from e2e.chart.hub.rendered import objects_of_hub, rendered_hub
 from e2e.controlplane import ControlPlane, WaitTimeout, until
 from e2e.hub.parts import hub_process
 from e2e.hub.parts.engines import KEPT
@@ -224,10 +224,10 @@ class Course:
 
 
 def _rules(helm: Helm) -> tuple[Json, Json]:
-    """Return the rules of a reporter, and those of a hub that has none beside it."""
+    """Return the rules of a reporter, and those of a hub."""
     reporters = helm.render(CHART, RULES, golden.OPERATOR)
     (found,) = (each["spec"] for each in reporters if each["kind"] == "PrometheusRule")
-    hubs = helm.render(CHART, RULES, ON, "--set=replicas=0", golden.OPERATOR)
+    hubs = rendered_hub(helm, RULES)
     return found, objects_of_hub(hubs)["PrometheusRule"]["spec"]
 
 

@@ -11,7 +11,7 @@ from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
 from e2e.chart.dashboard.prometheus import Prometheus, prometheus_with
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.collectors import PermissionReport, WatchReport
+from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

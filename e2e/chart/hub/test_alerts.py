@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import AlertTest, each_rule, firing_errors, rule_errors
 from e2e.chart.alerts.timeline import selector
 from e2e.chart.conftest import AlertErrors
 from e2e.chart.helm import Helm
-from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, Json, objects_of_hub
+from e2e.chart.hub.rendered import NAME, NAMESPACE, Json, objects_of_hub, rendered_hub
 from reporter.hub.metric_declarations import (
     HUB_CLUSTER,
     HUB_CLUSTERS,
@@ -31,40 +30,15 @@ pytestmark = pytest.mark.controlplane
 
 
 def _rules(helm: Helm, *words: str) -> Json:
-    on = (ON, "--set=prometheusRule.enabled=true", *words)
-    objects = helm.render(CHART, *on, golden.OPERATOR)
+    objects = rendered_hub(helm, "--set=prometheusRule.enabled=true", *words)
     found: Json = objects_of_hub(objects)["PrometheusRule"]["spec"]
     return found
 
 
-def _groups(helm: Helm, *words: str) -> list[str]:
-    """Return the groups of rules that are rendered with these values."""
-    objects = helm.render(CHART, "--set=prometheusRule.enabled=true", *words, golden.OPERATOR)
-    rules = (each["spec"]["groups"] for each in objects if each["kind"] == "PrometheusRule")
-    return sorted(group["name"] for groups in rules for group in groups)
-
-
-REPORTER_RULES = ("productionstack", "productionstack-status-reporter")
-HUB_RULES = "productionstack-status-hub"
-
-
-@pytest.mark.parametrize(
-    ("words", "groups"),
-    [
-        ((), [*REPORTER_RULES]),
-        ((ON,), [*REPORTER_RULES, HUB_RULES]),
-        ((ON, "--set=replicas=0"), [HUB_RULES]),
-        ((ON, "--set=hub.replicas=0"), [*REPORTER_RULES]),
-        (("--set=replicas=0",), []),
-    ],
-)
-def test_alerts_are_those_of_what_runs(
-    helm: Helm, words: tuple[str, ...], groups: list[str]
-) -> None:
-    """
-    Without a reporter the alerts on its absence would fire for ever, and without a hub those on it.
-    """
-    assert _groups(helm, *words) == sorted(groups)
+def test_without_a_hub_there_are_no_alerts(helm: Helm) -> None:
+    """Those on its absence would fire for ever."""
+    words = "--set=prometheusRule.enabled=true,replicas=0"
+    assert "PrometheusRule" not in objects_of_hub(rendered_hub(helm, words))
 
 
 def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hub(
@@ -215,17 +189,15 @@ def test_each_alert_fires_in_its_state_and_in_no_other(
         ),
     ],
 )
-def test_permissions_of_a_hub_without_a_reporter(
+def test_permissions_of_a_hub(
     helm: Helm,
     tmp_path: Path,
     metric: str,
     labels: dict[str, str],
     expected: dict[str, str],
 ) -> None:
-    """
-    Beside a reporter its alerts are about those of both. Those of a reporter elsewhere are not the hub's.
-    """
-    rules = _rules(helm, "--set=replicas=0")
+    """Those of a reporter are not the hub's."""
+    rules = _rules(helm)
     found = _one(f"productionstack_status_reporter_{metric}", TARGET | labels, "1+0x60")
     alerts = [_alert(**expected, **labels)]
     assert firing_errors(rules, [*_series(), found], {55: alerts}, tmp_path) == ""
@@ -236,7 +208,6 @@ def test_permissions_of_a_hub_without_a_reporter(
     assert firing_errors(rules, [*_series(), other], {55: []}, tmp_path) == ""
     follower = [_one(HUB_LEADER.full_name, TARGET, "0+0x60"), *_series("hub-1"), found]
     assert firing_errors(rules, follower, {55: alerts}, tmp_path) == ""
-    assert metric not in json.dumps(_rules(helm))
 
 
 def test_without_a_leader_there_are_no_answers(helm: Helm, tmp_path: Path) -> None:

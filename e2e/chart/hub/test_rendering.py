@@ -1,13 +1,22 @@
-"""The hub in the chart: nothing of it by default, and its own permissions."""
+"""The chart of the hub: nothing of a reporter is in it, and nothing of it in the reporter's."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from e2e.chart import CHART, golden
+from e2e.chart import CHART, HUB_CHART, golden
 from e2e.chart.helm import Helm, HelmFailed
-from e2e.chart.hub.rendered import NAME, NAMESPACE, ON, READERS, VALUES, Json, objects_of_hub
+from e2e.chart.hub.rendered import (
+    NAME,
+    NAMESPACE,
+    ON,
+    READERS,
+    VALUES,
+    Json,
+    objects_of_hub,
+    rendered_hub,
+)
 from reporter.cli.configuration import load_hub_settings
 from reporter.hub.run import needed_permissions
 from reporter.kube.access_review import Permission
@@ -23,14 +32,19 @@ def _container(objects: list[Json]) -> Json:
     return found
 
 
-def test_nothing_of_it_is_rendered_by_default(helm: Helm) -> None:
-    text = json.dumps(helm.render(CHART, golden.OPERATOR))
+def test_neither_chart_renders_anything_of_the_other(helm: Helm) -> None:
+    everything = f"--values={golden.HERE / 'values' / 'everything.yaml'}"
+    text = json.dumps(helm.render(CHART, everything, golden.OPERATOR))
     assert "status-hub" not in text
     assert "hub_" not in text
+    objects = rendered_hub(helm, f"--values={VALUES}")
+    assert {each["metadata"]["name"] for each in objects} == {NAME, READERS}
+    names = {each["metadata"]["labels"]["app.kubernetes.io/name"] for each in objects}
+    assert names == {"productionstack-status-hub"}
 
 
 def test_it_has_a_service_account_and_permissions_of_its_own(helm: Helm) -> None:
-    found = objects_of_hub(helm.render(CHART, ON))
+    found = objects_of_hub(rendered_hub(helm))
     assert found.keys() == {"ServiceAccount", "Role", "RoleBinding", "Deployment"}
     assert found["RoleBinding"]["roleRef"]["name"] == NAME
     (subject,) = found["RoleBinding"]["subjects"]
@@ -41,7 +55,7 @@ def test_it_has_a_service_account_and_permissions_of_its_own(helm: Helm) -> None
 
 @pytest.mark.parametrize("engage", ["listed", "seen"])
 def test_it_is_granted_exactly_what_it_asks_for(helm: Helm, engage: str) -> None:
-    objects = helm.render(CHART, ON, f"--set=hub.engage={engage}")
+    objects = rendered_hub(helm, f"--set=engage={engage}")
     flags = _container(objects)["args"][1:]
     environ = {"POD_NAMESPACE": NAMESPACE}
     needed = frozenset(needed_permissions(load_hub_settings(flags, environ)))
@@ -57,7 +71,7 @@ def test_it_is_granted_exactly_what_it_asks_for(helm: Helm, engage: str) -> None
 
 
 def test_reviews_of_its_readers_are_granted_in_the_whole_cluster(helm: Helm) -> None:
-    objects = helm.render(CHART, ON, "--set=hub.statusAuthorization=kubernetes")
+    objects = rendered_hub(helm, "--set=statusAuthorization=kubernetes")
     found = objects_of_hub(objects)
     flags = _container(objects)["args"][1:]
     reviewing = needed_permissions(load_hub_settings(flags, {"POD_NAMESPACE": NAMESPACE}))
@@ -78,30 +92,19 @@ def test_reviews_of_its_readers_are_granted_in_the_whole_cluster(helm: Helm) -> 
     ]
 
 
-def test_beside_no_reporter_nothing_is_granted_to_one(helm: Helm) -> None:
-    every = "--set=replicas=0,statusAuthorization=kubernetes,mirrorEvents=true,store.backend=healthevents"
-    objects = helm.render(CHART, ON, every)
-    granting = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
-    found = {(each["kind"], each["metadata"]["name"]) for each in objects}
-    assert {each for each in found if each[0] in granting} == {
-        ("Role", NAME),
-        ("RoleBinding", NAME),
-    }
-
-
-def test_a_hub_alone_and_a_reporter_are_two_releases_of_one_cluster(helm: Helm) -> None:
-    """
-    The name of the ClusterRole is the same in every release, as that of the earlier chart was.
-    """
-    hub = helm.render(CHART, f"--values={VALUES}", "--set=crds.install=false", release="fleet")
-    both = [*hub, *helm.render(CHART)]
+def test_a_hub_and_a_reporter_may_have_one_name_and_namespace(helm: Helm) -> None:
+    everything = f"--values={golden.HERE / 'values' / 'everything.yaml'}"
+    both = [*rendered_hub(helm, f"--values={VALUES}"), *helm.render(CHART, everything)]
     names = [(each["kind"], each["metadata"]["name"]) for each in both]
     assert len(names) == len({*names})
 
 
 def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
-    words = f"--values={VALUES}"
-    objects = helm.render(CHART, words, golden.OPERATOR)
+    monitored = "--set=serviceMonitor.enabled=true"
+    objects = [
+        *rendered_hub(helm, monitored),
+        *helm.render(CHART, monitored, golden.OPERATOR),
+    ]
     selectors = [
         each["spec"]["selector"]["matchLabels"]
         for each in objects
@@ -116,23 +119,31 @@ def test_the_pods_of_reporter_and_hub_are_told_apart(helm: Helm) -> None:
         assert sum(each.items() <= pod.items() for each in selectors) == 2, pod
 
 
-@pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor"])
-def test_either_monitor_scrapes_the_hub_too(helm: Helm, kind: str) -> None:
-    """Without it the alerts on a hub whose series are missing fire for ever."""
-    value = f"{kind[0].lower()}{kind[1:]}"
-    objects = helm.render(CHART, f"{ON},{value}.enabled=true", golden.OPERATOR)
-    found = objects_of_hub(objects)
-    pod = found["Deployment"]["spec"]["template"]
-    spec = found[kind]["spec"]
+def test_its_monitor_keeps_the_cluster_that_series_are_about(helm: Helm) -> None:
+    found = objects_of_hub(rendered_hub(helm, "--set=serviceMonitor.enabled=true"))
+    spec = found["ServiceMonitor"]["spec"]
     selected = spec["selector"]["matchLabels"].items()
-    assert selected <= (found.get("Service") or pod)["metadata"]["labels"].items()
-    (endpoint,) = spec.get("endpoints") or spec["podMetricsEndpoints"]
-    ports = {each["name"] for each in pod["spec"]["containers"][0]["ports"]}
-    assert endpoint["port"] in ports
+    assert selected <= found["Service"]["metadata"]["labels"].items()
+    (endpoint,) = spec["endpoints"]
+    assert endpoint == {"port": "metrics", "interval": "30s", "honorLabels": True}
+    pod = found["Deployment"]["spec"]["template"]
+    assert "metrics" in {each["name"] for each in pod["spec"]["containers"][0]["ports"]}
+
+
+def test_its_budget_and_affinity_are_its_own(helm: Helm) -> None:
+    found = objects_of_hub(rendered_hub(helm, "--set=podDisruptionBudget.enabled=true,replicas=2"))
+    selector = found["Deployment"]["spec"]["selector"]
+    assert found["PodDisruptionBudget"]["spec"] == {"maxUnavailable": 1, "selector": selector}
+    pod = found["Deployment"]["spec"]["template"]["spec"]
+    (preferred,) = pod["affinity"]["podAntiAffinity"].popitem()[1]
+    assert preferred["podAffinityTerm"]["labelSelector"] == selector
+    own: Json = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+    found = objects_of_hub(rendered_hub(helm, f"--set-json=affinity={json.dumps(own)}"))
+    assert found["Deployment"]["spec"]["template"]["spec"]["affinity"] == own
 
 
 def test_the_program_accepts_every_flag_and_file(helm: Helm, tmp_path: Path) -> None:
-    container = _container(helm.render(CHART, f"--values={VALUES}"))
+    container = _container(helm.render(HUB_CHART, f"--values={VALUES}"))
     assert container["args"][0] == "hub"
     mounts = {each["mountPath"] for each in container["volumeMounts"]}
     flags = []
@@ -152,18 +163,28 @@ def test_the_program_accepts_every_flag_and_file(helm: Helm, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        ("hub.enabled=true", "hub.queryURL has no value"),
-        ("hub.queryURL=http://engine.example.com", "queryURL"),
-        ("hub.engage=some", "engage"),
-        ("hub.clusterLabel=a-b", "clusterLabel"),
-        ("hub.tokenSecret.nam=a", "nam"),
-        ("hub.staleSecond=1", "staleSecond"),
-        (f"{ON.removeprefix('--set=')},hub.statusBindAddress=:8080", "8080 and 8081 serve"),
+        ("queryURL=", "queryURL has no value"),
+        ("queryURL=http://engine.example.com", "queryURL"),
+        ("engage=some", "engage"),
+        ("clusterLabel=a-b", "clusterLabel"),
+        ("tokenSecret.nam=a", "nam"),
+        ("staleSecond=1", "staleSecond"),
+        ("staleSeconds=119", r"staleSeconds: 119 is too short: .* set 120 or more"),
+        ("intervalSeconds=60,staleSeconds=170", r"staleSeconds: 170 is too short: .* set 180"),
+        ("replicas=2,leaderElection.enabled=false", "replicas: 2 replicas without"),
+        ("statusBindAddress=:8080", "8080 and 8081 serve"),
+        ("statusAuthorization=basic", "statusAuthorization"),
+        ("controlPlane.kaitoNamespace=a", "controlPlane"),
     ],
 )
 def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: str) -> None:
     with pytest.raises(HelmFailed, match=named):
-        helm.render(CHART, f"--set={setting}")
+        helm.render(HUB_CHART, ON, f"--set={setting}")
+
+
+def test_a_stale_time_that_the_program_takes_without_advice_is_taken(helm: Helm) -> None:
+    container = _container(rendered_hub(helm, "--set=staleSeconds=120"))
+    assert load_hub_settings(container["args"][1:], {}).notes == ()
 
 
 def test_a_workload_cluster_may_send_the_status_alone(helm: Helm) -> None:

@@ -1,4 +1,4 @@
-"""The chart renders the CRDs of this program if asked for, and an API server accepts them."""
+"""The CRDs of this program are a chart of their own, and no other one has them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.chart import CHART, crds
-from e2e.chart.helm import Helm
+from e2e.chart import CHART, CRD_CHART, crds, golden
+from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.hub.rendered import VALUES, rendered_hub
 
 
 pytestmark = pytest.mark.controlplane
@@ -18,18 +19,25 @@ Json = dict[str, Any]
 
 
 def _rendered(helm: Helm, *flags: str) -> list[Json]:
-    objects = helm.render(CHART, "--set=crds.install=true", *flags)
-    return [each for each in objects if each["kind"] == CRD]
+    return helm.render(CRD_CHART, *flags)
 
 
-def test_crds_are_rendered_only_if_asked_for_and_kept_at_uninstall(helm: Helm) -> None:
-    assert CRD not in {each["kind"] for each in helm.render(CHART)}
+def test_crds_are_in_no_other_chart_and_are_kept_at_uninstall(helm: Helm) -> None:
+    everything = f"--values={golden.HERE / 'values' / 'everything.yaml'}"
+    others = [*helm.render(CHART, everything), *rendered_hub(helm, f"--values={VALUES}")]
+    assert CRD not in {each["kind"] for each in others}
     found = _rendered(helm)
     for crd in found:
+        assert crd["kind"] == CRD
         assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
     assert [each["spec"] for each in found] == [
-        yaml.safe_load(text)["spec"] for text in crds.contents().values()
+        yaml.safe_load(text)["spec"] for _, text in sorted(crds.contents().items())
     ]
+
+
+def test_there_is_nothing_to_set(helm: Helm) -> None:
+    with pytest.raises(HelmFailed, match="install"):
+        helm.render(CRD_CHART, "--set=install=true")
 
 
 @pytest.mark.parametrize(("version", "selects"), [("1.29.0", False), ("1.31.0", True)])

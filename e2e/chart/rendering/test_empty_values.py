@@ -11,9 +11,7 @@ import yaml
 from e2e.chart import CHART, golden
 from e2e.chart.alerts.promtool import alerts_of
 from e2e.chart.helm import Helm, HelmFailed
-from e2e.chart.hub.rendered import NAMESPACE, objects_of_hub
 from e2e.chart.rendering.objects import arguments_of
-from reporter.cli.configuration import load_hub_settings
 from reporter.settings import load_settings
 from tests.support.sample import one_in
 
@@ -32,8 +30,7 @@ KEYS = [
     ),
 ]
 EVERYTHING = (
-    "hub.enabled=true,hub.queryURL=https://engine.example.com,crds.install=true"
-    ",prometheusRule.enabled=true,serviceMonitor.enabled=true,podMonitor.enabled=true"
+    "prometheusRule.enabled=true,serviceMonitor.enabled=true"
     ",networkPolicy.enabled=true,dashboard.enabled=true,podDisruptionBudget.enabled=true"
     ",statusObjects.enabled=true,store.backend=healthevents,mirrorEvents=true"
 )
@@ -86,6 +83,4 @@ def test_one_that_is_empty_is_named_or_runs_with_the_same_alerts(helm: Helm, pat
         assert f"{path} has no value: " in str(err)  # noqa: PT017  either is right
         return
     assert load_settings(arguments_of(objects), {})
-    container = objects_of_hub(objects)["Deployment"]["spec"]["template"]["spec"]["containers"][0]
-    assert load_hub_settings(container["args"][1:], {"POD_NAMESPACE": NAMESPACE})
     assert _alerts(objects) == _alerts(helm.render(CHART, *words))

@@ -21,7 +21,7 @@ DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
 """Flags whose default in the chart has always differed from the program's."""
 
 
-@pytest.mark.parametrize("values", golden.VALUES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("values", golden.OF_REPORTER, ids=lambda path: path.stem)
 def test_program_accepts_every_flag(helm: Helm, values: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("reasons: {}\n")
@@ -38,7 +38,7 @@ def test_defaults_are_those_of_the_program(helm: Helm) -> None:
     inside = {"status-bind-address": str(loaded.status_bind_address)}
     ours = {**loaded.flag_texts, **DIFFERS, **inside, "release-namespace": "kaito-system"}
     assert given == {name: ours[name] for name in given}
-    assert {"metrics-bind-address", "emission", "scrape-mode"} <= given.keys()
+    assert {"metrics-bind-address", "leader-elect", "scrape-mode"} <= given.keys()
 
 
 def test_status_is_inside_the_pod_alone_and_no_peer_is_let_in(helm: Helm) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from e2e.chart import CHART, golden
+from e2e.chart import CHART, CRD_CHART, HUB_CHART, golden
 from e2e.chart.helm import Helm
 
 
@@ -13,12 +13,11 @@ pytestmark = pytest.mark.controlplane
 """The helm program is built together with the control plane."""
 
 EVERYTHING = (
-    "hub.enabled=true,hub.queryURL=https://engine.example.com,hub.statusAuthorization=kubernetes",
-    "statusAuthorization=kubernetes,mirrorEvents=true,store.backend=healthevents",
-    "crds.install=true,networkPolicy.enabled=true,podDisruptionBudget.enabled=true",
-    "serviceMonitor.enabled=true,podMonitor.enabled=true,prometheusRule.enabled=true",
-    "dashboard.enabled=true",
+    "statusAuthorization=kubernetes,networkPolicy.enabled=true,podDisruptionBudget.enabled=true",
+    "serviceMonitor.enabled=true,prometheusRule.enabled=true",
 )
+OF_REPORTER = "mirrorEvents=true,store.backend=healthevents,dashboard.enabled=true"
+OF_HUB = "queryURL=https://engine.example.com,tokenSecret.name=token"
 NAMES = {"name", "namespace", "serviceAccountName"}
 LABELS = {"labels", "matchLabels", "annotations"}
 
@@ -44,8 +43,18 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
     [("2024", "2025"), ("on", "off"), ("true", "null"), ("1e3", "2024-01-01"), ("0x1", "no")],
 )
 def test_they_are_texts_everywhere(helm: Helm, release: str, namespace: str) -> None:
-    words = [f"--set={each}" for each in EVERYTHING]
-    objects = helm.render(CHART, *words, golden.OPERATOR, release=release, namespace=namespace)
+    charts = {CHART: (*EVERYTHING, OF_REPORTER), HUB_CHART: (*EVERYTHING, OF_HUB), CRD_CHART: ()}
+    objects = [
+        each
+        for chart, values in charts.items()
+        for each in helm.render(
+            chart,
+            *(f"--set={each}" for each in values),
+            golden.OPERATOR,
+            release=release,
+            namespace=namespace,
+        )
+    ]
     assert len(objects) > 20
     texts = [(f"{each['kind']}{path}", text) for each in objects for path, text in _texts(each)]
     assert [(path, text) for path, text in texts if not isinstance(text, str)] == []
@@ -53,9 +62,7 @@ def test_they_are_texts_everywhere(helm: Helm, release: str, namespace: str) -> 
     assert {release, namespace, f"{release}-status-reporter", f"{release}-status-hub"} <= found
 
 
-def test_the_namespaces_of_values_are_texts(helm: Helm) -> None:
-    words = "--set-string=namespaceOverride=2025,dashboard.namespace=2026"
-    objects = helm.render(CHART, words, "--set=dashboard.enabled=true")
-    found = {each["metadata"].get("namespace") for each in objects}
-    assert {"2025", "2026"} <= found
-    assert found <= {"2025", "2026", "kube-system", None}
+def test_the_namespace_of_values_is_a_text(helm: Helm) -> None:
+    words = ("--set-string=namespaceOverride=2025", "--set=dashboard.enabled=true")
+    found = {each["metadata"].get("namespace") for each in helm.render(CHART, *words)}
+    assert found == {"2025", "kube-system", None}

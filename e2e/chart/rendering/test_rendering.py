@@ -9,9 +9,20 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.chart import CHART, crds, golden, rights, values_table
+from e2e.chart import (
+    CHART,
+    CRD_CHART,
+    HUB_CHART,
+    crds,
+    golden,
+    reasons,
+    rights,
+    shared,
+    values_table,
+)
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.rendering.objects import arguments_of, namespace_of, object_of
+from reporter.settings import load_settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -19,14 +30,22 @@ pytestmark = pytest.mark.controlplane
 
 Json = dict[str, Any]
 VALUES: Json = yaml.safe_load((CHART / "values.yaml").read_text())
-SCHEMA: Json = json.loads((CHART / "values.schema.json").read_text())
 
 
 # ---------------------------------------------------------------- as a whole
 
 
-def test_chart_passes_lint(helm: Helm) -> None:
-    assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART))
+@pytest.mark.parametrize(
+    ("chart", "values"),
+    [
+        (CHART, ()),
+        (HUB_CHART, ("--set=queryURL=https://engine.example.com",)),
+        (CRD_CHART, ()),
+    ],
+    ids=lambda each: each.name if isinstance(each, Path) else "",
+)
+def test_chart_passes_lint(helm: Helm, chart: Path, values: tuple[str, ...]) -> None:
+    assert "0 chart(s) failed" in helm("lint", "--strict", str(chart), *values)
 
 
 @pytest.mark.parametrize("values", golden.VALUES, ids=lambda path: path.stem)
@@ -40,19 +59,36 @@ def test_generated_files_are_up_to_date() -> None:
     assert rights.FILE.read_text() == rights.content()
     assert rights.HUB_FILE.read_text() == rights.hub_content()
     assert {file: file.read_text() for file in crds.contents()} == crds.contents()
-    text = values_table.README.read_text()
-    assert values_table.updated(text) == text
+    assert reasons.FILE.read_text() == reasons.content()
+    copies = {file: file.read_text() for file in (HUB_CHART / shared.FOLDER).iterdir()}
+    assert copies == shared.contents()
+    for readme in values_table.READMES:
+        assert values_table.updated(readme) == readme.read_text()
 
 
 def test_default_memory_is_that_of_the_smallest_measured_size() -> None:
-    lines = values_table.README.read_text().splitlines()
+    lines = (CHART / "README.md").read_text().splitlines()
     smallest = next(line for line in lines if line.startswith("| 100 |"))
     *_, request, limit = (cell.strip() for cell in smallest.strip("|").split("|"))
     resources = VALUES["resources"]
     assert (resources["requests"]["memory"], resources["limits"]["memory"]) == (request, limit)
 
 
-def test_every_value_is_described_and_every_description_has_a_default() -> None:
+MOST_VALUES = 80
+"""More than a person reads: what nobody sets is a flag, in extraArgs."""
+
+
+def test_a_person_can_read_all_values() -> None:
+    def count(values: Json) -> int:
+        return sum(
+            count(each) if isinstance(each, dict) and each else 1 for each in values.values()
+        )
+
+    assert count(VALUES) <= MOST_VALUES
+
+
+@pytest.mark.parametrize("chart", [CHART, HUB_CHART], ids=lambda each: each.name)
+def test_every_value_is_described_and_every_description_has_a_default(chart: Path) -> None:
     def compare(values: Json, schema: Json, where: str) -> None:
         known = set(schema["properties"]) - {"enabled", "global"} if not where else None
         assert set(values) == (known or set(schema["properties"])), where
@@ -62,7 +98,8 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
             if "properties" in described:
                 compare(value, described, f"{where}{name}.")
 
-    compare(VALUES, SCHEMA, "")
+    schema = json.loads((chart / "values.schema.json").read_text())
+    compare(yaml.safe_load((chart / "values.yaml").read_text()), schema, "")
 
 
 # ---------------------------------------------------------------- what is typed wrong
@@ -81,37 +118,37 @@ def test_every_value_is_described_and_every_description_has_a_default() -> None:
         ("prometheusRule.clusterLabels={a-b}", "clusterLabels"),
         ("networkPolicy.statusFrom[0].podSelectr.a=b", "podSelectr"),
         ("leaderElection.ID=x", "ID"),
-        ("emission=both", "emission"),
         ("sources={kafka}", "sources"),
-        ("smokeChecks.models[0].namespace=team-a", "inferenceSet"),
+        ("smokeChecks[0].namespace=team-a", "inferenceSet"),
         (
-            "smokeChecks.models[0].namespace=a,smokeChecks.models[0].inferenceSet=b",
-            "smokeChecks.models: nobody reads their results; add jobs to sources",
+            "smokeChecks[0].namespace=a,smokeChecks[0].inferenceSet=b",
+            "smokeChecks: nobody reads their results; add jobs to sources",
         ),
         ("scrape.mode=telepathy", "mode"),
         ("scrape.pods=some", "pods"),
         ("scrape.pods=true", "pods"),
         ("resyncSeconds=soon", "resyncSeconds"),
-        ("heartbeatSeconds=1", "heartbeatSeconds"),
         ("image.digest=latest", "digest"),
         ("controlPlane.weightDownload.metricPort=70000", "metricPort"),
         ("extraArgs={resync-seconds=5}", "extraArgs"),
         ("resources.limit.memory=1Gi", "'limit'"),
         ("affinity.nodeAfinity.x=1", "nodeAfinity"),
         ("tolerations[0].efect=NoSchedule", "efect"),
-        ("topologySpreadConstraints[0].labelSelectr.a=b", "labelSelectr"),
+        ("podSpec.containers[0].name=a", "containers"),
+        ("podSpec.hostNetwork=true", "hostNetwork"),
         ("networkPolicy.metricsFrom[0].podSelectr.a=b", "podSelectr"),
         ("statusObjects.enable=true", "enable"),
-        ("statusObjects.packageLabel=/", "packageLabel"),
-        ("crds.install=maybe", "install"),
         ("store.backend=mongodb", "backend"),
-        ("store.resource=nodes", "resource"),
-        ("store.resource=healthevents.example", "resource"),
-        ("store.max=0", "max"),
         ("store.retention=5", "retention"),
         ("rollupMetrics=all", "rollupMetrics"),
         ("statusAuthorization=basic", "statusAuthorization"),
-        ("hub.statusAuthorization=basic", "statusAuthorization"),
+        ("hub.enabled=true", "hub"),
+        ("replcas=3", "replcas"),
+        ("crds.install=true", "crds"),
+        ("extraEnv[0].name=POD_NAME", "extraEnv"),
+        ("probes.liveness.httpGet.path=/", "httpGet"),
+        ("serviceAccount.nam=a", "nam"),
+        ("networkPolicy.egress[0].from=a", "from"),
         ("rbac.eventsRole=maybe", "eventsRole"),
         ("rbac.eventRole=false", "eventRole"),
     ],
@@ -121,10 +158,144 @@ def test_wrong_value_is_refused_with_its_name(helm: Helm, setting: str, named: s
         helm.render(CHART, f"--set={setting}")
 
 
-def test_two_ways_to_disrupt_are_one_too_many(helm: Helm) -> None:
-    both = "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=1"
-    with pytest.raises(HelmFailed, match="minAvailable or maxUnavailable, not both"):
-        helm.render(CHART, f"--set={both},podDisruptionBudget.maxUnavailable=1")
+SECRETS = [{"apiGroups": ["", "apps"], "resources": ["pods", "secrets"]}]
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "refused"),
+    [
+        ("extraRules", SECRETS, "extraRules: secrets are not granted"),
+        (
+            "ownPacks",
+            {"mine": {"files": {"a.yaml": "reasons: []"}, "rules": SECRETS}},
+            r"ownPacks\.mine\.rules: secrets are not granted",
+        ),
+        ("replicas", 2, "replicas: 2 replicas without leaderElection.enabled would all write"),
+        ("extraArgs", ["--leader-elect=false"], "replicas: 2 replicas without"),
+        (
+            "extraArgs",
+            ["--lease-duration-seconds=10"],
+            "extraArgs: --lease-duration-seconds=10 must be longer than --renew-deadline-seconds=10",
+        ),
+        (
+            "extraArgs",
+            ["-renew-deadline-seconds=2.4", "--lease-duration-seconds=3"],
+            "extraArgs: --renew-deadline-seconds=2.4 must be longer than 1.2 times --retry",
+        ),
+        ("catalogueOverlay", "reasons: [", "catalogueOverlay: no YAML mapping"),
+        ("catalogueOverlay", "clusterKedaNotReady", "catalogueOverlay: no YAML mapping"),
+        ("catalogueOverlay", {"reason": {}}, "catalogueOverlay: unknown key reason"),
+        (
+            "catalogueOverlay",
+            {"reasons": ["clusterKedaNotReady"]},
+            "catalogueOverlay: reasons is no mapping",
+        ),
+        (
+            "catalogueOverlay",
+            {"reasons": {"clusterKedaNotRedy": {"enabled": False}}},
+            "catalogueOverlay: unknown reason clusterKedaNotRedy",
+        ),
+        (
+            "catalogueOverlay",
+            {"reasons": {"clusterKServeControllerNotReady": {"enabled": False}}},
+            "catalogueOverlay: unknown reason clusterKServeControllerNotReady",
+        ),
+        ("podDisruptionBudget", {"enabled": True, "minAvailable": 2}, "minAvailable"),
+        ("podDisruptionBudget", {"enabled": True, "maxUnavailable": 0}, "maxUnavailable"),
+    ],
+)
+def test_what_would_fail_later_is_refused_when_it_is_rendered(
+    helm: Helm, value: str, given: object, refused: str
+) -> None:
+    alone = ["--set=leaderElection.enabled=false"] if value == "replicas" else []
+    with pytest.raises(HelmFailed, match=refused):
+        helm.render(CHART, f"--set-json={value}={json.dumps(given)}", *alone)
+
+
+OWN = {"own": {"files": {"a.yaml": "reasons: [{reason: ownReason}]", "b.yaml": {"reasons": []}}}}
+
+
+@pytest.mark.parametrize(
+    ("packs", "reason"),
+    [
+        (["kaito"], "clusterReady"),
+        (["kserve"], "clusterKServeControllerNotReady"),
+        (["kaito", "own"], "ownReason"),
+    ],
+)
+def test_an_overlay_of_a_reason_that_a_pack_has_is_taken(
+    helm: Helm, packs: list[str], reason: str
+) -> None:
+    words = {"packs": packs, "ownPacks": OWN, "catalogueOverlay": {"reasons": {reason: {}}}}
+    assert helm.render(CHART, *(f"--set-json={k}={json.dumps(v)}" for k, v in words.items()))
+
+
+def test_times_of_the_lease_that_fit_are_taken(helm: Helm) -> None:
+    times = ["--lease-duration-seconds=60", "--renew-deadline-seconds=40"]
+    objects = helm.render(CHART, f"--set-json=extraArgs={json.dumps(times)}")
+    load_settings(arguments_of(objects), {})
+
+
+# ---------------------------------------------------------------- pods
+
+
+def test_pods_are_of_linux_know_no_services_and_take_what_is_given(helm: Helm) -> None:
+    values = {
+        "extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}],
+        "probes": {"liveness": {"failureThreshold": 6, "timeoutSeconds": 9}},
+        "podSpec": {"priorityClassName": "system-cluster-critical"},
+        "nodeSelector": {"pool": "system"},
+    }
+    objects = helm.render(CHART, *(f"--set-json={k}={json.dumps(v)}" for k, v in values.items()))
+    pod = object_of(objects, "Deployment")["spec"]["template"]["spec"]
+    assert pod["nodeSelector"] == {"kubernetes.io/os": "linux", "pool": "system"}
+    assert pod["enableServiceLinks"] is False
+    assert pod["priorityClassName"] == "system-cluster-critical"
+    container = pod["containers"][0]
+    assert container["env"][-1] == values["extraEnv"][0]
+    probe = container["livenessProbe"]
+    assert probe == {
+        "httpGet": {"path": "/healthz", "port": "health"},
+        "initialDelaySeconds": 15,
+        "periodSeconds": 20,
+        "timeoutSeconds": 9,
+        "failureThreshold": 6,
+    }
+    assert container["readinessProbe"]["periodSeconds"] == 5
+
+
+def test_a_service_account_that_is_there_is_bound_and_not_created(helm: Helm) -> None:
+    objects = helm.render(CHART, "--set=serviceAccount.name=there")
+    assert not [each for each in objects if each["kind"] == "ServiceAccount"]
+    pod = object_of(objects, "Deployment")["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == "there"
+    bound = {
+        subject["name"]
+        for each in objects
+        if each["kind"].endswith("Binding")
+        for subject in each["subjects"]
+    }
+    assert bound == {"there"}
+
+
+def test_a_service_account_that_is_created_has_its_annotations(helm: Helm) -> None:
+    key = r"azure\.workload\.identity/client-id"
+    objects = helm.render(CHART, f"--set-string=serviceAccount.annotations.{key}=1")
+    meta = object_of(objects, "ServiceAccount")["metadata"]
+    assert meta["annotations"] == {"azure.workload.identity/client-id": "1"}
+
+
+def test_what_pods_connect_to_is_limited_only_if_it_is_said(helm: Helm) -> None:
+    def policy(*words: str) -> Json:
+        objects = helm.render(CHART, "--set=networkPolicy.enabled=true", *words)
+        found: Json = object_of(objects, "NetworkPolicy")["spec"]
+        return found
+
+    assert policy()["policyTypes"] == ["Ingress"]
+    assert "egress" not in policy()
+    egress = [{"ports": [{"port": 443, "protocol": "TCP"}]}]
+    limited = policy(f"--set-json=networkPolicy.egress={json.dumps(egress)}")
+    assert (limited["policyTypes"], limited["egress"]) == (["Ingress", "Egress"], egress)
 
 
 # ---------------------------------------------------------------- the contract

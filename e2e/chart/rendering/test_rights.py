@@ -44,6 +44,7 @@ def test_chart_grants_exactly_what_the_program_asks_for(
         CHART,
         f"--set=sources={{{','.join(sources)}}}" if sources else f"--set=scrape.mode={mode}",
         f"--set=scrape.mode={mode},leaderElection.enabled={str(elect).lower()}",
+        f"--set=replicas={1 + elect}",
     )
     lease = LEASE if elect else None
     assert granted_by(objects) == needed(
@@ -77,22 +78,27 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
 
 def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm) -> None:
     values = "--set=store.backend=healthevents,scrape.mode=direct,namespaceOverride=elsewhere"
-    objects = helm.render(CHART, f"{values},store.maxPerNode=7,store.retentionSeconds=600")
+    limits = "--set=extraArgs={--store-max-per-node=7,--store-retention-seconds=600}"
+    objects = helm.render(CHART, values, limits)
     lease = ("elsewhere", LEASE[1])
     where = "kaito-system"
     kind = replace(HEALTH_EVENTS, namespace=where)
     assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=kind)
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
-    limits = (settings.store_max, settings.store_max_per_node, settings.store_retention)
-    assert limits == (1000, 7, timedelta(minutes=10))
+    found = (settings.store_max, settings.store_max_per_node, settings.store_retention)
+    assert found == (1000, 7, timedelta(minutes=10))
 
 
 @pytest.mark.parametrize("resource", [DEFAULT_RESOURCE, "healthevents.nvsentinel.dgxc.nvidia.com"])
 def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
     helm: Helm, resource: str
 ) -> None:
-    given = [] if resource == DEFAULT_RESOURCE else [f"--set=store.resource={resource}"]
+    given = (
+        []
+        if resource == DEFAULT_RESOURCE
+        else [f"--set=extraArgs={{--store-resource={resource}}}"]
+    )
     flags = ("--set=store.backend=nvsentinel,scrape.mode=direct", *given)
     objects = helm.render(CHART, *flags)
     kind = node_health_events(resource, "kaito-system")

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from e2e.chart import CHART
-from e2e.chart.helm import IN_UMBRELLA, Helm, HelmFailed
-from e2e.chart.installed import umbrella
+from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.rendering.objects import arguments_of, object_of
 from reporter.catalogue.silence_file import read_silence_file
 from reporter.evaluation.silencing import parse_until
@@ -21,16 +20,15 @@ NAME = "stack-status-reporter-silences"
 FLAG = "--silence-file=/etc/status-reporter-silences/silences.yaml"
 ENTRIES = """\
 silences:
-  entries:
-    - {namespace: team-a, reasons: [all], until: 2099-12-01, why: "yes", by: "1"}
-    - namespace: team-a
-      inferenceset: qwen
-      reasons: [inferencesetModelPodsNotReady, inferencesetRouteNotReady]
-      until: 2099-12-01T00:00:00+02:00
-      why: |
-        the weights: move
-        - to another store {{ .Values }} "é"
-    - {reasons: [clusterKedaNotReady], until: "20991201T000000Z"}
+  - {namespace: team-a, reasons: [all], until: 2099-12-01, why: "yes", by: "1"}
+  - namespace: team-a
+    inferenceset: qwen
+    reasons: [inferencesetModelPodsNotReady, inferencesetRouteNotReady]
+    until: 2099-12-01T00:00:00+02:00
+    why: |
+      the weights: move
+      - to another store {{ .Values }} "é"
+  - {reasons: [clusterKedaNotReady], until: "20991201T000000Z"}
 """
 
 
@@ -69,7 +67,7 @@ def test_entries_are_read_as_they_were_written(helm: Helm, tmp_path: Path) -> No
 
 
 def test_a_config_map_of_ones_own_is_mounted_before_it_exists(helm: Helm) -> None:
-    objects = helm.render(CHART, "--set=silences.configMap=mine")
+    objects = helm.render(CHART, "--set=silences=mine")
     assert FLAG in arguments_of(objects)
     (volume,) = _pod(objects)["volumes"]
     assert volume["configMap"] == {"name": "mine", "optional": True}
@@ -102,11 +100,4 @@ def test_an_entry_that_would_silence_nothing_is_refused(
     helm: Helm, entry: Json, named: str
 ) -> None:
     with pytest.raises(HelmFailed, match=named):
-        helm.render(CHART, f"--set-json=silences.entries={json.dumps([entry])}")
-
-
-def test_entries_beside_a_config_map_are_refused_by_their_path(helm: Helm, tmp_path: Path) -> None:
-    chart, where = umbrella(tmp_path), f"{CHART.name}.silences"
-    both = (f"--set-json={where}.entries={json.dumps([ENTRY])}", f"--set={where}.configMap=mine")
-    with pytest.raises(HelmFailed, match=f"{where}: entries and configMap are both set"):
-        helm("template", "stack", str(chart), IN_UMBRELLA, *both)
+        helm.render(CHART, f"--set-json=silences={json.dumps([entry])}")

@@ -19,10 +19,9 @@ Json = dict[str, Any]
 VALUES = """\
 sources: [jobs]
 smokeChecks:
-  models:
-    - {namespace: team-a, inferenceSet: qwen}
-    - {namespace: team-a, inferenceSet: phi, url: "https://models.example.com", model: phi-4}
-    - {namespace: team-b, inferenceSet: qwen}
+  - {namespace: team-a, inferenceSet: qwen}
+  - {namespace: team-a, inferenceSet: phi, url: "https://models.example.com", model: phi-4}
+  - {namespace: team-b, inferenceSet: qwen}
 """
 KINDS = ("ConfigMap", "ServiceAccount", "Role", "RoleBinding", "CronJob")
 

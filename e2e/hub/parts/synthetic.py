@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from prometheus_client.core import Metric
 
 from e2e.hub.parts.pages import render
-from reporter.metrics.collectors import make_family
 from reporter.metrics.declarations import (
     ROLLUP_BLOCKING_INFO,
     ROLLUP_CLUSTER_INFO,
@@ -17,6 +16,7 @@ from reporter.metrics.declarations import (
     ROLLUP_STATE,
     MetricDeclaration,
 )
+from reporter.metrics.input_collectors import make_family
 from reporter.model.states import COUNTED_STATES, State
 
 

@@ -1,6 +1,8 @@
 """The command ``silence`` against a real API server, with the permissions that its users have."""
 
+import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON, READY_RE
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.silences import SLOW, run_command, until_silenced
 from e2e.support.timeouts import PROMPT_TIMEOUT, SETTLE, SHORT_FLAGS
+from reporter.catalogue.silence_file import parse_silence_file
 from reporter.kinds.resource_kind import SILENCE_PREFIX
 from reporter.kube.access_review import Permission
 
@@ -177,3 +180,75 @@ def test_namespace_is_silenced_with_all_that_is_in_it(plane: ControlPlane) -> No
 def silence_fields(plane: ControlPlane) -> list[str]:
     annotations = plane.client.get(f"/api/v1/namespaces/{TEAM}")["metadata"]["annotations"]
     return [name for name in annotations if name.startswith(SILENCE_PREFIX)]
+
+
+def test_what_is_held_back_is_listed_and_announced_once_the_silence_is_taken_back(
+    plane: ControlPlane, owner: Callable[[Rule], Path]
+) -> None:
+    client, target, mine = plane.client, inference_sets.name(0), owner(MAY_PATCH)
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        done = run_command(mine, target, INVALID_REASON, *FOR_AN_HOUR, "--apply")
+        assert (done.returncode, done.stderr) == (0, "")
+        inference_sets.misconfigure(client, 0)
+        until_silenced(reporter, 0)
+        listed = run_command(plane.kubeconfig(), "list", target, "-o", "json")
+        (found,) = json.loads(listed.stdout)["silences"]
+        assert (found["scope"], found["by"], found["why"]) == (target, "alice", "mine")
+        assert found["holdsBack"] == [{"reason": INVALID_REASON, "subject": target}]
+        assert events.reporter_events(client) == []
+        ended = run_command(mine, "expire", target)
+        assert (ended.returncode, silence_of(plane, 0)) == (0, {})
+        assert f"InferenceSet {target}: silence ended: {INVALID_REASON} until " in ended.stdout
+        inference_sets.wait_for(client, INVALID_REASON, 0, within=PROMPT_TIMEOUT)
+
+
+def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(plane: ControlPlane) -> None:
+    admin = plane.kubeconfig()
+    silenced = ("cluster", "clusterKedaNotReady", *FOR_AN_HOUR, "--apply")
+    with _mounting_pod(plane):
+        refused = run_command(admin, *silenced, "--as=jane")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert 'User "jane" cannot list resource "pods"' in refused.stderr
+        done = run_command(admin, *silenced)
+        assert done.returncode == 0, done.stderr
+        assert "ConfigMap kaito-system/silences changed: cluster silenced" in done.stdout
+        again = run_command(admin, "cluster", "clusterBBRNotReady", *FOR_AN_HOUR, "--apply")
+        assert again.returncode == 0, again.stderr
+        found = json.loads(run_command(admin, "list", "cluster", "-o", "json").stdout)["silences"]
+        assert [each["reasons"] for each in found] == ["clusterKedaNotReady", "clusterBBRNotReady"]
+        ended = run_command(admin, "expire", "cluster", "clusterKedaNotReady")
+        assert ended.returncode == 0, ended.stderr
+        text = plane.client.get(MAP)["data"]["silences.yaml"]
+        (left,) = parse_silence_file(text, Path("silences.yaml")).silences
+        assert (left.reasons, left.by, left.problem) == (("clusterBBRNotReady",), "alice", "")
+
+
+MAP = "/api/v1/namespaces/kaito-system/configmaps/silences"
+
+
+@contextmanager
+def _mounting_pod(plane: ControlPlane) -> Iterator[None]:
+    """The pod of a reporter whose file of silences is a ConfigMap that does not exist yet."""
+    pods = "/api/v1/namespaces/kaito-system/pods"
+    container = {
+        "name": "reporter",
+        "image": "example/reporter:1",
+        "args": ["--silence-file=/etc/silences/silences.yaml"],
+        "volumeMounts": [{"name": "silences", "mountPath": "/etc/silences"}],
+    }
+    volume = {"name": "silences", "configMap": {"name": "silences", "optional": True}}
+    labels = {"app.kubernetes.io/component": "status-reporter"}
+    plane.client.create(
+        pods,
+        {
+            "metadata": {"name": "reporter-0", "labels": labels},
+            "spec": {"containers": [container], "volumes": [volume]},
+        },
+    )
+    try:
+        yield
+    finally:
+        plane.client.delete(f"{pods}/reporter-0")
+        plane.kubectl(
+            "delete", "configmap", "silences", "-n", "kaito-system", "--ignore-not-found"
+        )

@@ -143,13 +143,13 @@ def test_malformed_silence_silences_nothing_and_is_shown(
         inference_sets.wait_for(client, INVALID_REASON, 0, within=PROMPT_TIMEOUT)
 
 
-def test_unmatched_silence_is_shown(plane: ControlPlane, mounted: MountedFile) -> None:
+def test_inapplicable_silence_is_shown(plane: ControlPlane, mounted: MountedFile) -> None:
     nowhere = {**entry(0, HOUR), "inferenceset": "model-x"}
     mounted.write(render(nowhere, {**entry(0, HOUR), "namespace": "team-x"}))
     with ReporterProcess(plane, *SHORT_FLAGS, f"--silence-file={mounted.path}") as reporter:
-        until_counted(reporter, "unmatched", 2)
+        until_counted(reporter, "inapplicable", 2)
         problems = [each["problem"] for each in reporter.status()["silences"]]
         assert problems[0] == "there is no InferenceSet team-0/model-x that is evaluated"
         assert "team-x" in problems[1]
-        until_logged(reporter, "WARNING", "silences nothing, unmatched", times=2)
-        assert len(reporter.lines("WARNING", "silences nothing, unmatched")) == 2
+        until_logged(reporter, "WARNING", "silences nothing, inapplicable", times=2)
+        assert len(reporter.lines("WARNING", "silences nothing, inapplicable")) == 2

@@ -20,3 +20,10 @@ def objects(plane: ControlPlane) -> Iterator[CaseClusterObjects]:
     found = CaseClusterObjects(plane.client)
     yield found
     found.end()
+
+
+@pytest.fixture
+def stack(objects: CaseClusterObjects) -> Iterator[CaseClusterObjects]:
+    objects.install({}, {})
+    yield objects
+    objects.install({}, {})

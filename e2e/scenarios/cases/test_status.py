@@ -1,5 +1,6 @@
 """The commands status and wait on a real API server."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,11 +15,13 @@ import yaml
 
 from e2e.controlplane import ControlPlane, until
 from e2e.support.address import routable_address
+from e2e.support.cases.asking import WITHOUT_GRACE, ask, reading_user, shown_states
 from e2e.support.cases.cluster_objects import CaseClusterObjects
 from e2e.support.reporter_process import ReporterProcess
-from reporter.cli.status import dump_command
+from reporter.kube import lister
+from reporter.kube.decoding import Json
+from reporter.kube.stack_dump import DumpEnd, parse_end
 from reporter.model.status_document import StatusDocument
-from tests.support.command_line import run_command_line
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
 
@@ -34,18 +37,6 @@ ASKED_IN_TIME = "--timeout=15s"
 """
 The time within which the cluster answers at least once. Without an answer the exit code is another.
 """
-
-
-@pytest.fixture
-def stack(objects: CaseClusterObjects) -> Iterator[CaseClusterObjects]:
-    objects.install({}, {})
-    yield objects
-    objects.install({}, {})
-
-
-def ask(plane: ControlPlane, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    config = str(plane.kubeconfig())
-    return run_command_line(*argv, stdin=stdin.encode(), KUBECONFIG=config)
 
 
 def document(plane: ControlPlane, *argv: str, stdin: str = "") -> StatusDocument:
@@ -143,9 +134,6 @@ def test_a_wait_ends_in_each_state_with_its_code(
     assert ends("team-m/qwen", "--for=gone", "--timeout=30s") == 0
 
 
-WITHOUT_GRACE = "--startup-grace-seconds=0"
-"""The objects of the stack may have been made a moment ago."""
-
 ROUTER, AUTHORIZER = (
     "Deployment kaito-system/body-based-router",
     "Deployment llm-gateway-auth/apikey-authz",
@@ -227,42 +215,92 @@ def test_a_watch_of_the_cluster_prints_what_changes(
         assert watching.stdout is not None
         hanging = threading.Timer(120, watching.kill)
         hanging.start()
-        cluster = _next_state(watching.stdout, "cluster")
-        team = _next_state(watching.stdout, "team-m")
+        cluster = next(shown_states(watching.stdout, "cluster"))
+        team = next(shown_states(watching.stdout, "team-m"))
         stack.change(AT_ZERO)
-        after = _next_state(watching.stdout, "cluster")
+        states = shown_states(watching.stdout, "cluster")
+        seen = [next(states)]
+        while seen[-1] != "Failed":
+            seen.append(next(states))
         hanging.cancel()
         watching.terminate()
-    assert (cluster, team, after) == ("Current", "Current", "Failed")
+    assert (cluster, team) == ("Ready", "Ready")
+    assert {*seen[:-1]} <= {"Progressing"}, "its status follows its spec a moment later"
     assert watching.returncode == 143
 
 
-def _next_state(lines: Iterable[str], name: str) -> str:
-    """
-    Return the state of the next line about a subject; other tests may have left more namespaces.
-    """
-    return next(line.split()[1] for line in lines if line.split()[:1] == [name])
-
-
-def test_the_dump_of_the_help_gives_the_same_as_the_cluster(
-    plane: ControlPlane, stack: CaseClusterObjects
+def test_a_dump_gives_the_same_as_the_cluster(
+    plane: ControlPlane, stack: CaseClusterObjects, tmp_path: Path
 ) -> None:
     stack.change(AT_ZERO)
-    words = dump_command().replace("\\\n", "").split()
-    assert words[0] == "kubectl"
-    dumped = plane.kubectl(*words[1 : words.index(">")])
+    path, notes = _dump(plane, tmp_path)
+    assert "may not" not in notes
     read = document(plane, "--from=cluster")
-    of_dump = document(plane, "--from=file:-", stdin=dumped)
+    of_dump = document(plane, f"--from=file:{path}")
     assert of_dump.cluster.blocking.reason == read.cluster.blocking.reason
     assert of_dump.cluster.components == read.cluster.components
+    assert of_dump.cluster.counts == read.cluster.counts
     assert _states(of_dump) == _states(read)
-    # A kind without an object is not in the dump, so whether the harness asks for keys is not known.
-    assert "apikeys.kaito.sh" in {
-        str(each.not_available.message).partition(" ")[0]
-        for namespace in of_dump.namespaces
-        for each in namespace.inference_sets
-        if each.available is None and each.not_available is not None
-    }
+    checked = ask(plane, "check", f"--from=file:{path}", WITHOUT_GRACE)
+    assert (checked.returncode, "clusterKaitoControllerNotReady" in checked.stdout) == (4, True)
+    explained = ask(plane, "explain", "cluster", f"--from=file:{path}")
+    assert "is scaled to zero" in explained.stdout
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    cut = ask(plane, "status", f"--from=file:{path}")
+    assert (cut.returncode, f"it ends at line {len(lines) - 1} " in cut.stderr) == (2, True)
+
+
+def test_a_dump_is_read_in_pages_as_kubectl_reads_them(
+    plane: ControlPlane, stack: CaseClusterObjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lister, "PAGE_SIZE", 1)
+    path, _ = _dump(plane, tmp_path)
+    listed = yaml.safe_load(plane.kubectl("get", "deployments", "-A", "-o", "yaml"))["items"]
+    (found,) = (each for each in _end(path).kinds if each.resource == "deployments.apps")
+    assert (found.objects, found.unread) == (len(listed), "")
+    names = [each["metadata"]["name"] for each in listed]
+    lines = path.read_text().splitlines()
+    assert [each["metadata"]["name"] for each in _objects(lines, "Deployment")] == names
+
+
+def test_a_dump_of_one_namespace_says_nothing_about_the_rest(
+    plane: ControlPlane, stack: CaseClusterObjects, tmp_path: Path
+) -> None:
+    with reading_user(plane, "jill"):
+        words = ("dump", "team-m", "--as=jill")
+        until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
+        path, notes = _dump(plane, tmp_path, *words[1:])
+        assert "only namespace team-m may be read" in notes
+        assert "nodes: may not list nodes" in notes
+        stack.change(AT_ZERO)
+        read = document(plane, "--from=cluster", "team-m", "--as=jill", WITHOUT_GRACE)
+        of_dump = document(plane, f"--from=file:{path}", "team-m", WITHOUT_GRACE)
+        assert _states(of_dump) == _states(read)
+        assert document(plane, f"--from=file:{path}").cluster.state == "Unknown"
+        other = ask(plane, "status", "team-z", f"--from=file:{path}")
+        assert (other.returncode, "says nothing about team-z" in other.stderr) == (2, True)
+
+
+def _dump(plane: ControlPlane, folder: Path, *argv: str) -> tuple[Path, str]:
+    """Return the file of a dump, and the notes about it."""
+    ended = ask(plane, "dump", *argv)
+    assert ended.returncode == 0, ended.stderr
+    path = folder / "stack.yaml"
+    path.write_text(ended.stdout)
+    return path, ended.stderr
+
+
+def _end(path: Path) -> DumpEnd:
+    *_, last = path.read_text().splitlines()
+    return parse_end(json.loads(last.removeprefix("--- ")))
+
+
+def _objects(lines: Iterable[str], kind: str) -> Iterator[Json]:
+    for line in lines:
+        content = json.loads(line.removeprefix("--- "))
+        if content["kind"] == kind:
+            yield content
 
 
 def _states(found: StatusDocument) -> list[object]:
@@ -283,40 +321,6 @@ def test_the_cluster_is_read_as_the_user_that_is_named(
         until(lambda: ask(plane, *words).stdout == "team-m/qwen\n", within=60, what="she may")
     finally:
         plane.kubectl("delete", *admin)
-
-
-def test_rights_in_one_namespace_are_enough_for_its_models(
-    plane: ControlPlane, stack: CaseClusterObjects
-) -> None:
-    words = ("status", "team-m", "-o", "json", "--from=cluster", "--as=joan", WITHOUT_GRACE)
-    here = "--namespace=team-m"
-    role = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": {"name": "joan", "namespace": "team-m"},
-        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}],
-    }
-    plane.client.create(plane.client.collection(role), role)
-    plane.kubectl("create", "rolebinding", "joan", here, "--role=joan", "--user=joan")
-    try:
-        until(lambda: ask(plane, *words).returncode == 0, within=60, what="she may")
-        ended = ask(plane, *words)
-        assert "namespace team-m: only it was read" in ended.stderr
-        found = msgspec.json.decode(ended.stdout, type=StatusDocument)
-        ((model,),) = (each.inference_sets for each in found.namespaces)
-        assert (model.state, model.available) == ("Current", None)
-        assert model.replicas is not None
-        assert model.replicas.ready == 1
-        stack.change({"Deployment team-m/qwen-inferencepool-epp": {"replicas": 0}})
-        ended = ask(plane, *words)
-        found = msgspec.json.decode(ended.stdout, type=StatusDocument)
-        ((model,),) = (each.inference_sets for each in found.namespaces)
-        assert model.blocking is not None
-        # An upstream that is not seen may explain it, so it is held at a single reading.
-        assert (model.state, model.blocking.reason) == ("InProgress", "inferencesetEPPNotReady")
-        assert model.available is False
-    finally:
-        plane.kubectl("delete", "rolebinding,role", "joan", here)
 
 
 @pytest.mark.parametrize("timeout", ["60", "60s", "0"])

@@ -17,7 +17,6 @@ from reporter.kinds.health_events import (
     MAX_REASON,
     MAX_REASONS,
     MAX_REMEDY,
-    MAX_TEXT,
     Entity,
     HealthEvent,
     HealthEventSpec,
@@ -34,6 +33,7 @@ from reporter.kube.event_format import event_labels
 from reporter.kube.event_record import EventRecord
 from reporter.kube.object_client import ObjectClient
 from reporter.model.enums import EventType, Layer, Reason
+from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES
 from reporter.model.status_document import SilencedBy
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
@@ -120,7 +120,7 @@ async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
     entity = Entity(entity_type="x" * MAX_NAME, entity_value="y" * MAX_NAME)
     spec = msgspec.structs.replace(
         SPEC,
-        message="m" * MAX_TEXT,
+        message="m" * MAX_EVENT_MESSAGE_BYTES,
         remedy="r" * MAX_REMEDY,
         error_code=tuple(str(number) * MAX_REASON for number in range(MAX_CAUSES)),
         entities_impacted=(entity,) * (MAX_CAUSES + 2),
@@ -129,7 +129,7 @@ async def test_largest_object_is_accepted_and_its_rule_is_cheap_enough(
     )
     found = await _create(sink, spec=spec)
     reasons = ["r" * MAX_REASON] * MAX_REASONS
-    full = _patch(found, also=reasons, suppressing=reasons, message="m" * MAX_TEXT)
+    full = _patch(found, also=reasons, suppressing=reasons, message="m" * MAX_EVENT_MESSAGE_BYTES)
     assert (await sink.patch(found, full, version=VERSION)).spec == spec
 
 
@@ -189,7 +189,7 @@ def _manifest(spec: Json, name: str = "strict") -> Json:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"message": "m" * (MAX_TEXT + 1)},
+        {"message": "m" * (MAX_EVENT_MESSAGE_BYTES + 1)},
         {"error_code": ("x",) * (MAX_CAUSES + 1)},
         {"node_name": "n" * (MAX_NAME + 1)},
         {"check_name": ""},

@@ -48,4 +48,4 @@ def test_it_breaks_no_foreign_cluster_without_a_yes(plane: ControlPlane) -> None
     with local_cluster.reporters(plane, replicas=1):
         plane.client.patch(SYSTEM, {"metadata": {"labels": {DEDICATED_LABEL: None}}})
         assert "Nothing was broken" in refusal(plane)
-        assert "heartbeatSeconds=60" in refusal(plane, "--quiet-seconds=5")
+        assert "--heartbeat-seconds=60" in refusal(plane, "--quiet-seconds=5")

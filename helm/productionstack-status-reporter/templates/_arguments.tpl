@@ -8,25 +8,12 @@
 {{- kindIs "bool" .Values.rollupMetrics | ternary "off" (default "cluster" .Values.rollupMetrics) -}}
 {{- end -}}
 
-{{/* Whether what follows is suppressed. YAML 1.1, which Helm reads, takes on and off for booleans. */}}
-{{- define "reporter.suppression" -}}
-{{- $value := default "on" .Values.suppression -}}
-{{- if kindIs "bool" .Values.suppression -}}
-{{- $value = ternary "on" "off" .Values.suppression -}}
-{{- end -}}
-{{- $value -}}
-{{- end -}}
-
-{{/* The ConfigMap of silences; empty if there is none. */}}
+{{/* The ConfigMap of silences: of the entries, or one of the user's; empty if there is none. */}}
 {{- define "reporter.silences" -}}
-{{- $silences := default dict .Values.silences -}}
-{{- if and $silences.entries $silences.configMap -}}
-{{- include "reporter.refuse" (dict "root" $ "why" "silences: entries and configMap are both set; leave one of them out") -}}
-{{- end -}}
-{{- if $silences.entries -}}
+{{- if kindIs "string" .Values.silences -}}
+{{- .Values.silences -}}
+{{- else if .Values.silences -}}
 {{- printf "%s-silences" (include "reporter.name" .) -}}
-{{- else -}}
-{{- default "" $silences.configMap -}}
 {{- end -}}
 {{- end -}}
 
@@ -40,15 +27,9 @@
 - --status-authorization={{ .Values.statusAuthorization }}
 {{- end }}
 - --leader-elect={{ .Values.leaderElection.enabled }}
-- --leader-election-id={{ .Values.leaderElection.id }}
-- --lease-duration-seconds={{ .Values.leaderElection.leaseDurationSeconds | int64 }}
-- --renew-deadline-seconds={{ .Values.leaderElection.renewDeadlineSeconds }}
-- --retry-period-seconds={{ .Values.leaderElection.retryPeriodSeconds }}
+- --leader-election-id={{ include "reporter.lease" . }}
 - --resync-seconds={{ .Values.resyncSeconds | int64 }}
 - --startup-grace-seconds={{ .Values.startupGraceSeconds | int64 }}
-- --settle-seconds={{ .Values.settleSeconds | int64 }}
-- --heartbeat-seconds={{ .Values.heartbeatSeconds | int64 }}
-- --emission={{ .Values.emission }}
 - --release-namespace={{ .Release.Namespace }}
 - --istio-namespace={{ $there.istioNamespace }}
 - --kaito-namespace={{ $there.kaitoNamespace }}
@@ -79,34 +60,14 @@
 - --weight-download-metric-port={{ $there.weightDownload.metricPort | int64 }}
 - --scrape={{ include "reporter.scrapedPods" . }}
 - --scrape-mode={{ .Values.scrape.mode }}
-- --scrape-interval-seconds={{ .Values.scrape.intervalSeconds | int64 }}
-{{- with .Values.store }}
-{{- if ne (default "none" .backend) "none" }}
-- --store={{ .backend }}
-{{- if eq .backend "nvsentinel" }}
-- --store-resource={{ .resource }}
+{{- if ne (include "reporter.store" .) "none" }}
+- --store={{ include "reporter.store" . }}
 {{- end }}
-- --store-max={{ .max | int64 }}
-- --store-max-per-node={{ .maxPerNode | int64 }}
-- --store-retention-seconds={{ .retentionSeconds | int64 }}
-{{- end }}
-{{- end }}
-{{- with .Values.statusObjects }}
-{{- if .enabled }}
+{{- if (default dict .Values.statusObjects).enabled }}
 - --status-objects=true
-{{- end }}
-{{- with .packageLabel }}
-- --package-label={{ . }}
-{{- end }}
-{{- with .revisionLabel }}
-- --revision-label={{ . }}
-{{- end }}
 {{- end }}
 {{- if ne (include "reporter.rollupMetrics" .) "cluster" }}
 - --rollup-metrics={{ include "reporter.rollupMetrics" . }}
-{{- end }}
-{{- if ne (include "reporter.suppression" .) "on" }}
-- --suppression={{ include "reporter.suppression" . }}
 {{- end }}
 {{- if .Values.mirrorEvents }}
 - --mirror-events=true
@@ -117,17 +78,26 @@
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}
-{{- if eq (toString .Values.secondLook) "false" }}
-- --second-look=false
-{{- end }}
 {{- if ne (include "reporter.packs" .) "kaito" }}
 - --packs={{ include "reporter.packs" . }}
 {{- end }}
 {{- if include "reporter.overlay" . }}
 - --catalogue-overlay=/etc/status-reporter/overlay.yaml
 {{- end }}
-- --log-format={{ .Values.logFormat }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}
+{{- end -}}
+
+{{- define "reporter.store" -}}
+{{- default "none" (default dict .Values.store).backend -}}
+{{- end -}}
+
+{{/* The resource that store.backend writes, as its CRD is named. */}}
+{{- define "reporter.storeResource" -}}
+{{- if eq (include "reporter.store" .) "nvsentinel" -}}
+{{- include "reporter.flag" (dict "root" . "name" "store-resource" "default" "healtheventresources.healthevents.dgxc.nvidia.com") -}}
+{{- else -}}
+healthevents.reporter.productionstack.kaito.sh
+{{- end -}}
 {{- end -}}

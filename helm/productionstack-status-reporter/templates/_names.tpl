@@ -1,82 +1,22 @@
+{{/* The names of this program: shared templates take them from here. */}}
 {{- define "reporter.name" -}}
 {{- printf "%s-status-reporter" .Release.Name | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- define "reporter.namespace" -}}
-{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- define "reporter.program" -}}
+productionstack-status-reporter
 {{- end -}}
 
-{{/* Names may be 2024 or on, which YAML takes for no strings: toYaml quotes those. */}}
-{{- define "reporter.selector" -}}
-app.kubernetes.io/name: productionstack-status-reporter
-app.kubernetes.io/instance: {{ toYaml .Release.Name }}
+{{- define "reporter.component" -}}
+status-reporter
 {{- end -}}
 
-{{- define "reporter.labels" -}}
-{{- include "reporter.allLabels" (dict "root" .root "labels" .labels "own" (list
-  (list "app.kubernetes.io/name" "productionstack-status-reporter")
-  (list "app.kubernetes.io/instance" (toYaml .root.Release.Name))
-  (list "app.kubernetes.io/component" "status-reporter"))) -}}
+{{/* The name of the Lease. */}}
+{{- define "reporter.lease" -}}
+{{- .Values.leaderElection.id -}}
 {{- end -}}
 
-{{/* Every label of an object once, as a key that is there twice is refused by kustomize: {root, own, labels}. Those by
-which a user's tool selects the object come first, then those of all objects. */}}
-{{- define "reporter.allLabels" -}}
-{{- $users := merge (dict) (default dict .labels) (default dict .root.Values.extraLabels) -}}
-{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 -}}
-{{- $own := concat .own (list
-  (list "app.kubernetes.io/managed-by" .root.Release.Service)
-  (list "app.kubernetes.io/version" (quote .root.Chart.AppVersion))
-  (list "helm.sh/chart" $chart)) -}}
-{{- range $own }}
-{{- if not (hasKey $users (first .)) }}
-{{ first . }}: {{ last . }}
-{{- end }}
-{{- end }}
-{{- with $users }}
-{{ toYaml . }}
-{{- end }}
-{{- end -}}
-
-{{/* The metadata of an object: {root, name, namespace}. Without a namespace the object is cluster-scoped. */}}
-{{- define "reporter.metadata" -}}
-{{- include "reporter.checks" .root -}}
-name: {{ .name }}
-{{- with .namespace }}
-namespace: {{ toYaml . }}
-{{- end }}
-labels:
-  {{- include "reporter.labels" . | trim | nindent 2 }}
-{{- with .root.Values.extraAnnotations }}
-annotations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end -}}
-
-{{/* Whether the repository names its registry; empty: not. It does as container tools see it: by a first part with a
-dot or a colon, or localhost. */}}
-{{- define "reporter.namesRegistry" -}}
-{{- $first := splitList "/" .Values.image.repository | first -}}
-{{- if and (contains "/" .Values.image.repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) }}true{{ end -}}
-{{- end -}}
-
-{{/* Where the image is, without tag and digest. */}}
-{{- define "reporter.imagePath" -}}
-{{- $registry := default "" .Values.image.registry | trimSuffix "/" -}}
-{{- if and $registry (not (include "reporter.namesRegistry" .)) }}{{ $registry }}/{{ end }}{{ .Values.image.repository -}}
-{{- end -}}
-
-{{- define "reporter.image" -}}
-{{- $image := .Values.image -}}
-{{- $where := include "reporter.imagePath" . -}}
-{{- if $image.digest -}}
-{{ $where }}@{{ $image.digest }}
-{{- else -}}
-{{ $where }}:{{ default .Chart.AppVersion $image.tag }}
-{{- end -}}
-{{- end -}}
-
-{{/* Whether a reporter runs; empty: not, as beside a hub in a management cluster. */}}
+{{/* Whether a reporter runs; empty: not. */}}
 {{- define "reporter.runs" -}}
 {{- if gt (.Values.replicas | int64) 0 }}true{{ end -}}
 {{- end -}}
@@ -114,4 +54,9 @@ dot or a colon, or localhost. */}}
 {{- define "reporter.overlay" -}}
 {{- $overlay := .Values.catalogueOverlay -}}
 {{- if kindIs "string" $overlay }}{{ $overlay }}{{ else if $overlay }}{{ toYaml $overlay }}{{ end -}}
+{{- end -}}
+
+{{/* Fields of the endpoint that is scraped, as YAML, unless serviceMonitor.endpoint has them. */}}
+{{- define "reporter.endpoint" -}}
+interval: 30s
 {{- end -}}

@@ -1,13 +1,7 @@
-{{/* The values that were given and that the chart does not have, separated by spaces. */}}
+{{/* The values below controlPlane that were given and that the chart does not have, separated by spaces. */}}
 {{- define "reporter.unknownValues" -}}
-{{- $top := list "affinity" "catalogueOverlay" "controlPlane" "crds" "dashboard" "emission" "enabled" "extraAnnotations" "extraArgs" "extraLabels" "extraRules" "global" "heartbeatSeconds" "hub" "image" "leaderElection" "logFormat" "mirrorEvents" "namespaceOverride" "networkPolicy" "nodeSelector" "ownPacks" "packs" "podAnnotations" "podAntiAffinity" "podDisruptionBudget" "podLabels" "podMonitor" "priorityClassName" "prometheusRule" "rbac" "replicas" "resources" "resyncSeconds" "rollupMetrics" "scrape" "secondLook" "serviceMonitor" "settleSeconds" "silences" "smokeChecks" "sources" "startupGraceSeconds" "statusAuthorization" "statusBindAddress" "statusObjects" "store" "suppression" "tolerations" "topologySpreadConstraints" -}}
 {{- $controlPlane := list "azureAuthz" "bbrDeployment" "bbrNamespace" "gatewayAuthDeployment" "gatewayAuthNamespace" "istioNamespace" "istiodDeployment" "kaitoDeployment" "kaitoNamespace" "kedaNamespace" "kedaScalerDeployment" "kedaScalerNamespace" "nodeProvisioner" "weightDownload" -}}
 {{- $unknown := list -}}
-{{- range $key := keys .Values | sortAlpha -}}
-{{- if not (or (has $key $top) (hasPrefix "x-" $key)) -}}
-{{- $unknown = append $unknown $key -}}
-{{- end -}}
-{{- end -}}
 {{- range $key := keys .Values.controlPlane | sortAlpha -}}
 {{- if not (has $key $controlPlane) -}}
 {{- $unknown = append $unknown (printf "controlPlane.%s" $key) -}}
@@ -44,7 +38,7 @@
 - statusBindAddress opens /status, without authentication, at port {{ . }} of the pods.
 {{- end }}
 {{- $monitor := default dict .Values.serviceMonitor }}
-{{- if and $monitor.enabled $monitor.rollupOnly (default dict .Values.prometheusRule).enabled (not (default dict .Values.podMonitor).enabled) }}
+{{- if and $monitor.enabled $monitor.rollupOnly (default dict .Values.prometheusRule).enabled }}
 - serviceMonitor.rollupOnly leaves out series that the alerts of prometheusRule need, so
   ProductionStackStatusReporterSilent fires unless something else scrapes them.
 {{- end }}
@@ -57,10 +51,7 @@
   /status and the log show what would be announced. Whoever may do so creates it with:
 {{- end }}
     kubectl create role {{ include "reporter.name" . }}-events -n kube-system --verb=create,get,list,patch --resource=events
-    kubectl create rolebinding {{ include "reporter.name" . }}-events -n kube-system --role={{ include "reporter.name" . }}-events --serviceaccount={{ include "reporter.namespace" . }}:{{ include "reporter.name" . }}
+    kubectl create rolebinding {{ include "reporter.name" . }}-events -n kube-system --role={{ include "reporter.name" . }}-events --serviceaccount={{ include "reporter.namespace" . }}:{{ include "reporter.serviceAccount" . }}
 {{- end }}
-{{- end }}
-{{- with and (default dict .Values.hub).enabled (eq (default "none" .Values.hub.statusAuthorization) "none") (include "hub.statusPort" .) }}
-- hub.statusBindAddress opens /status of the hub, without authentication, at port {{ . }} of its pods.
 {{- end }}
 {{- end -}}

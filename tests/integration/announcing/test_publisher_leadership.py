@@ -149,5 +149,5 @@ async def test_a_follower_evaluates_and_writes_nothing(server: DevCluster, api: 
         fixture.set_verdicts(an_active_verdict(BBR))
         fixture.advance(600)
         await fixture.wait_idle()
-        assert BBR in fixture.controller.evaluation.gate.finding_states
+        assert BBR in fixture.controller.evaluation.tracked.finding_states
         assert len(list(server.requests)) == before

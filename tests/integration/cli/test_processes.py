@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.stubs.certificates import a_certificate
+
 
 LOADED = """
 import sys
@@ -58,3 +60,63 @@ def test_only_the_light_part_of_the_client_is_loaded():
     loaded = done.stdout.splitlines()
     assert "reporter.kube.client" in loaded
     assert [each for each in loaded if each.startswith(TOO_MUCH)] == []
+
+
+LOADED_BY_STATUS = """
+import sys
+from reporter.cli.command import find_command
+find_command("status")
+print("\\n".join(sys.modules))
+"""
+NOT_FOR_ONE_TABLE = (
+    "prometheus_client",
+    "reporter.cli.fleet",
+    "reporter.cli.history",
+    "reporter.metrics.collectors",
+    "reporter.scrape.scraper",
+    "reporter.status.dump",
+    "reporter.status.junit",
+    "reporter.status.watching",
+    "xml.etree",
+)
+AUTHORITIES = """
+import os
+from reporter.cli.command import find_command
+find_command("status")
+from aiohttp import connector
+from reporter.kube.tls import verifying_context
+print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509_ca"])
+print(verifying_context().cert_store_stats()["x509_ca"])
+print(os.environ["SSL_CERT_FILE"])
+"""
+
+
+def test_status_loads_what_one_table_of_a_cluster_needs():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_BY_STATUS],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    loaded = done.stdout.splitlines()
+    assert "reporter.status.one_shot" in loaded
+    assert [each for each in loaded if each.startswith(NOT_FOR_ONE_TABLE)] == []
+
+
+def test_the_authorities_of_the_system_are_read_by_what_verifies_with_them(tmp_path: Path):
+    """Reading them takes 40 ms, which a command about a cluster with its own does not need."""
+    authority, _ = a_certificate(tmp_path, "authority")
+    done = subprocess.run(
+        [sys.executable, "-c", AUTHORITIES],
+        env={
+            **os.environ,
+            "SSL_CERT_FILE": str(authority),
+            "SSL_CERT_DIR": str(tmp_path / "none"),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["0", "1", str(authority)]

@@ -1,6 +1,7 @@
 """The program as wheels and images install it, without the API server in memory and its demo."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -72,6 +73,17 @@ def test_the_wheel_installs_the_program_and_the_kubectl_plugin(installation):
     for target in scripts.values():
         module, _, function = target.partition(":")
         assert callable(getattr(import_module(module), function))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+def test_the_wheel_that_the_pages_install_has_this_name_and_the_extra(installation, page):
+    (metadata,) = installation.glob("*.dist-info/METADATA")
+    fields = [line.partition(": ")[::2] for line in metadata.read_text().splitlines()]
+    version, extras = dict(fields)["Version"], {v for n, v in fields if n == "Provides-Extra"}
+    (wheel,) = installation.parent.glob("*.whl")
+    named = re.findall(r"pipx install '([^\[]+)\[(\w+)\]'", (ROOT / page).read_text())
+    assert named == [(f"./{wheel.name.replace(version, 'X.Y.Z')}", "cel"), (".", "cel")]
+    assert extras == {"cel"}
 
 
 def test_wheel_has_every_file_of_the_status_page(installation):

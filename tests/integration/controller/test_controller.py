@@ -94,7 +94,7 @@ async def test_changes_without_end_starve_neither_passes_nor_resyncs():
 
         task = asyncio.create_task(storm())
         # Of the model no object changes: only a full pass looks at it.
-        await run.until(lambda: model in run.controller.evaluation.gate.finding_states)
+        await run.until(lambda: model in run.controller.evaluation.tracked.finding_states)
         await run.until(lambda: run.passes.number - before > 5)
         task.cancel()
 

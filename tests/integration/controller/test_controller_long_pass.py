@@ -35,8 +35,8 @@ async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
     run.verdicts |= {key: an_active_verdict(key) for key in (BBR, last)}
     run.change()
     assert step_until(steps, lambda: due(run) == [BBR.reason])
-    assert last not in run.controller.evaluation.gate.finding_states
-    assert step_until(steps, lambda: last in run.controller.evaluation.gate.finding_states)
+    assert last not in run.controller.evaluation.tracked.finding_states
+    assert step_until(steps, lambda: last in run.controller.evaluation.tracked.finding_states)
 
 
 async def test_a_subject_that_changes_after_it_was_evaluated_is_evaluated_again():
@@ -80,6 +80,6 @@ async def test_changes_without_end_do_not_keep_a_full_pass_from_its_end():
     for number, _ in enumerate(run.controller._pass_steps(full=True)):
         run.change(number)
         take_seconds(STEP)
-    assert last in run.controller.evaluation.gate.finding_states
+    assert last in run.controller.evaluation.tracked.finding_states
     batches = len(MODELS) // SUBJECTS_PER_BATCH + 1
     assert run.passes.number <= 2 + 2 * (batches // MIN_BATCHES)

@@ -59,7 +59,8 @@ async def test_a_kind_that_stays_unwatched_becomes_unknown_by_time_alone():
         assert run.reason_state == "announced"
         await run.until(lambda: run.reason_state == "unknown")
         assert (
-            "connection refused" in run.controller.evaluation.gate.finding_states[BBR].why_unknown
+            "connection refused"
+            in run.controller.evaluation.tracked.finding_states[BBR].why_unknown
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from devcluster.http.faults.rules import truncated_response
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.look_schedule import MINUTE
+from reporter.controller.reread_schedule import MINUTE
 from reporter.controller.second_look import SecondLook
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import PODS

@@ -19,7 +19,7 @@ async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
         assert found.code == 4
         rows = [line.split() for line in found.out.splitlines()]
         assert rows[0] == ["NAME", "STATE", "SETS", "READY", "FOR", "BLOCKED", "BY", "ACTS"]
-        assert [row[:2] for row in rows[1:]] == [["prod", "Current"], ["west", "Failed"]]
+        assert [row[:2] for row in rows[1:]] == [["prod", "Ready"], ["west", "Failed"]]
         assert rows[2][-2:] == ["clusterKaitoControllerNotReady", "platform"]
         assert "10 series are left out (not_engaged): north" in found.err
         wide = await ask("status", where, "-o", "wide")
@@ -59,7 +59,7 @@ async def test_the_command_finds_the_leader_among_the_pods(server, engine, tmp_p
         assert inside.code == 1
         assert f"kubectl port-forward -n {NAMESPACE} hub-z 8082" in inside.err
         assert "--from=hub:http://127.0.0.1:8082" in inside.err
-        assert "hub.statusBindAddress=:8082" in inside.err
+        assert "value statusBindAddress=:8082" in inside.err
         async with running_hub(server, engine, tmp_path, name="hub-1") as follower:
             await follower.until(lambda: is_led_by_another(follower))
             # They are asked in the order of their names, so the follower first.
@@ -69,7 +69,7 @@ async def test_the_command_finds_the_leader_among_the_pods(server, engine, tmp_p
         assert found.code == 0
         assert f"the status is that of the hub in pod {NAMESPACE}/hub-b" in found.err
         rows = [line.split()[:2] for line in found.out.splitlines()[1:]]
-        assert rows == [["prod", "Current"], ["west", "Failed"]]
+        assert rows == [["prod", "Ready"], ["west", "Failed"]]
 
 
 async def test_a_follower_says_who_leads_and_asks_nothing(server, engine, tmp_path):
@@ -127,7 +127,7 @@ async def test_a_command_that_watches_goes_on_with_the_next_leader(server, tmp_p
         words = ("status", "--from=hub", "--watch", "--no-headers")
         async with running(*words, KUBECONFIG=config) as watching:
             (line,) = await watching.prints()
-            assert line.split()[:2] == ["prod", "Current"]
+            assert line.split()[:2] == ["prod", "Ready"]
             second.handler, first.handler = answering("Failed"), not_leading
             (line,) = await watching.prints()
             assert line.split()[:2] == ["prod", "Failed"]

@@ -87,9 +87,9 @@ async def test_clusters_are_the_first_level_by_state(page: BrowserPage):
         assert rows["member/west"]["level"] == 2
         assert rows["member/west/team-a"]["level"] == 3
         assert KAITO_OUT in rows["member/west"]["text"]
-        assert "last known: Current" in rows["member/north"]["text"]
+        assert "last known: Ready" in rows["member/north"]["text"]
         head = " ".join((await page.text("#cluster")).split())
-        assert head.endswith("Clusters: 1 Failed, 1 Unknown, 1 Current")
+        assert head.endswith("Clusters: 1 Failed, 1 Unknown, 1 Ready")
         assert await page.log() == []
 
 

@@ -36,7 +36,7 @@ async def test_each_state_is_shown_by_sign_and_word_the_worst_first(page: Browse
             "group/Current",
         ]
         texts = {each.removeprefix("group/"): rows[each]["text"] for each in groups}
-        signs = {text.partition(f" {state} ")[0][-1] for state, text in texts.items()}
+        signs = {text.partition(f" {State(state).word} ")[0][-1] for state, text in texts.items()}
         assert len(signs) == len(COUNTED_STATES)
         assert texts["Failed"].endswith("Failed 1 namespace")
         assert await page.log() == []
@@ -56,7 +56,7 @@ async def test_the_tree_has_cluster_components_namespaces_harness_and_sets(page:
         llama = rows["set/team-failed/llama"]["text"]
         assert f"↳ {KAITO_OUT} 12m platform suppressed stalled" in llama
         assert "held" in rows["harness/team-held"]["text"]
-        assert "last known: Current" in rows["set/team-unknown/gemma"]["text"]
+        assert "last known: Ready" in rows["set/team-unknown/gemma"]["text"]
 
 
 async def test_what_is_current_is_folded(page: BrowserPage):
@@ -168,9 +168,9 @@ async def test_a_healthy_stack_is_said_to_be_healthy(page: BrowserPage):
     async with serving_document(healthy()) as served:
         await page.open(served.url)
         assert await page.text("#causes") == "Nothing blocks."
-        assert "Current" in await page.text("#cluster")
+        assert "Ready" in await page.text("#cluster")
         assert await page.run("return document.querySelector('#banner').hidden")
-        assert (await page.run("return document.title")).startswith("Current")
+        assert (await page.run("return document.title")).startswith("Ready")
 
 
 async def test_a_state_that_the_page_does_not_know_is_shown_as_itself_and_not_as_health(
@@ -201,7 +201,7 @@ async def test_a_stale_status_is_marked_as_stale_and_the_cluster_is_unknown(page
     async with serving_document(document) as served:
         await page.open(served.url)
         assert "last known status" in await page.until_text("#banner", "The status is stale")
-        assert "Unknown last known: Current" in " ".join((await page.text("#cluster")).split())
+        assert "Unknown last known: Ready" in " ".join((await page.text("#cluster")).split())
         assert "Nothing blocks" not in await page.text("#causes")
 
 
@@ -213,7 +213,7 @@ async def test_a_pass_that_changes_nothing_ends_the_staleness(page: BrowserPage)
         await page.until_text("#banner", "The status is stale")
         served.document = a_document()
         await page.until("return document.querySelector('#banner').hidden")
-        assert "Current" in await page.text("#cluster")
+        assert "Ready" in await page.text("#cluster")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

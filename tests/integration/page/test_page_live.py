@@ -24,7 +24,7 @@ async def test_an_outage_and_its_end(server: DevCluster, tmp_path: Path, page: B
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.wait_ready()
         await page.open(f"http://{reporter.health_at}/")
-        await page.until_text("#cluster", "Current")
+        await page.until_text("#cluster", "Ready")
         scale_to_zero(server)
         await page.until_text("#cluster", "Failed")
         causes = await page.until_text("#causes", "clusterBBRNotReady")
@@ -35,7 +35,7 @@ async def test_an_outage_and_its_end(server: DevCluster, tmp_path: Path, page: B
         repaired = server.cluster.patch(*BBR, {"spec": {"replicas": 2}})
         observed = {"status": {"observedGeneration": repaired["metadata"]["generation"]}}
         server.cluster.patch(*BBR, observed, subresource="status")
-        await page.until_text("#cluster", "InProgress")
+        await page.until_text("#cluster", "Progressing")
         assert await page.log() == []
 
 
@@ -79,7 +79,7 @@ async def test_a_reporter_that_is_killed_leaves_no_health_behind(
     async with running_reporter(server, tmp_path) as reporter:
         await reporter.wait_ready()
         await page.open(f"http://{reporter.health_at}/")
-        await page.until_text("#cluster", "Current")
+        await page.until_text("#cluster", "Ready")
         await reporter.stop(signal.SIGKILL)
         await page.until_text("#banner", "The reporter cannot be reached since")
         assert "Unknown" in await page.text("#cluster")

@@ -30,7 +30,7 @@ async def test_a_reporter_that_is_gone_is_noticed_and_so_is_its_return(page: Bro
         banner = await page.until_text("#banner", "The reporter cannot be reached since")
         assert "last known status" in banner
         assert await page.run("return document.querySelector('#banner').role") == "alert"
-        assert "Unknown last known: Current" in " ".join((await page.text("#cluster")).split())
+        assert "Unknown last known: Ready" in " ".join((await page.text("#cluster")).split())
         assert "Nothing blocks" not in await page.text("#causes")
         assert await page.text("#subjects-title") == "Subjects, last known"
         assert "Namespaces: last known: " in await page.text("#cluster")

@@ -46,17 +46,19 @@ def test_a_release_is_tested_first_and_signs_what_it_pushes():
     (build,) = (step for step in jobs["image"]["steps"] if step.get("id") == "build")
     assert build["with"]["platforms"] == "linux/amd64,linux/arm64"
     assert (build["with"]["provenance"], build["with"]["sbom"]) == ("mode=max", True)
-    for job, step_id in {"image": "build", "chart": "push"}.items():
+    attested = {}
+    for job in ("image", "chart"):
         runs = "\n".join(step.get("run", "") for step in jobs[job]["steps"])
         assert "cosign sign --yes" in runs
         assert "${{" not in runs.replace("--format '{{", ""), "texts are given as variables"
-        (attested,) = (
+        (attested[job],) = (
             step["with"]
             for step in jobs[job]["steps"]
             if step.get("uses", "").startswith("actions/attest-build-provenance@")
         )
-        assert attested["subject-digest"] == f"${{{{ steps.{step_id}.outputs.digest }}}}"
-        assert attested["push-to-registry"] is True
+    assert attested["image"]["subject-digest"] == "${{ steps.build.outputs.digest }}"
+    assert attested["image"]["push-to-registry"] is True
+    assert attested["chart"] == {"subject-path": "dist/*.tgz"}
 
 
 def test_each_job_of_a_release_finds_its_names_by_itself():
@@ -77,12 +79,14 @@ def test_each_job_of_a_release_finds_its_names_by_itself():
             assert step["env"][name] == found, step.get("name")
 
 
-def test_a_release_has_the_notes_the_chart_and_the_sbom():
+def test_a_release_has_the_notes_and_all_that_is_installed_and_the_sbom():
     content = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
     steps = {step.get("name"): step.get("run", "") for step in content["jobs"]["chart"]["steps"]}
     run = steps["Release with the section of the changelog"]
     assert "make --silent release-notes > notes.md" in run
-    assert "--notes-file notes.md dist/*.tgz sbom.spdx.json" in run
+    _, _, files = run.replace("\\\n", "").partition("--notes-file notes.md ")
+    plugin = ["dist/productionstack-status.tar.gz", "dist/productionstack-status.yaml"]
+    assert files.split() == ["dist/*.tgz", "dist/*.whl", *plugin, "sbom.spdx.json"]
 
 
 def test_notes_of_a_release_are_its_section_of_the_changelog(tmp_path: Path):
@@ -131,6 +135,12 @@ def test_the_image_is_built_and_measured_before_each_merge_and_release():
     assert {"pull_request", "workflow_call"} <= set(content[True])  # YAML 1.1 reads `on` so
     runs = [step.get("run", "") for step in content["jobs"]["image"]["steps"]]
     assert [line for line in runs if "IMAGE_BASE=dockerfile make test-image" in line]
+
+
+def test_the_chart_is_installed_on_a_real_node_before_each_merge():
+    content = yaml.safe_load((ROOT / ".github/workflows/test.yaml").read_text())
+    runs = [step.get("run", "") for step in content["jobs"]["node"]["steps"]]
+    assert [line for line in runs if line.endswith("IMAGE_BASE=dockerfile make e2e-node-quick")]
 
 
 def test_what_runs_at_night_is_all_that_make_nightly_runs():

@@ -53,9 +53,9 @@ async def test_a_healthy_cluster_ends_with_zero_and_nothing_is_written(
     assert ended.code == 0
     assert [line.split() for line in ended.out.splitlines()] == [
         ["NAME", "STATE", "BLOCKED", "BY"],
-        ["cluster", "Current", "-"],
-        ["team-a", "Current", "-"],
-        ["team-a/qwen", "Current", "-"],
+        ["cluster", "Ready", "-"],
+        ["team-a", "Ready", "-"],
+        ["team-a/qwen", "Ready", "-"],
     ]
     assert {method for method, _ in server.requests} == {"GET"}
 
@@ -130,8 +130,8 @@ async def test_several_contexts_are_side_by_side(server: DevCluster, tmp_path: P
         assert ended.code == 4
         head, cluster, team, _ = (line.split() for line in ended.out.splitlines())
         assert head == ["NAME", "eu", "BLOCKED", "BY", "us", "BLOCKED", "BY"]
-        assert cluster == ["cluster", "Current", "-", "Failed", "clusterKaitoControllerNotReady"]
-        assert team == ["team-a", "Current", "-", "Current", "-"]
+        assert cluster == ["cluster", "Ready", "-", "Failed", "clusterKaitoControllerNotReady"]
+        assert team == ["team-a", "Ready", "-", "Ready", "-"]
         document = json.loads((await ask("check", *both, "-o", "json")).out)
         states = {
             each["context"]: each["status"]["cluster"]["state"] for each in document["contexts"]
@@ -147,7 +147,7 @@ async def test_a_cluster_that_does_not_answer_is_no_healthy_one(
     both = (f"--kubeconfig={config}", "--context=eu", "--context=us")
     ended = await ask("check", *both, "--fail-on=never")
     assert ended.code == 1
-    assert ended.out.splitlines()[1].split() == ["cluster", "Current", "-", "no", "answer", "-"]
+    assert ended.out.splitlines()[1].split() == ["cluster", "Ready", "-", "no", "answer", "-"]
     assert "us: the API server cannot be asked" in ended.err
     suite = ET.fromstring((await ask("check", *both, "-o", "junit")).out.encode())
     assert suite.find("testsuite/testcase[@classname='us']/error") is not None
@@ -178,9 +178,9 @@ async def test_a_dump_is_evaluated_with_another_pack(tmp_path: Path):
     ended = await ask(*asked, "--at=2026-01-02T00:00:00Z")
     assert ended.code == 3, "one reading holds trouble whose beginning no object states"
     assert [line.split() for line in ended.out.splitlines()[1:]] == [
-        ["cluster", "Current", "-"],
-        ["team-a", "InProgress", "inferenceserviceSpecInvalid"],
-        ["team-a/InferenceService/llama", "InProgress", "inferenceserviceSpecInvalid"],
+        ["cluster", "Ready", "-"],
+        ["team-a", "Progressing", "inferenceserviceSpecInvalid"],
+        ["team-a/InferenceService/llama", "Progressing", "inferenceserviceSpecInvalid"],
     ]
     ended = await ask(*asked, "team-a/InferenceService/llama", "-o", "junit")
     suite = ET.fromstring(ended.out.encode()).find("testsuite")
@@ -243,7 +243,7 @@ async def test_one_reading_judges_trouble_of_a_pack_by_the_times_of_its_conditio
     ended = await ask(*asked, "--fail-on=never")
     rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines()}
     assert rows["team-a/Gateway/old"] == ["Failed", "gatewayListenerNotResolved"]
-    assert rows["team-a/Gateway/new"] == ["InProgress", "gatewayListenerNotResolved"]
+    assert rows["team-a/Gateway/new"] == ["Progressing", "gatewayListenerNotResolved"]
     assert (await ask(*asked)).code == 4
 
 

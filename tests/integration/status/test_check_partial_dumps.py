@@ -22,7 +22,7 @@ async def test_a_controller_that_a_dump_does_not_have_is_unknown(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("scope", "state"), [("Namespaced", "InProgress"), ("Cluster", "Unknown")]
+    ("scope", "state"), [("Namespaced", "Progressing"), ("Cluster", "Unknown")]
 )
 async def test_a_kind_whose_crd_has_another_scope_is_unknown(
     tmp_path: Path, scope: str, state: str

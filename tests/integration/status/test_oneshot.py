@@ -58,15 +58,19 @@ def evaluated(observations: Observations) -> Evaluation:
 
 def troubles(evaluation: Evaluation) -> set[str]:
     """Return the reasons with trouble, held or not."""
-    return {key.reason for key, state in evaluation.gate.finding_states.items() if state.troubles}
+    return {
+        key.reason for key, state in evaluation.tracked.finding_states.items() if state.troubles
+    }
 
 
 def findings(evaluation: Evaluation) -> set[str]:
-    return {key.reason for key, state in evaluation.gate.finding_states.items() if state.past_hold}
+    return {
+        key.reason for key, state in evaluation.tracked.finding_states.items() if state.past_hold
+    }
 
 
 def unknown(evaluation: Evaluation) -> set[str]:
-    return {key.reason for key in evaluation.gate.unknown_states}
+    return {key.reason for key in evaluation.tracked.unknown_states}
 
 
 def a_dump(folder: Path, objects: list[dict], name: str = "dump.json") -> str:
@@ -234,14 +238,16 @@ def test_a_workload_namespace_without_any_object_is_named_and_not_judged(tmp_pat
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path):
     a_dump(tmp_path, example())
-    (tmp_path / "broken.yaml").write_text("kind: [")
+    (tmp_path / "broken.yaml").write_text("kind: ]\n\nmetadata:\n")
     (note,) = (n for n in from_dump(str(tmp_path)).notes if "broken.yaml" in n)
-    assert note.startswith(f"{tmp_path}/broken.yaml was not read: it is not YAML: ")
+    assert note.startswith(f"{tmp_path}/broken.yaml was not read: line 1 is not YAML: ")
 
 
 def test_a_dump_without_anything_to_evaluate_is_refused_with_what_to_do(tmp_path: Path):
     path = a_dump(tmp_path, [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}}])
-    with pytest.raises(ConfigurationError, match=r"1 objects, none of a kind .*kubectl get"):
+    with pytest.raises(
+        ConfigurationError, match=r"1 objects, none of a kind .*; write one with .* dump"
+    ):
         from_dump(path)
 
 
@@ -269,11 +275,11 @@ async def test_who_may_read_one_namespace_alone_sees_its_models_and_nothing_wron
     assert everything
     found = await read(api, namespace="team-a")
     (note,) = found.notes
-    assert note.startswith("namespace team-a: only it was read")
+    assert note.startswith("only namespace team-a may be read")
     evaluation = evaluated(found)
     assert not troubles(evaluation)
     bbr = FindingKey(CLUSTER_SUBJECT, Reason("clusterBBRNotReady"))
-    assert "in namespace team-a alone" in evaluation.gate.unknown_states[bbr].why
+    assert "in namespace team-a alone" in evaluation.tracked.unknown_states[bbr].why
     answer = OneShotStatus(SETTINGS, DEFAULT_CATALOGUE).answer(found, Target("team-a"))
     assert answer.namespace is not None
     (model,) = answer.namespace.inference_sets
@@ -318,10 +324,47 @@ async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_p
             "status": said,
         },
     )
-    (told,) = await read_reported(api, "team-a")
-    assert told == (
-        "a reporter says in ProductionStackStatus team-a/package: not available (qwen:"
-        " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
-    )
+    assert list(await read_reported(api, "team-a", now=NOW)) == [
+        (
+            "by ProductionStackStatus package of a reporter: not available (qwen:"
+            " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
+        )
+    ]
     server.deny("list", "reporter.productionstack.kaito.sh")
-    assert list(await read_reported(api, "team-a")) == []
+    assert list(await read_reported(api, "team-a", now=NOW)) == []
+
+
+async def test_the_warnings_of_a_reporter_in_the_namespace_are_told_while_they_are_recent(
+    server: DevCluster, api: RestClient
+):
+    def an_event(name: str, at: str, **changes: object) -> dict[str, object]:
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": "team-a"},
+            "type": "Warning",
+            "reason": "modelharnessGatewayDataPlaneNotReady",
+            "message": "Namespace team-a: the proxy is out.",
+            "source": {"component": "productionstack-status-reporter"},
+            "involvedObject": {"kind": "Gateway", "name": "team-a-gw", "namespace": "team-a"},
+            "lastTimestamp": at,
+            **changes,
+        }
+
+    recent, old = "2026-11-22T11:58:00Z", "2026-11-22T11:30:00Z"
+    for each in (
+        an_event("a", recent),
+        an_event("b", old, reason="old"),
+        an_event("c", recent, type="Normal", reason="modelharnessReady"),
+        an_event("d", recent, source={"component": "kubelet"}, reason="other"),
+        an_event("e", recent, lastTimestamp=None, reason="undated"),
+    ):
+        server.cluster.upsert(each)
+    assert list(await read_reported(api, "team-a", now=NOW)) == [
+        (
+            "by an Event of a reporter: modelharnessGatewayDataPlaneNotReady of Gateway team-a-gw:"
+            " Namespace team-a: the proxy is out."
+        )
+    ]
+    server.deny("list", resource="events")
+    assert list(await read_reported(api, "team-a", now=NOW)) == []

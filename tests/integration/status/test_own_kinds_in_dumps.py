@@ -45,9 +45,9 @@ def state_of(folder: Path, objects: list[dict], **limits: str) -> str:
 
 def _state(found: Evaluation) -> str:
     key = FindingKey(HARNESS, REASON)
-    if key in found.gate.unknown_states:
+    if key in found.tracked.unknown_states:
         return "unknown"
-    state = found.gate.finding_states.get(key)
+    state = found.tracked.finding_states.get(key)
     return "trouble" if state is not None and state.troubles else "clear"
 
 

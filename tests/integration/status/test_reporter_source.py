@@ -22,7 +22,7 @@ from tests.support.stubs.api_servers import a_json_response, an_html_response, s
 
 __all__ = ["server"]
 
-TABLE = "team-a    Current"
+TABLE = "team-a    Ready"
 
 
 async def test_a_reporter_and_the_cluster_agree(server: DevCluster, tmp_path: Path):
@@ -64,7 +64,7 @@ async def test_a_status_address_inside_of_the_pod_is_no_way_and_the_cluster_is_r
     assert "statusBindAddress=:8082" in ended.err
     ended = await ask_about(server, tmp_path, "status")
     assert (ended.code, TABLE in ended.out) == (0, True)
-    assert "this program reads the cluster itself: pod kaito-system/reporter-0" in ended.err
+    assert "read from the cluster: pod kaito-system/reporter-0" in ended.err
     assert "flags are those of pod kaito-system/reporter-0" in ended.err
 
 
@@ -97,7 +97,7 @@ async def test_reporters_in_two_namespaces_are_not_guessed(server: DevCluster, t
     for namespace in ("kaito-system", "team-a"):
         add_reporter_pod(server, "127.0.0.1:8082", namespace=namespace)
     ended = await ask_about(server, tmp_path, "status")
-    assert "in the namespaces kaito-system, team-a; name one with --reporter-nam" in ended.err
+    assert "choose a --reporter-namespace: reporters are in kaito-system, team-a" in ended.err
     assert "flags are those" not in ended.err
     ended = await ask_about(server, tmp_path, "status", "--reporter-namespace=kaito-system")
     assert "flags are those of pod kaito-system/reporter-0" in ended.err
@@ -173,8 +173,8 @@ async def test_flags_of_an_evaluation_are_named_where_a_reporter_answers(
     flag = "--kaito-namespace=kaito-system"
     async with serving_reporter(server, tmp_path) as reporter:
         ended = await ask_about(server, tmp_path, "status", flag)
-        assert "without effect" not in ended.err
+        assert "no effect" not in ended.err
         add_reporter_pod(server, f":{reporter.health_at.rpartition(':')[2]}")
         ended = await ask_about(server, tmp_path, "status", flag)
     assert ended.code == 0
-    assert "--kaito-namespace: without effect on a reporter; --from=cluster eval" in ended.err
+    assert "--kaito-namespace: no effect on a reporter; --from=cluster eval" in ended.err

@@ -10,6 +10,7 @@ from aiohttp import web
 from devcluster.server import DevCluster
 from tests.integration.status.asking import add_reporter_pod, ask, ask_about, server
 from tests.support.stubs.api_servers import a_json_response, a_kubeconfig, serving
+from tests.support.stubs.certificates import a_certificate, a_context
 
 
 __all__ = ["server"]
@@ -48,6 +49,17 @@ async def test_the_token_is_sent_to_a_reporter_that_asks_for_it(tmp_path: Path):
         ended = await ask("status", "team-a", f"--from={reporter.url}", KUBECONFIG=kubeconfig)
     assert (ended.code, "not found: no such namespace" in ended.err) == (1, True)
     assert [asked_for(each) for each in reporter.requests] == ["", "Bearer t0k3n"]
+
+
+async def test_over_https_a_reporter_is_verified_by_the_authorities_of_the_system(tmp_path: Path):
+    certificate, key = a_certificate(tmp_path, "reporter")
+    other, _ = a_certificate(tmp_path, "other")
+    async with serving(show_to_everyone, ssl_context=a_context(certificate, key)) as reporter:
+        question = ("status", "team-a", f"--from={reporter.url}")
+        trusted = await ask(*question, SSL_CERT_FILE=str(certificate), SSL_CERT_DIR="/nonexistent")
+        refused = await ask(*question, SSL_CERT_FILE=str(other), SSL_CERT_DIR="/nonexistent")
+    assert "not found: no such namespace" in trusted.err
+    assert (refused.code, "certificate verify failed" in refused.err) == (1, True)
 
 
 async def test_kubeconfig_and_context_choose_the_token(tmp_path: Path):
@@ -117,4 +129,4 @@ async def test_a_pod_that_asks_for_a_token_is_no_way_and_the_cluster_is_read(
         assert "asks for a token, which the API server's proxy does not pass on" in ended.err
         assert "kubectl port-forward -n kaito-system reporter-0" in ended.err
         ended = await ask_about(server, tmp_path, "status")
-    assert (ended.code, "team-a    Current" in ended.out) == (0, True)
+    assert (ended.code, "team-a    Ready" in ended.out) == (0, True)

@@ -38,7 +38,7 @@ async def test_an_overview_names_what_blocks_and_who_acts(server: DevCluster, tm
     assert cluster.split()[:6] == ["cluster", "Failed", "-", "1/1", "-", "platform"]
     assert cluster.split()[6] == "clusterKaitoControllerNotReady"
     assert cluster.endswith("Deployment kaito-system/kaito-workspace is scaled to zero replicas.")
-    assert team.split()[:4] == ["team-a", "Current", "1/1", "1/1"]
+    assert team.split()[:4] == ["team-a", "Ready", "1/1", "1/1"]
     assert "\x1b" not in ended.out + ended.err
 
 
@@ -53,7 +53,7 @@ async def test_what_was_not_judged_and_not_read_is_on_standard_error(
     server.deny("list", "gateway.networking.k8s.io", "gateways")
     ended = await ask_about(server, tmp_path, "status", "--from=cluster", "-o", "json")
     assert "gateways.gateway.networking.k8s.io: may not list" in ended.err
-    assert "not judged: inferencesetEngineStalled" in ended.err
+    assert "reasons are not judged: only a reporter reads metrics pages" in ended.err
     document = msgspec.json.decode(ended.out, type=StatusDocument)
     assert document.mode == "oneShot"
     assert "inferencesetEngineStalled" in {each.reason for each in document.not_judged}
@@ -65,7 +65,7 @@ async def test_one_inference_set_is_shown_at_length(server: DevCluster, tmp_path
     assert ended.code == 0
     assert ended.out.splitlines()[:3] == [
         "InferenceSet:  team-a/qwen",
-        "State:         Current",
+        "State:         Ready",
         "Replicas:      1 of 1 ready, - updated",
     ]
 
@@ -190,7 +190,8 @@ def read_bytes(path: str) -> bytes:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("kind: [", "0 objects, none of a kind that is evaluated"),
+        ("kind: [", "it ends at line 1 in the middle of a document"),
+        ("kind: x", "0 objects, none of a kind that is evaluated"),
         ("\x00\xff", "0 objects"),
         ('{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}', "1 objects, none of a"),
     ],
@@ -203,7 +204,7 @@ async def test_a_dump_with_nothing_to_evaluate_is_refused_with_what_to_do(
     ended = await ask("status", f"--from=file:{path}")
     assert (ended.code, ended.out) == (2, "")
     assert expected in ended.err
-    assert "kubectl get namespaces" in ended.err
+    assert "write one with productionstack-status-reporter dump > stack.yaml" in ended.err
 
 
 async def test_the_named_context_is_used(server: DevCluster, tmp_path: Path):

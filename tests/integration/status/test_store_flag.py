@@ -41,7 +41,7 @@ async def test_a_watch_of_the_cluster_reads_none_of_its_objects(
     config = str(server.write_kubeconfig(tmp_path / "asking.kubeconfig"))
     async with running(*argv, KUBECONFIG=config, **variable(flag)) as watching:
         _, cluster, _ = await watching.prints(3)
-    assert cluster.split()[:2] == ["cluster", "Current"]
+    assert cluster.split()[:2] == ["cluster", "Ready"]
     assert reads_of_written_objects(server) == []
 
 
@@ -50,7 +50,7 @@ async def test_one_look_reads_none_of_its_objects(server: DevCluster, tmp_path: 
     a_day(server)
     answer = await ask_about(server, tmp_path, "status", "--from=cluster", **variable(flag))
     assert answer.code == 0, answer.err
-    assert "Current" in answer.out
+    assert "Ready" in answer.out
     assert reads_of_written_objects(server) == []
 
 

@@ -17,7 +17,7 @@ from tests.support.command_line import environment
 __all__ = ["server"]
 
 PROGRESS = "reading the cluster: "
-GREEN = COLOURS["Current"]
+GREEN = COLOURS["Ready"]
 
 
 async def shown(server: DevCluster, folder: Path, **environ: str) -> str:
@@ -54,7 +54,7 @@ def read_all(descriptor: int) -> str:
 
 async def test_a_terminal_has_coloured_states_and_progress(server: DevCluster, tmp_path: Path):
     text = await shown(server, tmp_path)
-    assert f"{GREEN}Current{RESET}" in text
+    assert f"{GREEN}Ready{RESET}" in text
     assert f"{PROGRESS}1 of " in text
     assert text.rindex(PROGRESS) < text.index("NAME ")
 
@@ -63,5 +63,34 @@ async def test_a_terminal_has_coloured_states_and_progress(server: DevCluster, t
 async def test_colours_can_be_switched_off(server: DevCluster, tmp_path: Path, environ):
     text = await shown(server, tmp_path, **environ)
     assert GREEN not in text
-    assert "Current" in text
+    assert "Ready" in text
     assert (PROGRESS in text) == ("TERM" not in environ)
+
+
+async def test_who_silences_is_asked_where_no_variable_says_it():
+    ours, theirs = pty.openpty()
+    env = {name: value for name, value in environment().items() if name != "USER"}
+    process = await asyncio.create_subprocess_exec(
+        *(
+            sys.executable,
+            "-m",
+            "reporter.cli",
+            "silence",
+            "team-a",
+            "all",
+            "--until=1h",
+            "--why=x",
+        ),
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, b"carol\n")
+    reading = asyncio.create_task(asyncio.to_thread(read_all, ours))
+    async with asyncio.timeout(60):
+        assert await process.wait() == 0
+        text = await reading
+    assert "Who silences? " in text
+    assert "/silence-by: carol" in text

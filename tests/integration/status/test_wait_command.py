@@ -30,7 +30,7 @@ __all__ = ["server"]
 async def test_what_is_available_ends_it_at_once(server: DevCluster, tmp_path: Path):
     ended = await wait_for(server, tmp_path, "team-a/qwen")
     assert (ended.code, ended.out) == (0, "team-a/qwen is available\n")
-    assert "team-a/qwen: Current; 1 of 1 ready" in ended.err
+    assert "team-a/qwen: Ready; 1 of 1 ready" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ async def test_what_is_available_ends_it_at_once(server: DevCluster, tmp_path: P
         (["cluster", "--timeout=30s", "--fail-fast"], 4, "cluster has failed: Failed"),
         (["team-z", "--timeout=1s"], 3, "team-z is not available after 1s: NotFound"),
         (["team-z", "--for=gone"], 0, "team-z is gone"),
-        (["team-a", "--for=gone", "--timeout=1s"], 3, "team-a is not gone after 1s: Current"),
+        (["team-a", "--for=gone", "--timeout=1s"], 3, "team-a is not gone after 1s: Ready"),
         (["team-a", "--for=ready"], 0, "team-a is ready"),
         (["team-a", "--timeout=30s"], 0, "team-a is available"),
         (["cluster", "--timeout=0s"], 3, "cluster is not ready after 0s: Failed"),
@@ -119,7 +119,7 @@ async def test_a_reporter_is_believed_only_after_a_pass_since_the_first_answer()
         ended = await wait("team-a", "--for=ready", f"--from={stub.url}", "--timeout=10m")
         waited = [request.query.get("wait") for request in stub.requests]
     assert ended.code == 0
-    assert "team-a: InProgress" in ended.err
+    assert "team-a: Progressing" in ended.err
     assert waited == [None, None, None, "30"]
 
 

@@ -13,6 +13,7 @@ from devcluster.schema.times import format_time
 from devcluster.server import DevCluster
 from reporter.process.clock import Clock
 from tests.integration.status.asking import (
+    INFERENCE_SET,
     KAITO,
     MODEL_POD,
     Ended,
@@ -53,10 +54,10 @@ async def test_a_watch_of_the_cluster_lists_each_kind_once_and_prints_what_chang
         scale_up(server)
         (current,) = await watching.prints()
     assert head.split()[:2] == ["NAME", "STATE"]
-    assert cluster.split()[:2] == ["cluster", "Current"]
-    assert team.split()[:2] == ["team-a", "Current"]
+    assert cluster.split()[:2] == ["cluster", "Ready"]
+    assert team.split()[:2] == ["team-a", "Ready"]
     assert failed.split()[:2] == ["cluster", "Failed"]
-    assert current.split()[:2] == ["cluster", "Current"]
+    assert current.split()[:2] == ["cluster", "Ready"]
     assert len(lists_of(server, SETS)) == 1
     assert {method for method, _ in server.requests} == {"GET"}
 
@@ -68,7 +69,7 @@ async def test_a_watch_at_a_reporter_prints_what_changes(server: DevCluster, tmp
             _, cluster, _ = await watching.prints(3)
             server.cluster.patch(*KAITO, {"spec": {"replicas": 0}})
             (changed,) = await watching.prints()
-    assert cluster.split()[:2] == ["cluster", "Current"]
+    assert cluster.split()[:2] == ["cluster", "Ready"]
     assert changed.split()[:2] == ["cluster", "Failed"]
 
 
@@ -113,6 +114,45 @@ async def test_a_wait_names_what_may_not_be_listed(server: DevCluster, tmp_path:
     ended = await wait_for(server, tmp_path, "team-a", "--timeout=1s")
     assert ended.code == 3
     assert "inferencesets.kaito.sh: may not list" in ended.err
+
+
+def limit_to_a_namespace(server: DevCluster) -> None:
+    """Let nobody read anything at the scope of the cluster from now on."""
+    for verb in ("list", "watch"):
+        server.deny(verb, namespace="")
+
+
+async def test_the_rights_in_one_namespace_are_enough_to_wait_for_its_models(
+    server: DevCluster, tmp_path: Path
+):
+    limit_to_a_namespace(server)
+    ended = await wait_for(server, tmp_path, "team-a/qwen", "--for=ready", "--timeout=50s")
+    assert (ended.code, ended.out) == (0, "team-a/qwen is ready\n")
+    (note,) = [line for line in ended.err.splitlines() if "only namespace" in line]
+    assert note.startswith("note: only namespace team-a may be read; not seen: ")
+    assert len(note) <= 100
+    # Whether a request reaches it depends on what is not seen.
+    ended = await wait_for(server, tmp_path, "team-a/qwen", "--timeout=1s")
+    assert (ended.code, "availability unknown" in ended.out) == (3, True)
+
+
+async def test_a_watch_of_one_namespace_prints_what_changes_there(
+    server: DevCluster, tmp_path: Path
+):
+    limit_to_a_namespace(server)
+    argv = ("status", "team-a", "--watch", "--from=cluster", "--startup-grace-seconds=0")
+    async with running(*argv, KUBECONFIG=config_of(server, tmp_path)) as watching:
+        head, *rows = await watching.prints(4)
+        server.cluster.delete(*INFERENCE_SET)
+        (gone,) = await watching.prints()
+        while "NotFound" not in gone:
+            (gone,) = await watching.prints()
+    assert head.split()[:3] == ["KIND", "NAME", "STATE"]
+    (model,) = [row.split() for row in rows if row.startswith("InferenceSet ")]
+    assert model[:5] == ["InferenceSet", "qwen", "Ready", "1/1", "unknown"]
+    assert gone.split()[:3] == ["InferenceSet", "qwen", "NotFound"]
+    lists = lists_of(server, "/apis/kaito.sh/v1beta1/namespaces/team-a/inferencesets")
+    assert len(lists) == 1
 
 
 @pytest.mark.parametrize("argv", [("status",), ("explain", "team-a")], ids=" ".join)
@@ -208,7 +248,7 @@ async def test_a_wait_finds_what_its_watch_missed(server: DevCluster, tmp_path: 
     async with swallowing_proxy(server.url) as proxy:
         config = str(proxy.write_kubeconfig(tmp_path / "kubeconfig"))
         async with running(*argv, KUBECONFIG=config) as waiting:
-            await waiting.reports("team-a/qwen: InProgress")
+            await waiting.reports("team-a/qwen: Progressing")
             proxy.swallow(MODEL_POD[2])
             set_ready(server, ready=True)
             ended = await waiting.ended()

@@ -103,7 +103,7 @@ class Rounds:
         view = self.view()
         for name, found in self.objects.items():
             entry, record = view.cluster(name), self.fleet.clusters.get(name)
-            if entry is None or record is None or record.stands:
+            if entry is None or record is None or record.is_carried_over:
                 continue
             wanted = render_status(found, entry, now=self.now)
             at = confirmed_at(record, view, now=self.now)

@@ -1,4 +1,4 @@
-from reporter.announcing.restore import PossibleKeys
+from reporter.announcing.restore import PossibleKeyFinder
 from reporter.kube.event_record import StrippedEvent
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
@@ -12,7 +12,7 @@ PHI, QWEN = (
 )
 ALL_OF_SHOP = Subject(Layer.MODELDEPLOYMENT, "shop")
 ELSEWHERE = Subject(Layer.MODELDEPLOYMENT, "other", "phi")
-KEYS = PossibleKeys(DEFAULT_CATALOGUE, [CLUSTER_SUBJECT, SHOP, PHI, QWEN, ELSEWHERE])
+KEYS = PossibleKeyFinder(DEFAULT_CATALOGUE, [CLUSTER_SUBJECT, SHOP, PHI, QWEN, ELSEWHERE])
 
 
 def subjects(reason: str, involved: str, message: str = "") -> list[Subject]:

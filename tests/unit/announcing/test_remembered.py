@@ -54,7 +54,7 @@ def test_an_announced_finding_that_is_clear_suppresses_until_it_has_been_clear_f
 def test_an_announced_finding_is_last_known_as_announced_while_it_is_unknown():
     replay = announced(an_active_verdict(ISTIO, LOST), catalogue=CATALOGUE)
     replay.set_unknown(ISTIO).restart(back_after=5)
-    state = replay.evaluation.gate.finding_states[ISTIO]
+    state = replay.evaluation.tracked.finding_states[ISTIO]
     assert (state.why_unknown, state.troubles) == ("forbidden", (LOST,))
     assert ISTIO in replay.evaluation.suppressions.outages
     assert reason_states(replay.evaluation)[ISTIO] == "unknown"
@@ -82,7 +82,7 @@ def test_an_event_of_an_earlier_release_counts_everything_that_exists_as_announc
     replay.new_writes  # noqa: B018  the suffix
     replay.writes = [replace(each, announced=None) for each in replay.writes]
     replay.restart(back_after=5)
-    assert replay.evaluation.gate.finding_states[ISTIO].past_hold
+    assert replay.evaluation.tracked.finding_states[ISTIO].past_hold
 
 
 def test_two_leaders_give_one_ready_one_name():

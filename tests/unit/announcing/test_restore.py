@@ -278,25 +278,26 @@ def test_a_restart_does_not_change_since_when_trouble_is_seen():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).advance(400)
 
     def seen():
-        return [each.seen_at for each in replay.evaluation.gate.finding_states[BBR].clocks]
+        return [each.seen_at for each in replay.evaluation.tracked.finding_states[BBR].clocks]
 
     before = seen()
     replay.restart(back_after=20)
     assert seen() == before
     assert (
-        replay.evaluation.gate.finding_states[BBR].announced_at == replay.writes[0].episode_start
+        replay.evaluation.tracked.finding_states[BBR].announced_at
+        == replay.writes[0].episode_start
     )
 
 
 def test_a_finding_that_a_suffix_names_has_no_episode_of_its_own():
     replay = cluster_replay().set_verdicts(an_active_verdict(ISTIO))
     replay.set_verdicts(an_active_verdict(BBR)).advance(400).restart(back_after=20)
-    states = replay.evaluation.gate.finding_states
+    states = replay.evaluation.tracked.finding_states
     assert [states[each].announced_at is not None for each in (ISTIO, BBR)] == [True, False]
 
 
 def test_an_episode_is_remembered_before_the_first_pass_knows_its_subject():
     replay = cluster_replay().set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
     replay.restart(back_after=20)
-    state = replay.evaluation.gate.finding_states[BBR]
+    state = replay.evaluation.tracked.finding_states[BBR]
     assert (state.past_hold, bool(state.why_unknown)) == (True, True)

@@ -198,7 +198,7 @@ def test_a_status_of_an_older_generation_counts_for_a_kind_that_does_not_observe
         ({"kind": "Thing", "resource": "things", "group": "../x"}, "it must be an API group"),
         ({"kind": "Thing", "resource": "things", "verb": "get"}, "unknown key `kinds[1].verb`"),
         ({"kind": "Secret", "resource": "secrets"}, "Secrets are never read"),
-        ({"kind": "Node", "resource": "nodes"}, "has none; add `namespaced: false`"),
+        ({"kind": "YamlNode", "resource": "nodes"}, "has none; add `namespaced: false`"),
         (
             {"kind": "ConfigMap", "resource": "configmaps", "namespaced": False},
             "ConfigMap is declared without namespaces, and has them; remove `namespaced: false`",

@@ -96,6 +96,20 @@ def test_the_pack_of_the_page_about_packs_is_accepted(tmp_path):
     assert {each.kind for each in kinds_to_watch(made, SPECS)} == {"Namespace", "Model"}
 
 
+def test_the_example_of_what_a_reason_of_a_pack_suppresses_is_accepted(tmp_path):
+    page = (ROOT / "docs" / "packs.md").read_text("utf-8")
+    pack = re.search(r"```yaml\n# models/pack.yaml\n(.*?)```", page, re.DOTALL)
+    (example,) = re.findall(r"has a\nrow for what.*?```yaml\n(.*?)```", page, re.DOTALL)
+    assert pack is not None
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "pack.yaml").write_text(pack[1])
+    (tmp_path / "models" / "controller.yaml").write_text(example)
+    made = load(str(tmp_path / "models"))
+    assert [(row.source, row.target) for row in made.suppressions if "Model" in row.source] == [
+        ("clusterModelControllerNotReady", "modelNotServing")
+    ]
+
+
 def test_the_story_of_the_page_about_packs_passes_as_it_shows(tmp_path, capsys):
     page = (ROOT / "docs" / "packs.md").read_text("utf-8")
     for name, text in re.findall(r"```yaml\n# (models/[a-z/]+\.yaml)\n(.*?)```", page, re.DOTALL):

@@ -8,8 +8,8 @@ from reporter.catalogue.declared_subjects import (
     known_kinds,
     read_definitions,
 )
-from reporter.catalogue.drafts import entry_sources
 from reporter.catalogue.loader import default_folder, load_catalogue
+from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.subject_definitions import NamespaceScope, SubjectDefinitions
 from reporter.catalogue.yaml_nodes import compose

@@ -1,12 +1,15 @@
 """An object that is needed and does not exist, as a controller that was deleted."""
 
+from datetime import timedelta
+
 import pytest
 
+from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.permissions import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.objects import Metadata
-from reporter.model.enums import TroubleKind
+from reporter.model.enums import Reason, TroubleKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.model.verdicts import Active, Clear, ObjectRef, Trouble, Unknown, Verdict
@@ -24,13 +27,16 @@ META = {"name": "operator", "namespace": "system"}
 SECOND = "2026-01-01T00:00:00Z"
 
 
-def a_catalogue(current: str = CURRENT, **limits: str) -> Catalogue:
+MESSAGE = "{object} {state} ({count})."
+
+
+def a_catalogue(current: str = CURRENT, message: str = MESSAGE, **limits: str) -> Catalogue:
     """Return a catalogue that needs an operator while there are InferenceServices."""
     reason = a_reason(
         reason=REASON,
         layer="cluster",
         rank=95,
-        message="{object} {state} ({count}).",
+        message=message,
         kind="Operator",
         neededBy=["InferenceService"],
         current=current,
@@ -143,6 +149,25 @@ def test_the_first_and_the_last_object_that_needs_it_dirty_the_cluster():
     assert CLUSTER_SUBJECT not in store.store.take_dirty()
     store.store.delete(store.kind(), "team-a", "chat")
     assert CLUSTER_SUBJECT in store.store.take_dirty()
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{object} {state} ({count}).", "Deployment system/operator was deleted (1 of 1)."),
+        ("{object}.", "Deployment system/operator: it was deleted."),
+    ],
+)
+def test_that_it_was_deleted_is_said_once(template: str, expected: str):
+    catalogue = a_catalogue(message=template)
+    store = OwnStore(catalogue)
+    store.put()
+    put_operator(store)
+    store.store.delete(store.kind("Deployment"), "system", "operator")
+    reported = ReportedTrouble(trouble(store), timedelta(0))
+    entry = catalogue.entries[Reason(REASON)]
+    message = render_message(MessageInput(entry, CLUSTER_SUBJECT, (reported,)))
+    assert message.partition(" User: ")[0] == expected
 
 
 def test_while_the_kinds_that_need_it_cannot_be_listed_it_is_unknown():

@@ -37,6 +37,23 @@ def test_a_difference_ends_with_one_and_is_shown_as_a_diff(
     assert lines[-1] == "1 passed, 1 failed"
 
 
+def test_a_story_that_fails_names_what_was_unknown_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    lost = "    watch: { deployments: forbidden }\n"
+    file = write(tmp_path, STORY.replace("    change:", f"{lost}    change:"))
+    assert run("test", str(file)) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("  Unknown meanwhile, so that nothing was announced or ended:")
+    assert lines[at + 1].startswith("    1m clusterBBRNotReady of cluster: ")
+    assert "forbidden" in lines[at + 1]
+    assert run("test", str(file), "-o", "json") == 1
+    (story,) = json.loads(capsys.readouterr().out)["stories"]
+    assert story["unknown"] == [lines[at + 1].strip()]
+    assert run("test", str(file), "-o", "junit") == 1
+    assert "Unknown meanwhile" in capsys.readouterr().out
+
+
 def test_a_story_that_cannot_be_read_ends_with_two_and_the_others_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

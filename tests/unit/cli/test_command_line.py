@@ -5,11 +5,15 @@ import json
 import pytest
 
 from reporter.cli.command import COMMANDS, find_command
-from reporter.settings import FLAGS
+from reporter.cli.help_pages import MAIN_FLAGS
+from reporter.settings import FLAGS, FlagGroup
 from tests.support.command_line import run_command_line
 
 
-HELPS = [["--help"], ["help"], ["help", "--help"], *([name, "-h"] for name in COMMANDS)]
+HELPS = [
+    *(["--help"], ["--help-all"], ["help"], ["help", "--help"]),
+    *([name, text] for name in COMMANDS for text in ("-h", "--help-all")),
+]
 
 
 @pytest.mark.parametrize("argv", HELPS, ids=" ".join)
@@ -19,10 +23,27 @@ def test_help_is_readable_in_eighty_columns(argv):
     assert max(len(line) for line in shown.stdout.splitlines()) <= 80
 
 
-def test_help_lists_every_flag_with_its_default():
-    lines = run_command_line("--help").stdout.splitlines()
+@pytest.mark.parametrize("argv", [["--help-all"], ["-help-all"], ["help", "--help-all"]])
+def test_help_all_lists_every_flag_with_its_default(argv):
+    lines = run_command_line(*argv).stdout.splitlines()
     for flag in FLAGS:
         assert f"  --{flag.name}={flag.default}" in lines
+
+
+def test_the_help_of_run_has_the_fifteen_flags_that_people_set():
+    shown = run_command_line("run", "--help").stdout
+    listed = [flag.name for flag in FLAGS if f"\n  --{flag.name}={flag.default}\n" in shown]
+    assert set(listed) == MAIN_FLAGS
+    assert len(listed) == 15
+    more = sum(flag.group is not FlagGroup.HUB for flag in FLAGS) - 15
+    assert f"--help-all has {more} more flags" in shown
+    assert len(shown.splitlines()) < 90
+
+
+def test_the_help_of_the_program_lists_no_flags():
+    shown = run_command_line("--help").stdout
+    assert not any(f"  --{flag.name}=" in shown for flag in FLAGS)
+    assert "--help-all has every flag of run and hub" in shown
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -33,9 +54,10 @@ def test_the_help_of_a_command_has_its_usage_its_examples_and_its_flags_alone(na
     assert command.usage.partition(" | ")[0] in shown
     joined = " ".join(shown.replace("\\\n", "").split())
     assert all(words in joined and what in shown for words, what in command.examples)
-    lines = {line.strip().partition("=")[0] for line in shown.splitlines()}
     assert all(f"--{flag.name}" in shown for flag in command.flags)
     if name in {"run", "hub", "check-config"}:
+        whole = run_command_line(name, "--help-all").stdout
+        lines = {line.strip().partition("=")[0] for line in whole.splitlines()}
         listed = {flag.name for flag in FLAGS if f"--{flag.name}" in lines}
         assert listed == set(command.settings)
 

@@ -167,3 +167,131 @@ def test_lint_names_every_error_of_an_expression(
     assert "'foo'" in lines[0]
     assert lines[1].startswith(f"{overlay}:3:56: clusterOwn: parameters: current: undeclared")
     assert "'bar'" in lines[1]
+
+
+A_CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: configs.own.example }
+spec:
+  group: own.example
+  names: { kind: Config, plural: configs }
+  versions:
+    - name: v1
+      served: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                ok: { type: boolean }
+                ports: { type: array, items: { type: object, properties: { number: { type: integer } } } }
+"""
+
+
+def own_reason(current: str, **more: str) -> str:
+    """The overlay of a reason with these expressions, each on a line of its own."""
+    lines = [f"      {key}: {text}\n" for key, text in ({"current": current} | more).items()]
+    return (
+        "add:\n  - reason: clusterOwn\n    layer: cluster\n    type: Warning\n    owner: user\n"
+        "    rank: 900\n    probe: cel\n    message: '{object}.'\n    remedy: { default: Set it. }\n"
+        f"    parameters:\n      kind: Config\n{''.join(lines)}"
+        "kinds: [{ kind: Config, group: own.example, resource: configs }]\n"
+    )
+
+
+def test_lint_finds_every_misspelled_field_by_the_crd(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    overlay, crds = tmp_path / "overlay.yaml", tmp_path / "crds.yaml"
+    crds.write_text(A_CRD)
+    overlay.write_text(
+        own_reason(
+            "object.spec.okay && object.metadata.labels.x == 'y' && object.metadata.nam != ''",
+            failed="object.spec.ports.exists(p, p.nummber == 1 && p.number == 2)",
+            text="string(object.spec.other.deeper) + object.kind",
+        )
+    )
+    assert run("lint", str(overlay), f"--crds={crds}") == 1
+    lines = capsys.readouterr().out.splitlines()
+    expected = [
+        "12:28: current: object.spec.okay: did you mean `ok`?",
+        "12:87: current: object.metadata.nam: did you mean `name`?",
+        "13:45: failed: object.spec.ports[].nummber: did you mean `number`?",
+        "14:32: text: object.spec.other: known are ok, ports",
+    ]
+    found = [
+        line.removeprefix(f"{overlay}:")
+        .replace("clusterOwn: parameters: ", "")
+        .replace("by its CRD there is no field ", "")
+        for line in lines
+    ]
+    assert found == [*expected, "4 problems in 1 file"]
+    assert run("lint", str(overlay)) == 0
+
+
+def test_lint_says_which_kinds_have_no_crd(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    overlay, crds = tmp_path / "overlay.yaml", tmp_path / "crds.yaml"
+    crds.write_text(A_CRD.replace("own.example", "other.example"))
+    overlay.write_text(own_reason("object.spec.okay"))
+    assert run("lint", str(overlay), f"--crds={crds}") == 0
+    found = capsys.readouterr()
+    assert found.out == "0 problems in 1 file\n"
+    assert f"fields of configs.own.example are not checked: --crds={crds} has no CRD" in found.err
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (None, "no such file"),
+        ("a: 1\n", "has no CustomResourceDefinition"),
+        ("a: [", "ends at line 1"),
+    ],
+)
+def test_lint_refuses_crds_that_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, expected: str
+):
+    overlay, crds = tmp_path / "overlay.yaml", tmp_path / "crds.yaml"
+    overlay.write_text(own_reason("object.spec.ok"))
+    if content is not None:
+        crds.write_text(content)
+    assert run("lint", str(overlay), f"--crds={crds}") == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_a_wrong_key_hides_neither_expressions_nor_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    overlay = tmp_path / "overlay.yaml"
+    text = own_reason("object.spec.ok && foo", failde="object.spec.ok")
+    overlay.write_text(text.replace("layer: cluster", "layer: clusters"))
+    story = write(
+        tmp_path,
+        "why: Several things are wrong.\nof: [clusterNope]\nstorry: []\n"
+        "story: [{ at: 1m, wat: x, watch: { deployments: gone } }]\nannounced: { 1x: foo }\n",
+    )
+    assert run("lint", str(overlay)) == 1
+    out = capsys.readouterr().out
+    assert "`layer` is `clusters`" in out
+    assert "unknown key `failde`: did you mean `failed`?" in out
+    assert "undeclared reference to 'foo'" in out
+    assert run("lint", str(story)) == 1
+    out = capsys.readouterr().out
+    assert "unknown key `storry`" in out
+    assert "unknown key `story[0].wat`" in out
+    assert "of: unknown reason `clusterNope`" in out
+    assert "watch: `gone` is none of" in out
+    assert "announced: `1x`" in out
+
+
+def test_a_kind_that_is_declared_wrongly_is_no_unknown_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(own_reason("object.spec.ok").replace("group:", "groop:"))
+    assert run("lint", str(overlay)) == 1
+    out = capsys.readouterr().out
+    assert "unknown key `kinds[0].groop`" in out
+    assert "unknown kind" not in out

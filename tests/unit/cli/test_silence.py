@@ -87,8 +87,12 @@ def test_an_entry_of_the_file_is_read_as_it_was_meant(tmp_path, argv, expected):
         (("team-m", "clusterKedaNotReady", "--until=1h", WHY), "is of the layer cluster"),
         (("team-m", "inferencesetReady", "--until=1h", WHY), "announces recovery"),
         (("Team_M", "all", "--until=1h", WHY), "'Team_M'"),
-        (("cluster", "all", "--until=1h", WHY, "--apply"), "--apply: annotates a namespace"),
-        (("team-m/Pod/x", "all", "--until=1h", WHY, "--apply"), "--apply: annotates a namespace"),
+        (("team-m", "all", "--until=1h", WHY, "-o", "json"), "--output: does not apply to"),
+        (("list", "--why=x"), "--why: does not apply to list"),
+        (("list", "--from=reporter"), "--from=reporter: must be cluster or file:PATH"),
+        (("list", "a", "b"), "unexpected argument 'b'"),
+        (("expire", "team-m", "-o", "json"), "--output: does not apply to expire"),
+        (("expire",), "name whose silences end"),
         (("team-m", "all", "--until=1h", WHY, "--aply"), "did you mean --apply?"),
         (("team-m", "all", "--until=soon", "--why", "help"), "--until=soon: must be a time"),
     ],
@@ -99,6 +103,21 @@ def test_what_is_refused_is_named_and_exits_with_two(argv, expected):
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_a_name_of_the_user_it_must_be_given():
+    asked = ("silence", "team-m", "all", "--until=1h", WHY)
+    refused = run_command_line(*asked, USER="")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--by: is needed: who silences" in refused.stderr
+    given = run_command_line(*asked, "--by=bob", USER="")
+    assert (given.returncode, "silence-by: bob" in given.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["list", "expire"])
+def test_a_namespace_may_be_called_as_a_command(name: str):
+    done = silence(name, "all", "--until=1h", WHY)
+    assert (done.returncode, yaml.safe_load(done.stdout)["metadata"]["name"]) == (0, name)
 
 
 def test_its_help_fits_into_eighty_columns():

@@ -20,6 +20,7 @@ def test_of_a_reporter_only_the_flags_that_shape_an_evaluation_are_taken():
         "--log-format=json",
         "--catalogue-overlay=/etc/status-reporter/overlay.yaml",
         "--silence-file=/etc/status-reporter-silences/silences.yaml",
+        "--components-file=/etc/status-reporter/components.yaml",
         "--a-flag-of-a-newer-release=1",
     )
     assert evaluation_flags(ReporterPod("a", "b", arguments=arguments)) == (
@@ -42,7 +43,7 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
     overlay.touch()
     files = {
         "catalogue-overlay": overlay,
-        "silence-file": "/silences.yaml",
+        "components-file": overlay,
         "packs": "/packs/mine",
     }
     pod = ReporterPod("a", "b", arguments=tuple(f"--{name}=/x" for name in files))
@@ -50,7 +51,7 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
         [word.strip(".") for word in each.split() if "--" in word]
         for each in describe_files(pod, load_settings([], {}))
     ]
-    assert flags == [["--catalogue-overlay"], ["--silence-file"], ["--packs"]]
+    assert flags == [["--catalogue-overlay"], ["--components-file"], ["--packs"]]
     given = [f"--{name}={text}" for name, text in files.items() if name != "packs"]
     assert len([*describe_files(pod, load_settings(given, {}))]) == 1
 

@@ -1,15 +1,17 @@
 """The formats for programs, and notes about what was not evaluated."""
 
 import json
-from pathlib import Path
-from textwrap import indent
 
+import pytest
 import yaml
 
-from reporter.cli.asking import BY_OUTCOME, BY_STATE, to_json, to_yaml
-from reporter.cli.status import dump_command
+from reporter import PROGRAM_NAME
+from reporter.cli.asking import BY_OUTCOME, BY_STATE, Terminal, to_json, to_yaml
+from reporter.cli.command import Command
+from reporter.cli.explain import EXPLAIN
+from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import describe_gaps
-from reporter.kinds.default_kinds import DEFAULT_KINDS
+from reporter.cli.wait import WAIT
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
 from reporter.model.status_document import (
@@ -23,7 +25,6 @@ from reporter.model.status_document import (
 from reporter.status.waiting import Outcome
 
 
-ROOT = Path(__file__).parents[3]
 HOSTILE = {"message": "a\x1b[2J\x9b1m\u202e\u2028 é ↳", "list": [1, None, True]}
 
 
@@ -43,7 +44,9 @@ def test_yaml_is_read_back_the_same_and_cannot_drive_the_terminal():
 def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
     first, second = (NotJudged(reason=each, why="it has no pages") for each in ("a", "b"))
     document = StatusDocument(schema="v1", mode=Mode.WATCHING, not_judged=(first, second))
-    assert list(describe_gaps(document)) == ["not judged: a, b: it has no pages"]
+    assert list(describe_gaps(document)) == [
+        "2 reasons are not judged: it has no pages; -o json names them"
+    ]
 
 
 def test_how_old_a_page_through_the_api_server_may_be_is_a_note():
@@ -87,10 +90,37 @@ def test_each_state_and_each_end_of_a_wait_has_an_exit_code():
     assert BY_OUTCOME.keys() == set(Outcome)
 
 
-def test_the_command_for_a_dump_lists_every_kind_in_eighty_columns():
-    command = dump_command()
-    assert all(kind.group_resource in command for kind in DEFAULT_KINDS)
-    assert "customresourcedefinitions.apiextensions.k8s.io" in command
-    assert max(map(len, command.splitlines())) <= 80
-    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    assert indent(command, " " * 4) in page
+LONG = "a note about many things that were not read: " + ", ".join(["gateways"] * 20)
+
+
+def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
+    """Return the lines that a terminal writes to standard error for three notes, of which two are alike."""
+    terminal = Terminal({}, STATUS.parse(argv))
+    for note in ("short", LONG, "short"):
+        terminal.note(note)
+    found = capsys.readouterr()
+    assert found.out == ""
+    return found.err.splitlines()
+
+
+def test_a_note_is_one_line_of_at_most_100_characters(capsys: pytest.CaptureFixture[str]):
+    first, second = shown(capsys)
+    assert first == "note: short"
+    assert second.startswith("note: a note about many things")
+    assert (len(second), second[-1]) == (100, "…")
+
+
+def test_wide_shows_notes_whole_and_quiet_leaves_them_out(capsys: pytest.CaptureFixture[str]):
+    assert shown(capsys, "-o", "wide")[1] == f"note: {LONG}"
+    assert shown(capsys, "-q") == []
+    assert shown(capsys, "--quiet", "-o", "wide") == []
+
+
+def test_an_error_is_shown_whole_and_also_with_quiet(capsys: pytest.CaptureFixture[str]):
+    Terminal({}, STATUS.parse(["-q"])).error(LONG)
+    assert capsys.readouterr().err == f"{PROGRAM_NAME}: {LONG}\n"
+
+
+@pytest.mark.parametrize("command", [STATUS, CHECK, WAIT, EXPLAIN])
+def test_the_commands_that_ask_can_be_quiet(command: Command):
+    assert "quiet" in {flag.name for flag in command.flags}

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from reporter.controller.look_contents import Cache, Reading, WatchProgress
-from reporter.controller.look_schedule import (
-    LookState,
-    begin_look,
-    finish_look,
-    next_look,
+from reporter.controller.reread_contents import Cache, Reading, WatchProgress
+from reporter.controller.reread_schedule import (
+    RereadState,
+    begin_read,
+    finish_read,
+    next_read,
     track,
 )
 from reporter.kinds.default_kinds import DEFAULT_KINDS
@@ -33,7 +33,7 @@ class Looking:
     """The state of a second look at a store, at a time that the test sets."""
 
     def __init__(self, *objects) -> None:
-        self.store, self.state, self.now = a_store(*objects), LookState(), NOON
+        self.store, self.state, self.now = a_store(*objects), RereadState(), NOON
         self.version, self.watch = "200", WatchProgress("100", NOON)
 
     @property
@@ -47,22 +47,22 @@ class Looking:
     @property
     def next(self) -> tuple[str, float] | None:
         """The name of the next object, and the seconds until the look."""
-        look = next_look(self.state, now=self.now)
+        look = next_read(self.state, now=self.now)
         return None if look is None else (look.ref.name, (look.at - self.now).total_seconds())
 
     def look(self, read, of: ObjectRef = BBR) -> bool:
         """
         Make the next look, which finds *read*. Returns whether the kind has to be listed anew.
         """
-        look = next_look(self.state, now=self.now)
+        look = next_read(self.state, now=self.now)
         assert look is not None
         assert look.ref == of
         self.now = look.at
-        self.state = begin_look(self.state, look.ref, now=self.now)
+        self.state = begin_read(self.state, look.ref, now=self.now)
         kind = self.cache.kind_of(look.ref)
         assert kind is not None
         cached = self.cache.content(kind, look.ref)
-        self.state, missed = finish_look(
+        self.state, missed = finish_read(
             self.state, look.ref, Reading(read, self.version), cached, self.watch, now=self.now
         )
         return missed

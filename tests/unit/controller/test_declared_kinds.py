@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reporter.controller.look_contents import Cache, Undecodable
+from reporter.controller.reread_contents import Cache, Undecodable
 from reporter.model.observations import WatchLost
 from reporter.model.verdicts import ObjectRef
 from tests.support.builders import NOON

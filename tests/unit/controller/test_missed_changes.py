@@ -3,13 +3,13 @@
 from datetime import datetime
 from itertools import pairwise
 
-from reporter.controller.look_contents import Undecodable, WatchProgress
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_contents import Undecodable, WatchProgress
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
     RELIST_INTERVAL,
     SPACING,
-    begin_look,
-    next_look,
+    begin_read,
+    next_read,
     track,
 )
 from reporter.kinds.apps import DEPLOYMENTS
@@ -51,21 +51,21 @@ def test_a_difference_whose_event_arrives_meanwhile_does_not_count():
     looking = a_doubted(UNREADY)
     looking.store.upsert(DEPLOYMENTS, HEALED)
     assert looking.look(HEALED) is False
-    assert not looking.state.doubts
+    assert not looking.state.mismatches
 
 
 def test_a_difference_after_another_event_does_not_count_because_the_watch_delivers():
     looking = a_doubted(UNREADY)
     looking.store.upsert(DEPLOYMENTS, a_deployment("bbr", replicas=1, ready=0, updated=0))
     assert looking.look(HEALED) is False
-    assert not looking.state.doubts
+    assert not looking.state.mismatches
 
 
 def test_a_version_that_differs_in_nothing_that_is_read_is_no_difference():
     looking = Looking(UNREADY)
     looking.track(BBR)
     assert looking.look(a_deployment("bbr", replicas=1, ready=0)) is False
-    assert not looking.state.doubts
+    assert not looking.state.mismatches
 
 
 def test_a_difference_does_not_count_while_the_watch_delivers_older_events():
@@ -73,7 +73,7 @@ def test_a_difference_does_not_count_while_the_watch_delivers_older_events():
     for _ in range(2):
         looking.watch = WatchProgress("150", looking.now + secs(0.5))
         assert looking.look(HEALED) is False
-        assert looking.state.doubts
+        assert looking.state.mismatches
     looking.watch = WatchProgress("201", looking.now)
     assert looking.look(HEALED) is True
 
@@ -97,17 +97,17 @@ def test_an_object_that_can_be_decoded_neither_here_nor_there_is_no_difference()
     looking.track(BBR)
     assert looking.look(Undecodable.UNDECODABLE) is False
     assert looking.next is not None
-    assert not looking.state.doubts
+    assert not looking.state.mismatches
     assert looking.look(HEALED) is False
     assert looking.look(HEALED) is True
 
 
 def test_a_look_that_failed_leaves_the_doubt():
     looking = a_doubted(UNREADY)
-    look = next_look(looking.state, now=looking.now)
+    look = next_read(looking.state, now=looking.now)
     assert look is not None
     looking.now = look.at
-    looking.state = begin_look(looking.state, look.ref, now=looking.now)
+    looking.state = begin_read(looking.state, look.ref, now=looking.now)
     assert looking.look(HEALED) is True
 
 
@@ -141,4 +141,4 @@ def test_a_list_settles_all_doubts_of_its_kind():
     looking = a_doubted(UNREADY)
     looking.state = track(looking.state, (BBR, ref("other")), looking.cache, now=looking.now)
     assert looking.look(HEALED) is True
-    assert not looking.state.doubts
+    assert not looking.state.mismatches

@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import pytest
 
-from reporter.controller.look_schedule import (
+from reporter.controller.reread_schedule import (
     CONFIRM_AFTER,
-    LOOKS_PER_MINUTE,
+    READS_PER_MINUTE,
     SPACING,
-    next_look,
+    next_read,
     track_nothing,
 )
 from reporter.kinds.apps import DEPLOYMENTS
@@ -70,7 +70,7 @@ def test_what_no_longer_waits_is_forgotten():
     looking.look(HEALED)
     looking.state = track_nothing(looking.state)
     assert looking.next is None
-    assert not looking.state.doubts
+    assert not looking.state.mismatches
     looking.track(BBR)
     assert looking.next == ("bbr", SPACING.total_seconds())
 
@@ -124,7 +124,7 @@ def test_one_young_object_does_not_delay_the_look_at_an_older_one():
     looking.track(*refs)
     looked = dict.fromkeys(("old", "young"), 0)
     while not looked["old"]:
-        look = next_look(looking.state, now=looking.now)
+        look = next_read(looking.state, now=looking.now)
         assert look is not None
         looking.look(old if look.ref.name == "old" else young, look.ref)
         looking.track(*refs)
@@ -159,10 +159,10 @@ def test_looks_are_spread_over_the_minute():
     looking.track(*refs)
     times = []
     while looking.now < NOON + secs(180):
-        look = next_look(looking.state, now=looking.now)
+        look = next_read(looking.state, now=looking.now)
         assert look is not None
         looking.look(None, look.ref)
         looking.track(*refs)
         times.append(looking.now)
     assert {after - before for before, after in pairwise(times)} == {SPACING}
-    assert LOOKS_PER_MINUTE * 2.9 < len(times) <= LOOKS_PER_MINUTE * 3
+    assert READS_PER_MINUTE * 2.9 < len(times) <= READS_PER_MINUTE * 3

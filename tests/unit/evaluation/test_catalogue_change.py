@@ -81,7 +81,7 @@ def test_a_reason_that_is_in_no_catalogue_any_more_leaves_nothing():
     replay = cluster_replay().set_verdicts(out(BBR), out(KAITO))
     replay.verdicts.pop(BBR)
     change(replay, a_catalogue(*(each for each in ENTRIES if each.reason != BBR.reason)))
-    kept = {*replay.evaluation.gate.finding_states, *replay.announcement_state.episodes}
+    kept = {*replay.evaluation.tracked.finding_states, *replay.announcement_state.episodes}
     assert kept == {KAITO}
     assert replay.new_writes == ["clusterBBR x1", "clusterKaito x1"]
 
@@ -155,7 +155,7 @@ def test_a_reason_that_moves_to_another_layer_leaves_the_old_one():
     entries[PODS.reason] = replace(entries[PODS.reason], layer=Layer.CLUSTER)
     replay.verdicts.clear()
     change(replay, replace(replay.catalogue, entries=entries))
-    assert PODS not in replay.evaluation.gate.finding_states
+    assert PODS not in replay.evaluation.tracked.finding_states
     assert SET in replay.evaluation.subjects
 
 

@@ -108,9 +108,9 @@ def test_one_part_that_is_not_plain_makes_all_of_it_malformed(text, problem):
     ],
     ids=str,
 )
-def test_a_silence_about_nothing_is_unmatched(text, problem):
+def test_a_silence_about_nothing_is_inapplicable(text, problem):
     found = checked(text)
-    assert (found.state, found.problem) == (SilenceState.UNMATCHED, problem)
+    assert (found.state, found.problem) == (SilenceState.INAPPLICABLE, problem)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_silence_about_nothing_is_unmatched(text, problem):
     [
         ("serviceNotReady", "", "active"),
         ("serviceNotReady", "InferenceService/qwen", "active"),
-        ("inferencesetPods", "qwen", "unmatched"),
-        ("serviceNotReady", "InferenceService/llama", "unmatched"),
+        ("inferencesetPods", "qwen", "inapplicable"),
+        ("serviceNotReady", "InferenceService/llama", "inapplicable"),
         ("gatewayOut", "", "active"),
         ("gatewayOut", "Gateway/edge", "active"),
         ("all", "Gateway/edge", "active"),
-        ("all", "Gateway/other", "unmatched"),
+        ("all", "Gateway/other", "inapplicable"),
     ],
 )
 def test_subjects_of_other_kinds_are_silenced_by_namespace_and_by_kind(reason, name, state):
@@ -133,11 +133,13 @@ def test_subjects_of_other_kinds_are_silenced_by_namespace_and_by_kind(reason, n
     assert checked(text, Subjects(frozenset({service, gateway}))).state == state
 
 
-def test_a_reason_that_checks_nothing_with_these_flags_is_unmatched():
-    assert checked(a_silence("clusterBBR", until=LATER), idle=("clusterBBR",)).state == "unmatched"
+def test_a_reason_that_checks_nothing_with_these_flags_is_inapplicable():
+    assert (
+        checked(a_silence("clusterBBR", until=LATER), idle=("clusterBBR",)).state == "inapplicable"
+    )
 
 
-def test_a_subject_that_may_exist_is_not_unmatched():
+def test_a_subject_that_may_exist_is_not_inapplicable():
     unseen = Subjects(unknown={Subject(Layer.MODELHARNESS): "namespaces not listed yet"})
     text = a_silence("modelharnessGateway", until=LATER, **TEAM)
     assert checked(text, unseen).state is SilenceState.ACTIVE

@@ -4,12 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import HoldDurations
-from reporter.evaluation.clocks import EMPTY_GATE, Delays
-from reporter.evaluation.gate import (
+from reporter.evaluation.clocks import NOTHING_TRACKED, Delays
+from reporter.evaluation.tracking import (
     advance_clocks,
     apply_verdicts,
     extend_holds,
-    next_gate_deadline,
+    next_tracking_deadline,
 )
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Unknown
@@ -22,7 +22,7 @@ from tests.support.builders import (
     an_active_verdict,
     an_entry,
 )
-from tests.unit.evaluation.gate_replay import DELAYS, ENTRY, KEY, GateReplay, seconds
+from tests.unit.evaluation.tracking_replay import DELAYS, ENTRY, KEY, TrackingReplay, seconds
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from tests.unit.evaluation.gate_replay import DELAYS, ENTRY, KEY, GateReplay, se
     ],
 )
 def test_each_kind_of_trouble_has_its_hold(kind, hold):
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(kind=kind)))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(kind=kind)))
     assert replay.past_hold is (hold == 0)
     if hold:
         assert not replay.advance(seconds(hold - 0.001)).past_hold
@@ -44,7 +44,7 @@ def test_each_kind_of_trouble_has_its_hold(kind, hold):
 
 def test_a_probe_may_know_a_hold_better_than_the_kind():
     trouble = replace(a_trouble(kind=TroubleKind.STARTING), hold=seconds(90))
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
     assert not replay.advance(seconds(89)).past_hold
     assert replay.advance(seconds(90)).past_hold
 
@@ -52,39 +52,39 @@ def test_a_probe_may_know_a_hold_better_than_the_kind():
 def test_trouble_that_counts_from_a_moment_on_waits_for_it_and_no_longer_than_for_its_hold():
     for moment, end in ((300, 300), (10, 30)):
         trouble = replace(a_trouble(kind=TroubleKind.LOST), not_before=NOON + seconds(moment))
-        replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
-        assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(end)
+        replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+        assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(end)
         assert not replay.advance(seconds(end - 1)).past_hold
         assert replay.advance(seconds(end)).past_hold
 
 
 def test_the_next_deadline_is_the_end_of_the_hold():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.STARTING))
     )
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(60)
+    assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(60)
 
 
 def test_the_next_deadline_of_held_trouble_that_is_absent_is_the_end_of_its_settle():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
     )
     replay.observe(seconds(10), Clear(KEY))
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(40)
+    assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(40)
 
 
 def test_a_crash_has_a_deadline_when_it_outranks_nobody_any_more():
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(is_crash=True)))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(is_crash=True)))
     replay.observe(seconds(1), Clear(KEY)).observe(seconds(11), Unknown(KEY, "forbidden"))
     replay.observe(seconds(21), Clear(KEY))
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(41)
+    assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(41)
     replay.advance(seconds(41))
-    assert next_gate_deadline(replay.gate, **replay.rules) == NOON + seconds(611)
+    assert next_tracking_deadline(replay.tracked, **replay.rules) == NOON + seconds(611)
 
 
 def test_trouble_with_a_young_object_waits_until_it_is_as_old_as_the_grace():
     born = NOON - seconds(10)
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=born))
     )
     assert not replay.advance(seconds(49)).past_hold
@@ -92,7 +92,7 @@ def test_trouble_with_a_young_object_waits_until_it_is_as_old_as_the_grace():
 
 
 def test_a_missing_object_must_be_missing_for_the_grace():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=None))
     )
     assert not replay.advance(seconds(59)).past_hold
@@ -101,13 +101,13 @@ def test_a_missing_object_must_be_missing_for_the_grace():
 
 def test_grace_and_hold_are_not_added_up():
     trouble = a_trouble(kind=TroubleKind.LOST, object_created_at=NOON - seconds(10))
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, trouble))
     assert replay.advance(seconds(50)).past_hold
 
 
 def test_a_grace_of_zero_is_off():
     delays = Delays(grace=seconds(0), settle=seconds(30))
-    replay = GateReplay(delays=delays).observe(
+    replay = TrackingReplay(delays=delays).observe(
         seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=None))
     )
     assert replay.past_hold
@@ -122,7 +122,7 @@ def test_what_is_only_starting_has_the_grace_unless_the_catalogue_sets_more(
 ):
     holds = HoldDurations(starting=seconds(180), with_grace=with_grace)
     starting = a_trouble(kind=TroubleKind.STARTING, object_created_at=LONG_AGO)
-    replay = GateReplay(
+    replay = TrackingReplay(
         an_entry("clusterThing", holds=holds, waits_for_grace=with_grace),
         delays=Delays(grace=seconds(grace), settle=seconds(30)),
     ).observe(seconds(0), an_active_verdict(KEY, starting))
@@ -134,14 +134,14 @@ def test_what_is_only_starting_has_the_grace_unless_the_catalogue_sets_more(
 def test_an_exempt_reason_does_not_wait_for_the_grace():
     entry = an_entry("clusterThing", waits_for_grace=False)
     assert (
-        GateReplay(entry)
+        TrackingReplay(entry)
         .observe(seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=NOON)))
         .past_hold
     )
 
 
 def test_flapping_trouble_adds_up_until_its_hold_is_over():
-    replay = GateReplay()
+    replay = TrackingReplay()
     for turn in range(3):
         replay.observe(
             seconds(30 * turn), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
@@ -154,7 +154,7 @@ def test_flapping_trouble_adds_up_until_its_hold_is_over():
 
 
 def test_a_settled_clear_starts_over():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))
     )
     replay.observe(seconds(29), Clear(KEY))
@@ -166,28 +166,28 @@ def test_a_settled_clear_starts_over():
 
 
 def test_a_crash_settles_after_ten_minutes():
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(is_crash=True)))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble(is_crash=True)))
     replay.observe(seconds(1), Clear(KEY))
     assert replay.advance(seconds(600)).finding_state is not None
     assert replay.advance(seconds(601)).finding_state is None
 
 
 def test_a_reason_with_a_settle_of_its_own_ends_after_that():
-    replay = GateReplay(an_entry("clusterThing", settle=MINUTE))
+    replay = TrackingReplay(an_entry("clusterThing", settle=MINUTE))
     replay.observe(seconds(0), an_active_verdict(KEY)).observe(seconds(1), Clear(KEY))
     assert replay.advance(seconds(60)).finding_state is not None
     assert replay.advance(seconds(61)).finding_state is None
 
 
 def test_trouble_past_its_hold_stays_so_whatever_its_kind_becomes():
-    replay = GateReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
+    replay = TrackingReplay().observe(seconds(0), an_active_verdict(KEY, a_trouble()))
     assert replay.observe(
         seconds(1), an_active_verdict(KEY, a_trouble(kind=TroubleKind.STARTING))
     ).past_hold
 
 
 def test_the_clock_of_each_kind_is_its_own():
-    replay = GateReplay().observe(
+    replay = TrackingReplay().observe(
         seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.STARTING))
     )
     replay.observe(seconds(50), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST)))
@@ -196,7 +196,7 @@ def test_the_clock_of_each_kind_is_its_own():
 
 
 def test_a_kind_that_returns_goes_on_counting():
-    replay = GateReplay()
+    replay = TrackingReplay()
     for at, kind in (
         (0, TroubleKind.STARTING),
         (50, TroubleKind.LOST),
@@ -210,9 +210,9 @@ def test_a_kind_that_returns_goes_on_counting():
 def test_at_the_first_evaluation_the_clock_starts_at_the_transition_time():
     trouble = a_trouble(kind=TroubleKind.LOST, since=NOON - seconds(25))
     rules = {"entry_of": lambda _: ENTRY, "delays": DELAYS}
-    gate = apply_verdicts(EMPTY_GATE, [an_active_verdict(KEY, trouble)], now=NOON, **rules)
-    assert not gate.finding_states[KEY].past_hold
-    assert advance_clocks(gate, now=NOON + seconds(5), **rules).finding_states[KEY].past_hold
+    tracked = apply_verdicts(NOTHING_TRACKED, [an_active_verdict(KEY, trouble)], now=NOON, **rules)
+    assert not tracked.finding_states[KEY].past_hold
+    assert advance_clocks(tracked, now=NOON + seconds(5), **rules).finding_states[KEY].past_hold
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_at_the_first_evaluation_the_clock_starts_at_the_transition_time():
 def test_an_impossible_transition_time_is_not_believed(since):
     rules = {"entry_of": lambda _: ENTRY, "delays": DELAYS}
     verdict = an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST, since=since))
-    gate = apply_verdicts(EMPTY_GATE, [verdict], now=NOON, **rules)
-    assert next_gate_deadline(gate, **rules) == NOON + seconds(30)
+    tracked = apply_verdicts(NOTHING_TRACKED, [verdict], now=NOON, **rules)
+    assert next_tracking_deadline(tracked, **rules) == NOON + seconds(30)
 
 
 @pytest.mark.parametrize(
@@ -241,34 +241,34 @@ def test_a_single_reading_counts_the_time_for_which_an_object_has_not_changed(
 ):
     rules = {"entry_of": lambda _: ENTRY, "delays": replace(DELAYS, reads_once=reads_once)}
     trouble = replace(a_trouble(kind=TroubleKind.FAILED), unchanged_since=unchanged)
-    gate = apply_verdicts(EMPTY_GATE, [an_active_verdict(KEY, trouble)], now=NOON, **rules)
-    assert gate.finding_states[KEY].past_hold is is_over
+    tracked = apply_verdicts(NOTHING_TRACKED, [an_active_verdict(KEY, trouble)], now=NOON, **rules)
+    assert tracked.finding_states[KEY].past_hold is is_over
 
 
 def test_a_live_change_starts_its_clock_when_it_is_seen():
     trouble = a_trouble(kind=TroubleKind.LOST, since=LONG_AGO)
-    assert not GateReplay().observe(seconds(0), an_active_verdict(KEY, trouble)).past_hold
+    assert not TrackingReplay().observe(seconds(0), an_active_verdict(KEY, trouble)).past_hold
 
 
 def test_an_extended_hold_has_the_settle_left_even_if_it_was_over():
     replay = (
-        GateReplay()
+        TrackingReplay()
         .observe(seconds(0), an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST)))
         .advance(seconds(40))
     )
     assert replay.past_hold
-    replay.gate = extend_holds(replay.gate, [KEY], now=NOON + seconds(40), **replay.rules)
+    replay.tracked = extend_holds(replay.tracked, [KEY], now=NOON + seconds(40), **replay.rules)
     assert not replay.advance(seconds(69)).past_hold
     assert replay.advance(seconds(70)).past_hold
 
 
 def test_the_extended_hold_of_a_missing_object_is_the_settle_and_not_the_grace():
     replay = (
-        GateReplay()
+        TrackingReplay()
         .observe(seconds(0), an_active_verdict(KEY, a_trouble(object_created_at=None)))
         .advance(seconds(70))
     )
-    replay.gate = extend_holds(replay.gate, [KEY], now=NOON + seconds(70), **replay.rules)
+    replay.tracked = extend_holds(replay.tracked, [KEY], now=NOON + seconds(70), **replay.rules)
     assert not replay.advance(seconds(99)).past_hold
     assert replay.advance(seconds(100)).past_hold
 
@@ -276,7 +276,7 @@ def test_the_extended_hold_of_a_missing_object_is_the_settle_and_not_the_grace()
 def test_each_cause_object_of_a_reason_has_its_own_clock():
     one, two = a_trouble("one", TroubleKind.LOST), a_trouble("two", TroubleKind.LOST)
     replay = (
-        GateReplay()
+        TrackingReplay()
         .observe(seconds(0), an_active_verdict(KEY, one))
         .observe(seconds(20), an_active_verdict(KEY, one, two))
     )
@@ -287,9 +287,12 @@ def test_each_cause_object_of_a_reason_has_its_own_clock():
 def test_only_the_first_evaluation_believes_transition_times():
     other = a_key("clusterThing", item="other")
     rules = {"entry_of": lambda _: ENTRY, "delays": DELAYS}
-    gate = apply_verdicts(
-        EMPTY_GATE, [an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))], now=NOON, **rules
+    tracked = apply_verdicts(
+        NOTHING_TRACKED,
+        [an_active_verdict(KEY, a_trouble(kind=TroubleKind.LOST))],
+        now=NOON,
+        **rules,
     )
     late = an_active_verdict(other, a_trouble(kind=TroubleKind.LOST, since=LONG_AGO))
-    gate = apply_verdicts(gate, [late], now=NOON + seconds(1), **rules)
-    assert not gate.finding_states[other].past_hold
+    tracked = apply_verdicts(tracked, [late], now=NOON + seconds(1), **rules)
+    assert not tracked.finding_states[other].past_hold

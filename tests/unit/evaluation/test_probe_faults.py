@@ -6,7 +6,7 @@ from typing import Self
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.core import PODS, Pod
@@ -52,7 +52,7 @@ def test_what_other_probes_find_is_announced():
     replay.set_verdicts(an_active_verdict(BBR))
     assert [key for key, _ in replay.faults] == [GATEWAY]
     assert replay.new_writes == ["clusterBBR x1"]
-    why = replay.evaluation.gate.unknown_states[GATEWAY].why
+    why = replay.evaluation.tracked.unknown_states[GATEWAY].why
     assert "its probe failed with KeyError at test_probe_faults.py:" in why
     assert HELD_BY_OBJECT not in why
 
@@ -91,7 +91,12 @@ def test_a_gap_that_a_failed_probe_met_is_not_that_of_the_next_subject():
     entry = an_entry("inferencesetPods", layer=Layer.MODELDEPLOYMENT)
     probes = {"none": Probe(PROBES["model-pods"].spec, evaluate)}
     run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), a_catalogue(entry), probes, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(),
+        TrackedFindings({}, {}),
+        a_catalogue(entry),
+        probes,
+        flags=DEFAULT_FLAGS,
+        now=NOON,
     )
     verdicts = replace(run, on_fault=_ignore).run([failing, next_])
     assert [type(each) for each in verdicts] == [Unknown, Clear]

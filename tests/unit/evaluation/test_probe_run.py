@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.core import PODS
@@ -32,7 +32,12 @@ def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
     store.mark_undecodable(INFERENCE_SETS, "team-a", "qwen")
     assert refresh_subjects(store.snapshot(), before, now=NOON).all - before.all == {QWEN}
     probe_run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(),
+        TrackedFindings({}, {}),
+        DEFAULT_CATALOGUE,
+        PROBES,
+        flags=DEFAULT_FLAGS,
+        now=NOON,
     )
     found = probe_run.run([QWEN])
     assert len(found) == len(DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT))
@@ -80,7 +85,7 @@ def test_objects_from_before_their_crd_was_deleted_may_still_prove_trouble():
 def _verdict(store, reason, **flags):
     flags = {**DEFAULT_FLAGS, **flags}
     probe_run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=flags, now=NOON
+        store.snapshot(), TrackedFindings({}, {}), DEFAULT_CATALOGUE, PROBES, flags=flags, now=NOON
     )
     (found,) = [each for each in probe_run.run([QWEN]) if each.key.reason == reason]
     return found

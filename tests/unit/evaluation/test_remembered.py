@@ -1,9 +1,9 @@
-"""Findings of a predecessor that a gate continues, by value."""
+"""Findings of a predecessor that are continued, by value."""
 
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import EMPTY_GATE, Delays, FindingState
+from reporter.evaluation.clocks import NOTHING_TRACKED, Delays, FindingState
 from reporter.evaluation.remembered import Remembered, RememberedFinding, continue_findings
 from reporter.model.verdicts import InvolvedObject
 from tests.support.builders import HOUR, MINUTE, NOON, a_key, a_trouble, an_entry
@@ -20,11 +20,11 @@ ABOUT = InvolvedObject("v1", "Namespace", "kube-system")
 def test_a_key_is_unknown_since_the_earlier_of_two_times(seen_here, remembered):
     state = FindingState((), ABOUT, NOON, why_unknown="forbidden", unknown_since=seen_here)
     finding = RememberedFinding((a_trouble(),), ABOUT, NOON - HOUR, unknown_since=remembered)
-    gate = continue_findings(
-        replace(EMPTY_GATE, finding_states={BBR: state}),
+    tracked = continue_findings(
+        replace(NOTHING_TRACKED, finding_states={BBR: state}),
         Remembered({BBR: finding}),
         now=NOON,
         entry_of=lambda _: ENTRY,
         delays=Delays(),
     )
-    assert gate.finding_states[BBR].unknown_since == NOON - HOUR
+    assert tracked.finding_states[BBR].unknown_since == NOON - HOUR

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
@@ -46,7 +46,12 @@ REFUSED = ("False", "SubscriptionQuotaReached", "quota")
 def verdict(store, reason, subject=MODEL):
     """Return the verdict of a probe run, as a pass makes it."""
     run = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(),
+        TrackedFindings({}, {}),
+        DEFAULT_CATALOGUE,
+        PROBES,
+        flags=DEFAULT_FLAGS,
+        now=NOON,
     )
     (found,) = [each for each in run.run([subject]) if each.key.reason == reason]
     return found
@@ -207,7 +212,12 @@ def test_a_namespace_that_was_never_decoded_keeps_its_subjects_and_all_of_them_a
     mark(store, NAMESPACES, a_stub(Namespace, TEAM, "", labels=labels))
     assert subjects(store) == {CLUSTER_SUBJECT, HARNESS, MODEL}
     found = prepare_probe_run(
-        store.snapshot(), Gate({}, {}), DEFAULT_CATALOGUE, PROBES, flags=DEFAULT_FLAGS, now=NOON
+        store.snapshot(),
+        TrackedFindings({}, {}),
+        DEFAULT_CATALOGUE,
+        PROBES,
+        flags=DEFAULT_FLAGS,
+        now=NOON,
     ).run([HARNESS, MODEL])
     called = {e.reason for s in (HARNESS, MODEL) for e in entries_called_by_default(s.layer)}
     found = [each for each in found if each.key.reason in called]

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.evaluation.evaluation import EvaluationSettings
-from reporter.history.ends import Ends
+from reporter.history.ends import EndFinder
 from reporter.kinds.health_events import Resolution
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -32,7 +32,7 @@ def a_replay(**changes) -> Replay:
 
 
 def end(replay: Replay, reason: str, subject=CLUSTER_SUBJECT, **spec) -> Resolution | None:
-    return Ends(replay.context)(a_health_event(spec=a_spec(reason, subject, **spec)))
+    return EndFinder(replay.context)(a_health_event(spec=a_spec(reason, subject, **spec)))
 
 
 def test_trouble_that_is_clear_has_cleared():
@@ -124,6 +124,6 @@ def test_event_of_many_subjects_of_a_pack_needs_no_harness_to_end_as_cleared():
 def test_nothing_ends_before_it_was_evaluated():
     replay = a_replay()
     replay.evaluation = replace(
-        replay.evaluation, gate=replay.evaluation.gate.__class__({}, {}, frozenset())
+        replay.evaluation, tracked=replay.evaluation.tracked.__class__({}, {}, frozenset())
     )
     assert end(replay, "clusterBBR") is None

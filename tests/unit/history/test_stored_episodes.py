@@ -41,7 +41,7 @@ def test_an_episode_that_cannot_be_evaluated_is_neither_superseded_nor_written()
     store.settle()
     assert replay.writes == []
     assert [each.phase for each in store.existing.values()] == [Phase.ACTIVE]
-    assert replay.evaluation.gate.finding_states[BBR].past_hold
+    assert replay.evaluation.tracked.finding_states[BBR].past_hold
 
 
 def test_an_episode_that_is_over_ends_with_its_ready():

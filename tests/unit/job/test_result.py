@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from reporter.job.result import (
     GO_WHITE_SPACE,
-    MAX_MESSAGE_BYTES,
-    MAX_REASON_BYTES,
+    MAX_RESULT_MESSAGE_BYTES,
+    MAX_RESULT_REASON_BYTES,
     ResultFormatError,
     ValidResult,
     cut_bytes,
@@ -80,5 +80,5 @@ def test_a_cut_text_is_the_longest_beginning_that_fits(text, limit):
 )
 def test_every_result_fits_and_is_never_empty(reason, message):
     found = make_result("success", reason, message)
-    assert 0 < len(found.reason.encode()) <= MAX_REASON_BYTES
-    assert 0 < len(found.message.encode()) <= MAX_MESSAGE_BYTES
+    assert 0 < len(found.reason.encode()) <= MAX_RESULT_REASON_BYTES
+    assert 0 < len(found.message.encode()) <= MAX_RESULT_MESSAGE_BYTES

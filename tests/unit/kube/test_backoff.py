@@ -62,6 +62,15 @@ def test_a_pause_within_the_bounds_is_kept():
     assert pause_after(Backoff(failures=1), unable, 0) == timedelta(seconds=40)
 
 
+def test_chance_doubles_the_retry_after_of_the_first_429s_and_hardly_lengthens_others():
+    asked = timedelta(seconds=40)
+    busy = Throttled("list pods", status=429, retry_after=asked)
+    unable = Unreachable("list pods", status=503, retry_after=asked)
+    assert pause_after(Backoff(failures=10), busy, 0.5) == timedelta(seconds=60)
+    assert pause_after(Backoff(failures=11), busy, 0.5) == timedelta(seconds=42)
+    assert pause_after(Backoff(failures=1), unable, 0.5) == timedelta(seconds=42)
+
+
 def test_without_any_response_pauses_stay_short():
     backoff = Backoff()
     for _ in range(20):

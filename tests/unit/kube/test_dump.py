@@ -8,7 +8,8 @@ import pytest
 from reporter.kinds.batch import CHECK_LABEL, JOBS
 from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
-from reporter.kube.dump import Dump, DumpDocument, UnreadableFile, collect, uncovered
+from reporter.kube.dump import Dump, collect, uncovered
+from reporter.kube.dump_documents import DumpDocument, UnreadableFile
 
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

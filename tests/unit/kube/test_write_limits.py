@@ -4,13 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.kube.errors import Conflict, Throttled, Unreachable
 from reporter.kube.write_limits import (
     TokenBucket,
     WriteBackoff,
     WriteLimits,
     WriteRate,
-    asked_pause,
 )
 from tests.support.builders import NOON, SECOND
 
@@ -71,20 +69,6 @@ def test_no_server_can_put_a_write_off_for_more_than_a_minute(failures):
 
 def test_thousands_of_failures_are_no_overflow():
     assert WriteBackoff(5000).with_failure(now=NOON).retry_at == NOON + 60 * SECOND
-
-
-@pytest.mark.parametrize(
-    ("err", "pause"),
-    [
-        (Throttled("create", status=429, retry_after=30 * SECOND), 30 * SECOND),
-        (Unreachable("create", status=503, retry_after=5 * SECOND), 5 * SECOND),
-        (Unreachable("create"), None),
-        (Conflict("create", status=409), None),
-    ],
-    ids=["429", "503", "no answer", "conflict"],
-)
-def test_the_server_asks_for_a_pause_when_there_is_too_much(err, pause):
-    assert asked_pause(err) == pause
 
 
 # ------------------------------------------------------------ many keys

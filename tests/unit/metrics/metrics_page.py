@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.metrics.collectors import WatchReport
 from reporter.metrics.declarations import FINDING_LABELS
+from reporter.metrics.input_collectors import WatchReport
 from reporter.metrics.page import Metrics
 
 

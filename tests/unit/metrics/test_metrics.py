@@ -9,9 +9,9 @@ import pytest
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.collectors import PermissionReport
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
 from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.input_collectors import PermissionReport
 from reporter.metrics.page import Metrics
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject

@@ -1,6 +1,6 @@
 """The series of the permissions that are needed."""
 
-from reporter.metrics.collectors import PermissionReport
+from reporter.metrics.input_collectors import PermissionReport
 from reporter.metrics.page import Metrics
 from tests.unit.metrics.metrics_page import MetricsPage
 from tests.unit.metrics.test_metrics import SOME

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.metrics.collector import StateCollector
 from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
+from reporter.metrics.state_collector import StateCollector
 from reporter.model.enums import Layer, Owner, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.builders import (

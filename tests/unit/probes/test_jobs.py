@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import Gate
+from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.batch import JOBS
@@ -47,7 +47,7 @@ def verdicts(*objects, subject=CLUSTER_SUBJECT, tracked=(), store=None, **flags)
     """
     store = store or a_store(*model_builders.a_model(), *objects)
     given = {**DEFAULT_FLAGS, **SOURCE_ON, **flags}
-    findings = Gate(dict.fromkeys(tracked), {})
+    findings = TrackedFindings(dict.fromkeys(tracked), {})
     run = prepare_probe_run(
         store.snapshot(), findings, DEFAULT_CATALOGUE, PROBES, flags=given, now=NOON
     )

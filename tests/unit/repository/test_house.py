@@ -12,7 +12,7 @@ import pytest
 
 
 ROOT = Path(__file__).parents[3]
-MAX_LINES = 500
+MAX_LINES, MAX_FUNCTION_LINES = 500, 40
 LINE_LENGTH, QUOTES = 99, '"""'
 RIDDLE = re.compile(r"(What|Whether|Who|Of|As|How|Where|When|Why|Which)\b")
 
@@ -33,21 +33,31 @@ class Docstring(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The names of the classes of a file, and its docstrings."""
+    """
+    The parts of a file: the names of its classes, type aliases with what they stand for, and functions with
+    their first lines and their numbers of lines; and its docstrings.
+    """
 
     classes: tuple[str, ...]
+    aliases: tuple[tuple[str, str], ...]
+    functions: tuple[tuple[str, int, int], ...]
     docstrings: tuple[Docstring, ...]
 
 
 @cache
 def _read(file: Path) -> Read:
-    classes, docstrings = [], []
+    classes, aliases, functions, docstrings = [], [], [], []
     blocks: list[ast.AST] = [ast.parse(file.read_text("utf-8"))]
     while blocks:
         block = blocks.pop()
         if isinstance(block, ast.ClassDef):
             classes.append(block.name)
+        if isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (block.end_lineno or block.lineno) - block.lineno + 1
+            functions.append((block.name, block.lineno, lines))
         for each in _statements(block):
+            if isinstance(each, ast.AnnAssign) and ast.unparse(each.annotation) == "TypeAlias":
+                aliases.append((ast.unparse(each.target), ast.unparse(each.value or each.target)))
             if not isinstance(each, ast.Expr):
                 blocks.append(each)
             elif isinstance(each.value, ast.Constant):
@@ -55,7 +65,7 @@ def _read(file: Path) -> Read:
                 lines = (each.end_lineno or each.lineno) - each.lineno + 1
                 end = each.col_offset + len(text) + 2 * len(QUOTES)
                 docstrings.append(Docstring(each.lineno, lines, end, text))
-    return Read(tuple(classes), tuple(docstrings))
+    return Read(tuple(classes), tuple(aliases), tuple(functions), tuple(docstrings))
 
 
 def _statements(block: ast.AST) -> Iterator[ast.AST]:
@@ -63,15 +73,14 @@ def _statements(block: ast.AST) -> Iterator[ast.AST]:
         yield from getattr(block, name, ())
 
 
-def test_a_class_name_exists_once_in_the_program() -> None:
-    names = Counter(
-        name
-        for file in _files("reporter")
-        for name in _read(file).classes
-        if not name.startswith("_")
-    )
+def test_a_name_of_a_class_or_a_type_alias_has_one_meaning() -> None:
+    files = _files("reporter")
+    # Two modules may call the same type by the same name.
+    aliases = {each for file in files for each in _read(file).aliases}
+    names = Counter(name for file in files for name in _read(file).classes)
+    names.update(name for name, _ in aliases)
     assert len(names) > 500
-    assert [name for name, count in names.items() if count > 1] == []
+    assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []
 
 
 @pytest.mark.parametrize("folder", ["reporter", "devcluster", "e2e", "tests"])
@@ -94,6 +103,16 @@ def test_a_docstring_that_fits_on_one_line_is_there(folder: str) -> None:
         if each.lines == 3 and each.end <= LINE_LENGTH and not each.text.endswith('"')
     ]
     assert found == []
+
+
+def test_a_function_of_the_program_fits_on_a_screen() -> None:
+    functions = [
+        (f"{file.relative_to(ROOT)}:{lineno} {name}", lines)
+        for file in _files("reporter")
+        for name, lineno, lines in _read(file).functions
+    ]
+    assert len(functions) > 3000
+    assert [name for name, lines in functions if lines > MAX_FUNCTION_LINES] == []
 
 
 def test_a_file_has_a_length_that_can_be_read_at_once() -> None:

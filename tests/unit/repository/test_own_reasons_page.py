@@ -40,6 +40,46 @@ def test_the_story_passes_as_the_page_shows_it(tmp_path, capsys):
     assert capsys.readouterr().out == "1 passed\n"
 
 
+SUPPRESSED = """\
+why: The reason about the controller suppresses that about the objects whose conditions it writes.
+of: [clusterKServeControllerNotReady]
+given:
+  change:
+    InferenceService team-a/chat:
+      status: { conditions: [{ type: Ready, status: "True", reason: Running, message: "" }] }
+    KServeController kserve/kserve-controller-manager:
+      metadata: { name: kserve-controller-manager, namespace: kserve }
+      status: { availableReplicas: 1 }
+story:
+  - at: 1m
+    change: { KServeController kserve/kserve-controller-manager: null }
+  - at: 2m
+    change:
+      InferenceService team-a/chat:
+        status: { conditions: [{ type: Ready, status: "False", reason: NotServing, message: "" }] }
+until: 5m
+announced:
+  2m: >-
+    Warning clusterKServeControllerNotReady Namespace/kserve: Deployment kserve/kserve-controller-manager was deleted. Platform: See
+    kubectl describe deployment -n kserve kserve-controller-manager.
+  2m30s: >-
+    Warning clusterKServeControllerNotReady Namespace/kserve: Deployment kserve/kserve-controller-manager was deleted. Platform: See
+    kubectl describe deployment -n kserve kserve-controller-manager. (suppressing downstream reasons:
+    modelharnessInferenceServiceNotReady in 1 namespace(s))
+"""
+
+
+def test_the_example_of_what_a_reason_suppresses_does_so(tmp_path, capsys):
+    (example,) = re.findall(r"## What it suppresses.*?```yaml\n(.*?)```", PAGE, re.DOTALL)
+    both = [yaml.safe_load(FILES["overlay.yaml"]), yaml.safe_load(example)]
+    overlay = {key: [each for one in both for each in one[key]] for key in ("kinds", "add")}
+    (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(overlay))
+    (tmp_path / "story.yaml").write_text(SUPPRESSED)
+    given = f"--catalogue-overlay={tmp_path / 'overlay.yaml'}"
+    code = run_command(["test", str(tmp_path / "story.yaml"), given], {})
+    assert (code, capsys.readouterr().out) == (0, "1 passed\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -116,11 +116,24 @@ CRASHES = {
         dict(running=NOON + SECOND, last_exit=1, restarts=2, **WAS_READY),
         TroubleKind.FAILED,
     ),
+}
+ENDS = {
     "ended well, as a liveness probe makes it": (
         dict(running=NOON + SECOND, last_exit=0, last="Completed", restarts=2, **WAS_READY),
-        TroubleKind.FAILED,
+        ("Ended", TroubleKind.FAILED),
     ),
-    "ended well just now": (dict(exit_code=0, ended="Completed", **WAS_READY), TroubleKind.LOST),
+    "ended well just now": (
+        dict(exit_code=0, ended="Completed", **WAS_READY),
+        ("Ended", TroubleKind.LOST),
+    ),
+    "killed after its grace period": (
+        dict(exit_code=137, restarts=1, **WAS_READY),
+        ("Killed", TroubleKind.FAILED),
+    ),
+    "stopped when it was told to": (
+        dict(waiting="CrashLoopBackOff", last_exit=143, restarts=3, **WAS_READY),
+        ("Killed", TroubleKind.FAILED),
+    ),
 }
 
 
@@ -128,6 +141,12 @@ CRASHES = {
 def test_crash_back_off_and_warm_up_are_one_code(pod, kind):
     found = find_pod_problem(a_pod(**pod))
     assert (found.code, found.is_crash, found.kind) == ("Crash", True, kind)
+
+
+@pytest.mark.parametrize(("pod", "expected"), ENDS.values(), ids=ENDS.keys())
+def test_an_end_that_a_probe_may_have_made_is_no_crash_and_settles_as_one(pod, expected):
+    found = find_pod_problem(a_pod(**pod))
+    assert (found.is_crash, (found.code, found.kind)) == (True, expected)
 
 
 def test_a_probe_that_fails_long_after_a_crash_is_no_crash():
@@ -253,7 +272,7 @@ def test_the_clock_of_a_pod_problem_starts_when_the_pod_stopped_being_ready():
 
 def test_an_end_is_reported_though_init_containers_are_null():
     found = find_pod_problem(a_pod(ready=False, exit_code=0, init=None))
-    assert found.code == "Crash"
+    assert found.code == "Ended"
 
 
 def test_a_disruption_that_was_called_off_makes_nothing_a_normal_change():

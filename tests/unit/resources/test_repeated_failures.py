@@ -228,3 +228,39 @@ def test_nothing_is_remembered_of_other_namespaces_and_controllers():
     store = a_model_store(of_deployment(1, **EVICTED), *a_model())
     assert store.snapshot().pod_failures.get((TEAM, "qwen-7rk2p-0")) is None
     assert len(store.snapshot().pod_failures) == 0
+
+
+FILLED = {
+    "phase": "Failed",
+    "reason": "Evicted",
+    "failure": 'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
+}
+
+
+def filled(number: int, at: int):
+    """Build the pod that was Ready until a minute of the story, in which it had filled its storage."""
+    name, when = f"router-6c9f-x{number}", NOON + at * MINUTE
+    return a_pod(name, **{**lost(when), **FILLED, "created": when - MINUTE})
+
+
+def test_a_pod_that_fills_its_storage_again_is_one_trouble_though_it_was_ready_in_between():
+    present = a_pod("router-6c9f-x9", **never_ready(NOON + 3 * MINUTE), **PENDING)
+    pods = [filled(1, at=1), filled(2, at=2), filled(3, at=3), present]
+    found = evaluate_deployment(a_deployment(ready=0), pods)
+    assert (found.kind, found.is_crash) == (TroubleKind.FAILED, True)
+    assert found.cause.code == "Unavailable.StorageLimit"
+    assert "Evicted 3 times" in found.message_fields["pods"]
+
+
+def test_a_storage_that_was_filled_long_before_is_not_counted():
+    present = a_pod("router-6c9f-x9", **never_ready(NOON + 30 * MINUTE), **PENDING)
+    found = evaluate_deployment(
+        a_deployment(ready=0), [filled(1, at=1), filled(2, at=30), present]
+    )
+    assert found.cause.code != "Unavailable.StorageLimit"
+
+
+def test_a_pod_that_was_ready_after_the_last_eviction_is_judged_by_itself():
+    present = a_pod("router-6c9f-x9", **lost(NOON + 9 * MINUTE))
+    pods = [filled(1, at=1), filled(2, at=2), present]
+    assert evaluate_deployment(a_deployment(ready=0), pods).cause.code == "Unavailable.NotReady"

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.model import status_document
-from reporter.rollup import document
+from reporter.rollup import document, progress, sets
 from reporter.rollup.fold import fold
-from reporter.rollup.records import ReplicaProgress, RollUp, SetFacts
+from reporter.rollup.records import InferenceSetFacts, ReplicaProgress, RollUp
 from tests.support.rollups import stack_after
 
 
@@ -22,13 +22,18 @@ PUBLISHED = (
     status_document.NamespaceStatus,
     status_document.Suppressed,
 )
+MADE_IN = {
+    **dict.fromkeys(PUBLISHED, document),
+    ReplicaProgress: progress,
+    InferenceSetFacts: sets,
+}
 
 
-@pytest.mark.parametrize("struct", PUBLISHED)
-def test_each_field_of_the_document_is_filled_where_it_is_rendered(struct):
+@pytest.mark.parametrize(("struct", "module"), MADE_IN.items(), ids=lambda each: each.__name__)
+def test_each_field_is_filled_where_its_struct_is_made(struct, module):
     calls = [
         each
-        for each in ast.walk(ast.parse(inspect.getsource(document)))
+        for each in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(each, ast.Call)
         and ast.unparse(each.func).rpartition(".")[2] in {struct.__name__, "replace"}
     ]
@@ -43,7 +48,7 @@ class Other:
     """The replicas, where it stands for them."""
 
 
-FACTS = [(SetFacts, name) for name in SetFacts.__struct_fields__]
+FACTS = [(InferenceSetFacts, name) for name in InferenceSetFacts.__struct_fields__]
 PROGRESS = [(ReplicaProgress, name) for name in ReplicaProgress.__struct_fields__]
 
 
@@ -65,7 +70,7 @@ def with_other_fact(rollup: RollUp, struct: type, field: str) -> RollUp:
     namespace = rollup.namespaces["team-m"]
     record = namespace.sets["qwen"]
     facts = record.facts
-    if struct is SetFacts:
+    if struct is InferenceSetFacts:
         facts = replace(facts, **{field: Other()})
     else:
         facts = replace(facts, progress=replace(facts.progress, **{field: Other()}))

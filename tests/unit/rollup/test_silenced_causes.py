@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer
 from reporter.model.silences import Silence, SilenceState
 from reporter.model.states import Actionability, SinceFrom, State
-from reporter.rollup.records import Blocker, SetRecord, SubjectState
+from reporter.rollup.records import Blocker, InferenceSetRecord, SubjectState
 from reporter.rollup.rules import RollUpRules
 from reporter.rollup.totals import first_blocker, group_blockers, rank_causes
 from tests.support.builders import HOUR, NOON, a_key
@@ -35,7 +35,7 @@ def blocked_by(**blockers: Blocker):
     current = SubjectState(state=State.CURRENT, since=NOON)
     failed = replace(current, state=State.FAILED)
     sets = {
-        name: SetRecord(subject_state=replace(failed, blocker=each))
+        name: InferenceSetRecord(subject_state=replace(failed, blocker=each))
         for name, each in blockers.items()
     }
     return group_blockers(current, sets, RULES)

@@ -4,16 +4,22 @@ from msgspec.structs import replace
 
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import ReplicaProgress, SetFacts, SetRecord, SubjectState, Totals
+from reporter.rollup.records import (
+    InferenceSetFacts,
+    InferenceSetRecord,
+    ReplicaProgress,
+    SubjectState,
+    Totals,
+)
 from reporter.rollup.totals import count_sets
 from tests.support.builders import NOON
 
 
-def a_set(desired: int, updated: int | None, ready: int | None, **changes) -> SetRecord:
+def a_set(desired: int, updated: int | None, ready: int | None, **changes) -> InferenceSetRecord:
     replicas = Replicas(desired=desired, updated=updated, ready=ready)
-    return SetRecord(
+    return InferenceSetRecord(
         subject_state=SubjectState(state=changes.get("state", State.CURRENT), since=NOON),
-        facts=SetFacts(replicas=replicas),
+        facts=InferenceSetFacts(replicas=replicas),
         available=changes.get("available"),
     )
 
@@ -46,7 +52,7 @@ def test_a_sum_is_not_reported_while_one_set_does_not_report_its_part():
 
 
 def test_a_set_of_which_nothing_is_known_leaves_the_sums_open():
-    unknown = SetRecord(subject_state=SubjectState(state=State.UNKNOWN, since=NOON))
+    unknown = InferenceSetRecord(subject_state=SubjectState(state=State.UNKNOWN, since=NOON))
     totals = count_sets([PHI, QWEN, unknown])
     assert totals.replicas is None
     assert (totals.available, totals.maybe_available) == (1, 1)
@@ -54,7 +60,7 @@ def test_a_set_of_which_nothing_is_known_leaves_the_sums_open():
 
 def test_what_is_being_deleted_is_not_awaited_and_other_kinds_report_no_replicas():
     ending = a_set(5, 5, 5, state=State.TERMINATING)
-    of_another_kind = SetFacts(progress=ReplicaProgress(has_replicas=False))
+    of_another_kind = InferenceSetFacts(progress=ReplicaProgress(has_replicas=False))
     other = replace(PHI, facts=of_another_kind)
     totals = count_sets([ending, other])
     assert totals.maybe_available == 0

@@ -1,15 +1,17 @@
 """Samples that are parsed from a page, and pages that are refused."""
 
 from math import inf, isnan
+from pathlib import Path
 
 import pytest
 
 from reporter.scrape import limits
 from reporter.scrape.exposition import MalformedExposition, parse_page
-from reporter.stories.metrics_pages import PAGES, finish, has_family, parse_samples
+from reporter.stories.metrics_pages import finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages
 
 
+PAGES = Path(__file__).parents[2] / "support" / "pages"
 PRE_DOWNLOAD = (PAGES / "pre-download.txt").read_bytes()
 VLLM = (PAGES / "vllm.txt").read_bytes()
 OPENMETRICS = (PAGES / "openmetrics.txt").read_bytes()

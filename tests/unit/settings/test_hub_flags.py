@@ -1,6 +1,7 @@
 """The flags of the hub, and which command takes which."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,9 +13,12 @@ from reporter.cli.configuration import (
     load_configuration,
     load_hub_settings,
 )
-from reporter.settings import SettingsError
+from reporter.settings import FLAGS, FlagGroup, SettingsError, TakenBy
+from reporter.settings.flags import flag
 from tests.support.settings import refusal, settings
-from tests.support.status_objects import CHART
+
+
+CHART = Path(__file__).parents[3] / "helm" / "productionstack-status-reporter"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,8 @@ def test_a_stale_time_that_is_too_short_for_usual_reporters_is_advised_against(s
 def test_the_usual_reporter_is_that_of_the_chart():
     values = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
     assert values["resyncSeconds"] == USUAL_RESYNC.total_seconds()
-    assert values["serviceMonitor"]["interval"] == f"{USUAL_SCRAPE.total_seconds():g}s"
+    template = (CHART / "templates" / "_names.tpl").read_text("utf-8")
+    assert f"interval: {USUAL_SCRAPE.total_seconds():g}s\n" in template
 
 
 def test_each_command_refuses_the_flags_of_the_other():
@@ -101,6 +106,18 @@ def test_each_command_refuses_the_flags_of_the_other():
         load_configuration([URL], {})
     # A pod may have the variables of a hub, and kubectl exec starts another command in it.
     load_configuration([], {"STATUS_REPORTER_HUB_QUERY_URL": "https://a"})
+
+
+def test_each_flag_of_settings_says_which_commands_take_it():
+    assert [each.name for each in FLAGS if not each.taken_by] == []
+    shared = {each.name for each in FLAGS if {TakenBy.RUN, TakenBy.HUB} <= each.taken_by}
+    assert {"kubeconfig", "leader-election-id", "log-format"} <= shared
+    assert not shared & {"packs", "catalogue-overlay", "rollup-metrics", "hub-query-url"}
+
+
+def test_a_flag_cannot_be_declared_without_its_commands():
+    with pytest.raises(TypeError, match="taken_by"):
+        flag(FlagGroup.CLUSTER, "", str, "Another.")  # type: ignore[call-arg]
 
 
 def test_the_hub_has_a_lease_of_its_own():

@@ -36,7 +36,7 @@ def evaluate(store, now=NOON, before=None) -> Evaluation:
 def unknown_layers(evaluation: Evaluation) -> set[Layer]:
     """Return the layers whose placeholder is Unknown in every reason, with a reason why."""
     found: dict[Subject, set[str]] = {Subject(layer): set() for layer in (HARNESSES, MODELS)}
-    for key, state in evaluation.gate.unknown_states.items():
+    for key, state in evaluation.tracked.unknown_states.items():
         if key.subject in found:
             assert state.why
             found[key.subject].add(key.reason)
@@ -99,7 +99,7 @@ def test_a_kind_served_only_in_versions_that_cannot_be_read_hides_its_objects():
     store = a_store_with_discovery(discovered("v2"))
     evaluation = evaluate(store)
     assert unknown_layers(evaluation) == {MODELS}
-    assert {s.why for s in evaluation.gate.unknown_states.values()} >= {
+    assert {s.why for s in evaluation.tracked.unknown_states.values()} >= {
         f"{SETS} not listed yet: served as v2 only, this release reads v1beta1 and v1alpha1"
     }
 

@@ -14,7 +14,7 @@ from reporter.model.status_document import (
     UnlistedLayer,
 )
 from reporter.status.reporter_source import Fetched, path_of, query_of, read_answer
-from reporter.status.source import EVERYTHING, CannotAsk, StatusAnswer, Target
+from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
 
 
@@ -31,8 +31,8 @@ def answered(body, status=200, headers=None, target=EVERYTHING) -> StatusAnswer:
     return read_answer(Fetched(status, JSON if headers is None else headers, raw), target)
 
 
-def refusal(*how, **more) -> CannotAsk:
-    with pytest.raises(CannotAsk) as refused:
+def refusal(*how, **more) -> StatusQueryFailed:
+    with pytest.raises(StatusQueryFailed) as refused:
         answered(*how, **more)
     return refused.value
 

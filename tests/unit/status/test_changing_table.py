@@ -1,4 +1,4 @@
-from reporter.status.table import ChangingTable, Row
+from reporter.status.table import ChangingTable, TableRow
 
 
 HEAD = ("NAMESPACE", "NAME", "STATE", "FOR", "BLOCKED BY")
@@ -9,11 +9,11 @@ def a_table() -> ChangingTable:
     return ChangingTable(HEAD, ages={"FOR"}, colour=False, with_head=True)
 
 
-def a_row(name: tuple[str, str], state: str = "Current", age: str = "5s") -> Row:
+def a_row(name: tuple[str, str], state: str = "Current", age: str = "5s") -> TableRow:
     return (*name, state, age, "-")
 
 
-def shown(table: ChangingTable, *rows: Row) -> list[list[str]]:
+def shown(table: ChangingTable, *rows: TableRow) -> list[list[str]]:
     return [line.split() for line in table.render(rows)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.settings.parsers import BindAddress
-from reporter.status.pods_source import ReporterPod
+from reporter.status.pods_source import MountedConfigMap, ReporterPod
 
 
 def a_pod(*arguments: str) -> ReporterPod:
@@ -49,3 +49,22 @@ HERE = {"POD_NAMESPACE": "kaito-system", "POD_NAME": "reporter-0"}
 )
 def test_a_program_in_the_pod_asks_it_at_its_own_address(address, environ, url):
     assert a_pod(f"--status-bind-address={address}").own_url(environ) == url
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/etc/silences/silences.yaml", ("silences", "silences.yaml")),
+        ("/etc/silences/other.yaml", ("silences", "other.yaml")),
+        ("/etc/renamed/silences.yaml", ("renamed", "key")),
+        ("/etc/silences/folder/silences.yaml", None),
+        ("/etc/silences.yaml", None),
+        ("", None),
+    ],
+)
+def test_a_file_is_found_in_the_config_map_that_is_mounted_there(path, place):
+    mounted = (
+        MountedConfigMap("/etc/silences", "silences"),
+        MountedConfigMap("/etc/renamed/", "renamed", {"silences.yaml": "key"}),
+    )
+    assert ReporterPod("kaito-system", "a", config_maps=mounted).config_map_of(path) == place

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability, Mode, SinceFrom, State
@@ -23,6 +24,8 @@ from reporter.model.status_document import (
 )
 from reporter.status.detail_table import render_blocking, render_set
 from reporter.status.table import (
+    AGE_COLUMNS,
+    COLUMNS,
     TextTable,
     cluster_rows,
     head,
@@ -94,7 +97,7 @@ DOCUMENT = StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=CLUSTER, name
 
 def test_the_overview_has_the_cluster_and_each_namespace():
     assert list(overview_rows(DOCUMENT, wide=False)) == [
-        ("cluster", "Current", "-", "1/2", "-", "-", "-", "-"),
+        ("cluster", "Ready", "-", "1/2", "-", "-", "-", "-"),
         (
             *("team-a", "Failed", "3/4", "1/2", "12m", "platform"),
             "↳ clusterKaitoControllerNotReady",
@@ -117,18 +120,43 @@ def test_all_rows_have_as_many_cells_as_their_heads():
             assert {len(row) for row in rows} == {len(head(*names, wide=wide))}
 
 
+def test_only_a_column_of_ages_differs_with_the_time_alone():
+    earlier, later = (
+        replace(QWEN, answered_seconds=age, blocking=replace(KAITO, in_state_seconds=age))
+        for age in (40, 4000)
+    )
+    different = {each.head for each in COLUMNS if each.cell(earlier) != each.cell(later)}
+    assert different == AGE_COLUMNS
+
+
+def test_a_deployment_of_the_control_plane_has_a_state_and_replicas_alone():
+    (_, row) = cluster_rows(CLUSTER, wide=True)
+    cells = dict(zip(head("KIND", "NAME", wide=True), row, strict=True))
+    assert {name: cell for name, cell in cells.items() if cell != "-"} == {
+        "KIND": "Deployment",
+        "NAME": "keda/keda-operator",
+        "STATE": "Ready",
+        "READY": "1/1",
+        "UPDATED": "1/1",
+    }
+
+
 def test_a_namespace_has_its_harness_and_its_inference_sets():
     kinds = [row[:3] for row in namespace_rows(TEAM, wide=False)]
     assert kinds == [
         ("Namespace", "team-a", "Failed"),
-        ("Harness", "team-a", "Current"),
+        ("Harness", "team-a", "Ready"),
         ("InferenceSet", "qwen", "Failed"),
     ]
 
 
 def test_the_wide_columns_name_time_code_and_object():
     (_, row) = overview_rows(DOCUMENT, wide=True)
-    assert row[-6:-1] == ("-/4", "yes", "2026-05-01T12:00:00Z", "Crash", KAITO.object)
+    cells = dict(zip(head("NAME", wide=True), row, strict=True))
+    assert [cells[each] for each in ("UPDATED", "STALLED", "SINCE", "CODE", "OBJECT")] == [
+        *("-/4", "yes", "2026-05-01T12:00:00Z", "Crash"),
+        KAITO.object,
+    ]
 
 
 def test_without_a_reason_the_code_is_what_blocks():
@@ -156,7 +184,7 @@ def test_a_current_model_whose_requests_are_hindered_names_what_hinders_them():
         name="phi", state=State.CURRENT, available=False, not_available=ROUTER_OUT
     )
     assert rows_of(each) == (
-        *("Current", "-", "no", "-", "platform"),
+        *("Ready", "-", "no", "-", "platform"),
         *("↳ clusterBBRNotReady", "It is scaled to zero."),
     )
     assert list(render_set("team-a", each, colour=False))[3:] == [
@@ -179,7 +207,7 @@ def test_what_somebody_wants_so_blocks_nothing(code):
     each = InferenceSetStatus(
         name="phi", state=State.CURRENT, available=False, not_available=cause
     )
-    assert rows_of(each) == ("Current", "-", "no", "-", "-", "-", "-")
+    assert rows_of(each) == ("Ready", "-", "no", "-", "-", "-", "-")
 
 
 def test_an_answer_of_a_check_is_named_with_its_age():

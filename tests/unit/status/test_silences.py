@@ -101,7 +101,7 @@ def test_silences_are_counted_by_state_and_each_shows_its_end():
         a_silence("all", until=LATER, namespace="team-z", origin="silences.yaml:4"),
     )
     page = shown(replay)
-    for state in ("active", "expired", "malformed", "unmatched"):
+    for state in ("active", "expired", "malformed", "inapplicable"):
         assert page.value("silences", state=state) == 1
     labels = {"workload_namespace": "", "inferenceset": "", "origin": "silences.yaml:1"}
     found = {**labels, "reasons": "clusterBBR", "by": "bob", "state": "active"}

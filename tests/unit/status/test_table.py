@@ -1,6 +1,10 @@
 """Tables as kubectl lays them out."""
 
+import re
+from pathlib import Path
+
 from reporter.model.states import State
+from reporter.server import static_files
 from reporter.status.table import COLOURS, RESET, TextTable
 
 
@@ -45,4 +49,16 @@ def test_the_state_alone_is_coloured_and_the_columns_stay():
 
 
 def test_every_state_has_a_colour():
-    assert COLOURS.keys() == set(State)
+    assert COLOURS.keys() == {state.word for state in State}
+
+
+def test_people_read_ready_and_progressing_and_programs_the_words_of_kstatus():
+    words = {state.value: state.word for state in State if state.word != state.value}
+    assert words == {"Current": "Ready", "InProgress": "Progressing"}
+
+
+def test_the_page_has_the_same_words():
+    page = Path(static_files.__file__).parent / "page" / "status" / "states.js"
+    (shown,) = re.findall(r"const WORDS = \{ (.*) \};", page.read_text("utf-8"))
+    words = {state.value: state.word for state in State if state.word != state.value}
+    assert shown == ", ".join(f'{value}: "{word}"' for value, word in words.items())

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reporter.model.enums import Layer
 from reporter.model.states import Actionability, State
 from reporter.model.status_document import AvailableCounts, Blocking
-from reporter.status.source import CannotAsk, StatusAnswer, Target
+from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import Summary
 from reporter.status.waiting import (
     Outcome,
@@ -112,21 +112,23 @@ class ScriptedSource:
 
     description, may_lag = "a script", False
 
-    def __init__(self, clock: VirtualClock, *answers: StatusAnswer | CannotAsk) -> None:
+    def __init__(self, clock: VirtualClock, *answers: StatusAnswer | StatusQueryFailed) -> None:
         self._clock, self._answers = clock, list(answers)
         self.asked_at: list[float] = []
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         self.asked_at.append(self._clock.now - START_SECONDS)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, CannotAsk):
+        if isinstance(answer, StatusQueryFailed):
             raise answer
         return answer
 
     async def close(self) -> None: ...
 
 
-def replayed(seconds: float, *answers: StatusAnswer | CannotAsk) -> tuple[Waited, list[float]]:
+def replayed(
+    seconds: float, *answers: StatusAnswer | StatusQueryFailed
+) -> tuple[Waited, list[float]]:
     """Wait for team-a to be gone; return the end, and when was asked."""
     clock = VirtualClock()
     event_loop, source = VirtualEventLoop(clock), ScriptedSource(clock, *answers)
@@ -144,7 +146,7 @@ def replayed(seconds: float, *answers: StatusAnswer | CannotAsk) -> tuple[Waited
 
 
 GONE = StatusAnswer(None, missing="no workload namespace team-a")
-BUSY = CannotAsk("32 requests wait", may_pass=True, retry_after=timedelta(minutes=1))
+BUSY = StatusQueryFailed("32 requests wait", may_pass=True, retry_after=timedelta(minutes=1))
 
 
 def test_the_last_look_is_at_the_end_of_the_time():

@@ -68,7 +68,7 @@ async def silences_not_in_effect(folder: Path) -> State:
             "inferencesets.kaito.sh", TEAM, MODEL, {"metadata": {"annotations": annotations}}
         )
         await found.all_show("silences", 2, state="malformed")
-        for state in ("expired", "unmatched"):
+        for state in ("expired", "inapplicable"):
             await found.all_show("silences", 1, state=state)
         return await capture(found)
 

@@ -122,7 +122,7 @@
   "summary" (print "ProductionStackStatuses cannot be read" $cluster)
   "description" "Their CRD or a permission is missing, so none of them has an up-to-date status. The log of the reporter says which.") }}
 {{- end }}
-{{- if ne (default "none" (default dict .Values.store).backend) "none" }}
+{{- if ne (include "reporter.store" .) "none" }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterStoreDown" "for" "10m" "severity" "warning" "owner" "platform"
   "why" "Some replica does not watch HealthEvents, or the leader cannot write some of them."
   "expr" (printf "min %s (%sstore_up) == 0" $by $series)

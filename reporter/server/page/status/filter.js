@@ -1,9 +1,9 @@
 // Choose the subjects to show, and the rows of the tree for them. No DOM, no clock.
 
-import { knownState } from "./states.js";
+import { knownState, stateWord } from "./states.js";
 
 function wordsOf({ namespace, name, kind, state, data, blocking }) {
-  const own = [namespace, name, kind, state, data.reason, data.why];
+  const own = [namespace, name, kind, state, stateWord(state), data.reason, data.why];
   own.push(data.package?.name, data.package?.revision, data.paused && "paused");
   if (!blocking) return own;
   const { reason, code, object, message, actionability, via = [] } = blocking;

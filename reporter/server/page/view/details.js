@@ -1,5 +1,6 @@
 // The details of the selected subject.
 
+import { stateWord } from "../status/states.js";
 import { pathOf } from "../status/subjects.js";
 import { describe, describeBlocking } from "./blocking.js";
 import { el, fill } from "./dom.js";
@@ -89,7 +90,7 @@ function facts({ kind, state, data }) {
   const { lastKnown, package: from, generation, observedGeneration } = data;
   const isWorkload = kind === "namespace" || kind === "InferenceSet";
   return [
-    describe("State", badge(state), lastKnown && ` last known: ${lastKnown}`),
+    describe("State", badge(state), lastKnown && ` last known: ${stateWord(lastKnown)}`),
     describe("Why", data.why),
     describe("Available", isWorkload && answer(data.available)),
     describe("Not available", data.notAvailable && whyNot(data.notAvailable)),
@@ -100,9 +101,12 @@ function facts({ kind, state, data }) {
     describe("Paused", data.paused && "yes: scaled to zero on purpose"),
     describe("Reason", code(data.reason)),
     describe("InferenceSets", countsOf(kind, data.counts)),
+    describe("Harness", kind === "harness" && HARNESS),
     ...(kind === "member" ? memberFacts(data) : []),
   ];
 }
+
+const HARNESS = "the Gateway of the namespace, with its filters and authentication";
 
 // What hinders the requests of a subject, who must act and what to do.
 function whyNot({ reason, code: cause, message, remedy, actionability }) {
@@ -113,7 +117,7 @@ function whyNot({ reason, code: cause, message, remedy, actionability }) {
 // Facts about a cluster of a fleet.
 function memberFacts(data) {
   const { label, uid, otherUids = [], version, inferenceSets, packages = [] } = data;
-  const from = packages.map((each) => `${each.name} ${each.revision ?? ""}: ${each.namespaces} ${each.state}`);
+  const from = packages.map((each) => `${each.name} ${each.revision ?? ""}: ${each.namespaces} ${stateWord(each.state)}`);
   return [
     describe("Label", code(label)),
     describe("UID", code(otherUids.join(", ") || uid)),

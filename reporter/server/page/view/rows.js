@@ -1,5 +1,6 @@
 // Draw one row of the tree.
 
+import { stateWord } from "../status/states.js";
 import { el } from "./dom.js";
 import { age, badge, mark, plural, quiet } from "./words.js";
 
@@ -76,7 +77,7 @@ function facts(data) {
   return [
     version ? quiet(version) : "",
     skewed ? mark("clock differs") : "",
-    lastKnown ? quiet(`last known: ${lastKnown}`) : "",
+    lastKnown ? quiet(`last known: ${stateWord(lastKnown)}`) : "",
     replicas ? quiet(`ready ${replicas.ready ?? "?"}/${replicas.desired ?? "?"}`) : "",
     paused ? mark("paused") : "",
     hindered ? mark(hindered, "stalled") : "",

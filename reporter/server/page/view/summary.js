@@ -1,5 +1,6 @@
 // The head of the page: the banner, the state of the cluster, and what is not known.
 
+import { stateWord } from "../status/states.js";
 import { byId, el, fill, setText } from "./dom.js";
 import { badge, clock, countsText, duration, timeText } from "./words.js";
 
@@ -24,12 +25,12 @@ function bannerText({ kind, since }, failure, isKnown, now) {
 export function showCluster(cluster, isOutdated) {
   const state = cluster && !isOutdated ? cluster.state : "Unknown";
   const lastKnown = isOutdated ? cluster?.state : cluster?.lastKnown;
-  document.title = `${state}: production stack status`;
+  document.title = `${stateWord(state)}: production stack status`;
   const counts = cluster?.counts ?? {};
   const last = isOutdated ? "last known: " : "";
   fill(
     byId("cluster"),
-    el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${lastKnown}` : ""),
+    el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${stateWord(lastKnown)}` : ""),
     cluster ? el("span", {}, `Namespaces: ${last}${countsText(counts.namespaces)}`) : "",
     cluster ? el("span", {}, `InferenceSets: ${last}${countsText(counts.inferenceSets)}`) : "",
     counts.available ? el("span", {}, `Available: ${last}${availableText(counts.available)}`) : "",
@@ -44,12 +45,12 @@ function availableText({ available = 0, unavailable = 0, unknown = 0 }) {
 // The same of a fleet.
 export function showFleet(fleet, isOutdated) {
   const state = isOutdated ? "Unknown" : fleet.state;
-  document.title = `${state}: fleet of production stacks`;
+  document.title = `${stateWord(state)}: fleet of production stacks`;
   const last = isOutdated ? "last known: " : "";
   const counts = fleet.counts ?? (fleet.why ? null : {});
   fill(
     byId("cluster"),
-    el("span", {}, "Fleet ", badge(state), isOutdated ? ` last known: ${fleet.state}` : ""),
+    el("span", {}, "Fleet ", badge(state), isOutdated ? ` last known: ${stateWord(fleet.state)}` : ""),
     el("span", {}, `Clusters: ${last}${countsText(counts)}`),
   );
 }

@@ -1,7 +1,7 @@
 // The words of the page: states, actors, ages.
 
 import { now } from "../status/clock.js";
-import { knownState } from "../status/states.js";
+import { knownState, stateWord } from "../status/states.js";
 import { el, setText } from "./dom.js";
 
 const SIGNS = {
@@ -41,7 +41,7 @@ const UNITS = [
 // A state has a sign and a word besides its colour.
 export function badge(state) {
   const sign = el("span", { "aria-hidden": "true", class: "sign" }, SIGNS[state] ?? "?");
-  return el("span", { class: `badge state-${knownState(state)}` }, sign, " ", state);
+  return el("span", { class: `badge state-${knownState(state)}` }, sign, " ", stateWord(state));
 }
 
 const MEANINGS = {
@@ -82,7 +82,7 @@ export const plural = (number, one, many = `${one}s`) =>
 export function countsText(counts) {
   if (!counts) return "not known";
   const found = Object.keys(COUNTS).filter((key) => counts[key]);
-  return found.map((key) => `${counts[key]} ${COUNTS[key]}`).join(", ") || "none";
+  return found.map((key) => `${counts[key]} ${stateWord(COUNTS[key])}`).join(", ") || "none";
 }
 
 // An age that grows between two documents. *receivedAt*: when its document came.

@@ -1,0 +1,65 @@
+{{/* Alerts on the clusters that the hub answers for, and on the hub itself. */}}
+{{- define "hub.rules" -}}
+{{- $hub := "productionstack_status_reporter_hub_" }}
+{{- $by := include "hub.by" (dict "root" .) }}
+{{- $on := include "hub.on" (dict "root" .) }}
+{{- include "hub.clusterRules" . }}
+{{- /* The series of a replica that does not lead are no zeros, but missing. Another hub in the same Prometheus does not stand
+for one that is gone. */}}
+{{- $name := "ProductionStackHubWithoutAnswers" }}
+{{- $success := print $hub "last_success_timestamp_seconds" }}
+{{- $leader := print $hub "leader" }}
+{{- include "hub.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform"
+  "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
+  "expr" (printf `max %s (last_over_time(%s[1d]) or %s) unless %s time() - %s <= %d or on () absent(%s)` $by $leader (include "hub.remembered" (dict "root" . "name" $name)) $on $success (.Values.staleSeconds | int64) $leader)
+  "summary" "The hub has no complete answer of the metrics engine, so all clusters are Unknown"
+  "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform"
+  "why" "A query whose answers were not complete, again and again."
+  "expr" (printf `max %s (increase(%squery_results_total{result!="complete"}[10m])) > 2` (include "hub.by" (dict "root" . "more" (list "query" "result"))) $hub)
+  "summary" `The query {{ $labels.query }} of the hub has no complete answers ({{ $labels.result }})`
+  "description" "Limits of the engine, or of the hub, are reached, or a part of the engine is missing. The log of the hub has its words.") }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubSeriesDropped" "for" "15m" "severity" "warning" "owner" "platform"
+  "why" "Series that were left out, but for those of clusters that nobody asked for."
+  "expr" (printf `sum %s (increase(%sdropped_series_total{why!="not_engaged"}[10m])) > 0` (include "hub.by" (dict "root" . "more" (list "why"))) $hub)
+  "summary" `Series of clusters are left out ({{ $labels.why }})`
+  "description" "The status page of the hub names some of them. A cluster without the cluster label is never seen.") }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubObjectsNotWritten" "for" "10m" "severity" "warning" "owner" "platform"
+  "why" "ProductionStackClusters whose last write failed."
+  "expr" (printf "max %s (%sobjects_failing) > 0" $by $hub)
+  "summary" `The status of {{ $value }} ProductionStackClusters is not written`
+  "description" "Their conditions may be outdated. The log of the hub says why; hub_object_writes_total has the results.") }}
+{{- $series := "productionstack_status_reporter_" }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform"
+  "why" "A permission that the hub needs and has not. A reporter elsewhere has this metric too: that of a hub is of a target that also shows whether the hub leads."
+  "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource) %s) == 1" (include "hub.by" (dict "root" . "more" (list "verb" "resource"))) $series $leader)
+  "summary" `The hub may not {{ $labels.verb }} {{ $labels.resource }}`
+  "description" "The RBAC permission is missing. permissions in /status and the log of the hub say what cannot be done without it.") }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform"
+  "why" "Permissions of the hub of which the last review failed."
+  "expr" (printf "max %s (%sunknown_rights and %s) > 0" $by $series $leader)
+  "summary" `{{ $value }} permissions of the hub cannot be reviewed`
+  "description" "The API server does not answer its SelfSubjectAccessReviews. permissions in /status names them.") }}
+{{- end -}}
+
+{{/* One alert for each cluster with trouble. It waits for longer than the hub does before it calls a cluster silent, so that
+what ends by itself, such as two reporters that overlap, is no alert; and it fires on until the clusters are known again. */}}
+{{- define "hub.clusterRules" -}}
+{{- $hub := "productionstack_status_reporter_hub_" }}
+{{- $for := printf "%ds" (max 300 (add (.Values.staleSeconds | int64) 60)) }}
+{{- $list := "kubectl get productionstackclusters has all of them, and so has the status command with --from=hub." }}
+{{- range $rule := list
+  (list "Failed" `state="failed",silenced="false"` "A cluster that reports Failed, unless what blocks it is silenced. The owner is that of what blocks it."
+    "is Failed" "kubectl get productionstackclusters says what blocks it; the details are in the cluster.")
+  (list "Silent" `code=~"Silent|NeverReported|NotConfirmed"` "A cluster of which nothing is known."
+    "is silent" (print "Nothing is known of its production stack. Look at its reporter, and at what sends its series. " $list))
+  (list "Duplicate" `code=~"DuplicateCluster|NoClusterUID|NoState"` "A cluster whose labels or series contradict each other."
+    "cannot be told from another one" (print "Its labels or series contradict each other, so that it is Unknown. " $list)) }}
+{{- $name := print "ProductionStackCluster" (first $rule) }}
+{{- include "hub.alert" (dict "root" $ "name" $name "for" $for "severity" "critical" "owner" ""
+  "why" (index $rule 2)
+  "expr" (printf `max by (cluster, owner) (%scluster{%s} or ALERTS{alertname=%q,alertstate="firing"} unless on () %sclusters)` $hub (index $rule 1) $name $hub)
+  "summary" (print `The production stack of cluster {{ $labels.cluster }} ` (index $rule 3))
+  "description" (index $rule 4)) }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,63 @@
+{{/* One alert, or nothing if it is switched off: {root, name, why, expr, for, severity, owner, labels, namespace, summary,
+description, page}. Its meaning is in a comment above it. The page with its anchor is in docs/; the default is the alert's
+section of alerts.md. Without a severity or an owner the series have them. The namespace is that of the release, which is
+the platform's, unless it says otherwise. */}}
+{{- define "reporter.alert" -}}
+{{- $values := .root.Values.prometheusRule -}}
+{{- $own := default dict (get (default dict $values.rules) .name) -}}
+{{- $severity := default .severity $own.severity -}}
+{{- if and (ne (toString $own.enabled) "false") (ne $severity "none") }}
+# {{ .why }}
+- alert: {{ .name }}
+  expr: >-
+    {{ regexReplaceAll "\\s+" .expr " " | trim }}
+  {{- with default .for (get $own "for") }}
+  for: {{ . }}
+  {{- end }}
+  {{- with get $own "keepFiringFor" }}
+  keep_firing_for: {{ . }}
+  {{- end }}
+  labels:
+    {{- $labels := dict "namespace" (default (include "reporter.namespace" .root) .namespace) }}
+    {{- range $name := list "severity" "owner" }}
+    {{- with eq $name "severity" | ternary $severity $.owner }}
+    {{- $_ := set $labels $name . }}
+    {{- end }}
+    {{- end }}
+    {{- /* They decide where the alert goes. Labels by which rules tell series apart are refused. */}}
+    {{- $added := omit (default dict $values.alertLabels) "namespace" "severity" }}
+    {{- toYaml (merge $labels (default dict .labels) $added) | nindent 4 }}
+  annotations:
+    summary: {{ .summary | quote }}
+    description: {{ .description | quote }}
+    runbook_url: {{ printf "%s/%s" (default (print .root.Chart.Home "/blob/main/docs") $values.runbookURL | trimSuffix "/") (default (printf "alerts.md#%s" (lower .name)) .page) | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* The labels of an alert: those that tell clusters apart, and *more*: {root, more}. */}}
+{{- define "reporter.by" -}}
+by ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
+{{- end -}}
+
+{{/* Those by which one series is matched with another one. */}}
+{{- define "reporter.on" -}}
+on ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
+{{- end -}}
+
+{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until}. The alert by this
+name fires on until the series *until* are there again. */}}
+{{- define "reporter.kept" -}}
+max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
+{{- end -}}
+
+{{/* The series of an alert by this name that had a cluster: {root, name}. One without any has none to name, and would fire for
+ever once there are clusters. */}}
+{{- define "reporter.remembered" -}}
+{{- $labels := default list .root.Values.prometheusRule.clusterLabels -}}
+last_over_time(ALERTS{alertname={{ .name | quote }}{{ with $labels }},{{ first . }}!=""{{ end }}}[1d])
+{{- end -}}
+
+{{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
+{{- define "reporter.ofWorkload" -}}
+{{ printf "{{ or $labels.workload_namespace %q }}" (include "reporter.namespace" .) }}
+{{- end -}}

@@ -1,0 +1,104 @@
+"""The command ``dump``: write what is read of a cluster, without secrets, for another time and place."""
+
+import sys
+from collections.abc import Mapping
+
+from reporter import PROGRAM_NAME
+from reporter.catalogue.entries import Catalogue
+from reporter.cli import command
+from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.configuration import load_configuration
+from reporter.cli.processes import program_version
+from reporter.cli.source_arguments import KUBECONFIG, parse_target
+from reporter.cli.sources import ClusterAccess
+from reporter.kube.errors import KubeError
+from reporter.kube.stack_dump import DumpedKind, render_begin
+from reporter.process.clock import Clock
+from reporter.settings import Arguments, Flag, Settings, SettingsError
+from reporter.status.dump_writer import DumpWriter
+from reporter.status.one_shot import cannot_read_after
+from reporter.status.one_shot_cluster import describe_only_in
+from reporter.status.source import Target
+
+
+def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
+    target = parse_target(arguments.names, arguments.values["namespace"])
+    if target.name:
+        raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
+    settings, catalogue = load_configuration(arguments.run_flags, environ)
+    terminal, clock = Terminal(environ, arguments), Clock()
+    access = ClusterAccess(arguments, environ, clock)
+    return run_asking(_dump(access, settings, catalogue, target, terminal, clock), terminal)
+
+
+async def _dump(
+    access: ClusterAccess,
+    settings: Settings,
+    catalogue: Catalogue,
+    target: Target,
+    terminal: Terminal,
+    clock: Clock,
+) -> int:
+    out = sys.stdout.buffer
+    api = await access.connect(settings)
+    try:
+        writer = DumpWriter(
+            api, clock, out.write, namespace=target.namespace, on_progress=terminal.progress
+        )
+        out.write(render_begin(f"{PROGRAM_NAME} {program_version()}"))
+        end = await writer.run(catalogue)
+        out.flush()
+    except KubeError as err:
+        raise cannot_read_after(err) from err
+    except BrokenPipeError:
+        raise
+    except OSError as err:
+        terminal.error(f"the dump cannot be written: {err.strerror or err}")
+        return ExitCode.NO_ANSWER
+    finally:
+        await api.close()
+    for text in filter(None, map(_describe_gap, end.kinds)):
+        terminal.note(text)
+    if any(each.only_in for each in end.kinds):
+        terminal.note(describe_only_in(target.namespace))
+    return ExitCode.MET
+
+
+def _describe_gap(said: DumpedKind) -> str:
+    """Return what the dump has not of a kind; empty if it has all."""
+    if said.not_served:
+        return f"{said.resource}: not served"
+    return f"{said.resource}: {said.unread}" if said.unread else ""
+
+
+NAMESPACE = Flag("namespace", "The namespace, as NS.", "NS", short="n")
+
+DUMP = command.Command(
+    run=_run,
+    summary="Write what is read of a cluster, without secrets, as a file.",
+    usage="dump [NS] [FLAGS] > stack.yaml",
+    about="""\
+For --from=file:stack.yaml of status, explain and check, at another time and
+place. Each line is a YAML document with one object in it; the last one says
+what was read, and what was not, which then is Unknown. Without Secrets, values
+of environment variables, and what else looks like a secret. With NS: that
+namespace alone, where the objects of all namespaces may not be listed.""",
+    examples=(
+        ("dump > stack.yaml", "the current cluster"),
+        ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
+    ),
+    flags=(
+        NAMESPACE,
+        command.QUIET,
+        command.CONTEXT,
+        command.AS,
+        command.REQUEST_TIMEOUT,
+    ),
+    settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
+    notes="""\
+--kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay
+name the catalogue, whose kinds are written.
+
+Exit codes: 0 written, 1 nothing could be read or written, 2 something given is
+refused.""",
+)

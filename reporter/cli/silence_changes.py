@@ -1,0 +1,303 @@
+"""Write a silence, and take it back: as annotations of an object, or in the reporter's file of silences."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from reporter.catalogue.silence_edit import with_silence, without_silences
+from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.configuration import load_configuration
+from reporter.cli.source_arguments import parse_target
+from reporter.cli.sources import ClusterAccess, find_pods_of_one
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.kaito import INFERENCE_SETS
+from reporter.kinds.resource_kind import SILENCE_PREFIX
+from reporter.kube.client import RestClient
+from reporter.kube.config_maps import ConfigMapText, write_text
+from reporter.kube.errors import KubeError
+from reporter.kube.silences import (
+    SilencedObject,
+    end_silence,
+    read_silenced_object,
+    silence_object,
+)
+from reporter.model.silences import SilenceFile, SilenceText
+from reporter.model.subjects import is_qualified
+from reporter.process.clock import Clock
+from reporter.settings import Arguments, Settings, SettingsError
+from reporter.status import pods_source
+from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
+from reporter.status.source import StatusQueryFailed, Target
+
+
+HELM = "Helm"
+"""The tool that a ConfigMap of the chart names as its manager."""
+
+
+# --------------------------------------------------------------------
+# Render a silence.
+
+
+def _fields(text: SilenceText) -> dict[str, str]:
+    """Return the silence as annotations, by what follows the prefix."""
+    fields = {
+        "until": text.until,
+        "reasons": ",".join(text.reasons),
+        "why": text.why,
+        "by": text.by,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def annotations(text: SilenceText) -> dict[str, Any]:
+    """Return the silence as a manifest: a Namespace or an InferenceSet with its annotations alone."""
+    values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
+    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
+    place = {"namespace": text.namespace} if text.inferenceset else {}
+    return {
+        "apiVersion": "/".join(filter(None, (kind.group, kind.versions[0]))),
+        "kind": kind.kind,
+        "metadata": {
+            **place,
+            "name": text.inferenceset or text.namespace,
+            "annotations": values,
+        },
+    }
+
+
+def file_entry(text: SilenceText) -> dict[str, Any]:
+    """Return the silence as an entry of the file of silences; empty keys are left out."""
+    place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
+    entry = {**place, **_fields(text), "reasons": list(text.reasons)}
+    return {name: value for name, value in entry.items() if value}
+
+
+# --------------------------------------------------------------------
+# Write it.
+
+
+@asynccontextmanager
+async def _connected(access: ClusterAccess, settings: Settings) -> AsyncIterator[RestClient]:
+    api = await access.connect(settings)
+    try:
+        yield api
+    except KubeError as err:
+        raise StatusQueryFailed(str(err)) from err
+    finally:
+        await api.close()
+
+
+async def apply_to_object(
+    arguments: Arguments,
+    text: SilenceText,
+    settings: Settings,
+    terminal: Terminal,
+    access: ClusterAccess,
+) -> int:
+    """Annotate the namespace or InferenceSet. Raises StatusQueryFailed."""
+    async with _connected(access, settings) as api:
+        found = await _read_object(api, Target(text.namespace, text.inferenceset))
+        refusal = _why_refused(found, replace=arguments.is_set("replace"))
+        if refusal:
+            terminal.error(f"{_object_name(text)} {refusal}")
+            return ExitCode.NO_ANSWER
+        await silence_object(api, found, _fields(text))
+    reasons = ", ".join(text.reasons)
+    terminal.print(f"{_object_name(text)} silenced: {reasons} until {text.until}")
+    return ExitCode.MET
+
+
+async def apply_to_file(
+    arguments: Arguments,
+    text: SilenceText,
+    settings: Settings,
+    terminal: Terminal,
+    access: ClusterAccess,
+) -> int:
+    """Add the silence to the ConfigMap that the reporter mounts. Raises StatusQueryFailed."""
+    async with _connected(access, settings) as api:
+        try:
+            found, file = await _find_file(api, arguments)
+            kept = found.text
+            if arguments.is_set("replace"):
+                replaced = _places(file, Target(text.namespace, text.inferenceset))
+                kept = without_silences(kept, replaced)
+            await _write_file(api, found, with_silence(kept, file_entry(text)))
+        except StatusQueryFailed as err:
+            raise StatusQueryFailed(f"{err}; without --apply the entry is printed for it") from err
+    scope = "/".join(filter(None, (text.namespace, text.inferenceset))) or "cluster"
+    reasons = ", ".join(text.reasons)
+    terminal.print(f"{found} changed: {scope} silenced: {reasons} until {text.until}")
+    terminal.note("the reporter reads it once the kubelet has brought it into its pods")
+    return ExitCode.MET
+
+
+async def _read_object(api: RestClient, target: Target) -> SilencedObject:
+    kind = INFERENCE_SETS if target.name else NAMESPACES
+    namespace = target.namespace if target.name else ""
+    return await read_silenced_object(api, kind, namespace, target.name or target.namespace)
+
+
+def _object_name(text: SilenceText) -> str:
+    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
+    return f"{kind.kind} {text.inferenceset or text.namespace}"
+
+
+def _why_refused(found: SilencedObject, *, replace: bool) -> str:
+    if found.labels:
+        names = ", ".join(sorted(SILENCE_PREFIX + each for each in found.labels))
+        return f"has a silence in labels ({names}); remove these labels first"
+    if found.annotations and not replace:
+        shown = ", ".join(f"{name} {value}" for name, value in sorted(found.annotations.items()))
+        return f"has a silence already ({shown}); --replace ends that one"
+    return ""
+
+
+class NoSilenceFile(StatusQueryFailed):
+    """The error for a cluster whose reporter has no file of silences, so that no silence is in one."""
+
+
+async def _find_file(api: RestClient, arguments: Arguments) -> tuple[ConfigMapText, SilenceFile]:
+    """
+    Return the text of the ConfigMap that the reporter mounts, and the silences in it.
+
+    Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and KubeError.
+    """
+    pods = await find_pods_of_one(api, arguments, pods_source.REPORTER)
+    if not pods:
+        raise NoSilenceFile(f"no pod has the label {pods_source.SELECTOR}")
+    pod = pods[0]
+    if SILENCE_FILE not in pod.flags:
+        raise NoSilenceFile(
+            f"the reporter in pod {pod} has no file of silences: name a ConfigMap under silences in the"
+            " values of the chart, which need not exist yet"
+        )
+    found = await read_mounted(api, pod)
+    if found is None:
+        raise StatusQueryFailed(f"the file of silences of pod {pod} is in no ConfigMap")
+    file = parse_mounted(found)
+    if file.problem:
+        raise StatusQueryFailed(f"{found} cannot be read, so it silences nothing: {file.problem}")
+    return found, file
+
+
+async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
+    """Change the file. Raises StatusQueryFailed for one that Helm renders, as an upgrade undoes the change."""
+    if found.managed_by == HELM:
+        raise StatusQueryFailed(
+            f"{found} is rendered by Helm, whose next upgrade undoes a change: change silences in the"
+            " values of the chart instead"
+        )
+    await write_text(api, found, text)
+
+
+def _places(file: SilenceFile, target: Target) -> list[int]:
+    """Return which entries of the file are about a subject, and no other one, counted from 0."""
+    return [
+        place
+        for place, each in enumerate(file.silences)
+        if (each.namespace, each.inferenceset) == (target.namespace, target.name)
+    ]
+
+
+# --------------------------------------------------------------------
+# Take it back.
+
+
+def run_expire(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
+    """End the silences of a subject, or those of some reasons. Raises SettingsError."""
+    if not 0 < len(names) <= len(("subject", "reasons")):
+        raise SettingsError(
+            "", "name whose silences end: NS, NS/SET or cluster, and reasons or none"
+        )
+    target = parse_target(names[:1], arguments.values["namespace"])
+    named = names[1] if len(names) > 1 else ""
+    reasons = frozenset(filter(None, (each.strip() for each in named.split(","))))
+    settings, _ = load_configuration(arguments.run_flags, environ)
+    terminal = Terminal(environ)
+    access = ClusterAccess(arguments, environ, Clock())
+    return run_asking(_expire(arguments, target, reasons, settings, terminal, access), terminal)
+
+
+async def _expire(
+    arguments: Arguments,
+    target: Target,
+    reasons: frozenset[str],
+    settings: Settings,
+    terminal: Terminal,
+    access: ClusterAccess,
+) -> int:
+    unread: list[str] = []
+    ended = 0
+    async with _connected(access, settings) as api:
+        if not target.is_cluster and not is_qualified(target.name):
+            try:
+                ended += await _expire_object(api, target, reasons, terminal)
+            except KubeError as err:
+                unread.append(str(err))
+        try:
+            ended += await _expire_in_file(api, arguments, target, reasons, terminal)
+        except NoSilenceFile:
+            pass
+        except (StatusQueryFailed, KubeError) as err:
+            unread.append(f"nothing was ended in the file of silences: {err}")
+    for each in unread:
+        terminal.error(each)
+    if not ended and not unread:
+        which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
+        terminal.error(f"{target} has no silence{which}")
+    return ExitCode.MET if ended else ExitCode.NO_ANSWER
+
+
+async def _expire_object(
+    api: RestClient, target: Target, reasons: frozenset[str], terminal: Terminal
+) -> int:
+    found = await _read_object(api, target)
+    fields: Mapping[str, str] = {**found.labels, **found.annotations}
+    if not fields or not _is_of(reasons, _reasons(fields.get("reasons", ""))):
+        return 0
+    await end_silence(api, found)
+    kind = INFERENCE_SETS if target.name else NAMESPACES
+    terminal.print(f"{kind.kind} {target}: silence ended: {_describe(fields)}")
+    return 1
+
+
+async def _expire_in_file(
+    api: RestClient,
+    arguments: Arguments,
+    target: Target,
+    reasons: frozenset[str],
+    terminal: Terminal,
+) -> int:
+    found, file = await _find_file(api, arguments)
+    places = [
+        place for place in _places(file, target) if _is_of(reasons, file.silences[place].reasons)
+    ]
+    if not places:
+        return 0
+    await _write_file(api, found, without_silences(found.text, places))
+    for place in places:
+        terminal.print(f"{found}: silence ended: {_describe(_fields(file.silences[place]))}")
+    return len(places)
+
+
+def _is_of(wanted: frozenset[str], reasons: Sequence[str]) -> bool:
+    """Return whether a silence is of the wanted reasons alone; of any, if none is named."""
+    return not wanted or wanted.issuperset(reasons)
+
+
+def _reasons(text: str) -> list[str]:
+    return [each.strip() for each in text.replace(".", ",").split(",")]
+
+
+def _describe(fields: Mapping[str, str]) -> str:
+    """Return a silence in words: its reasons, its end, who wrote it and why."""
+    return " ".join(_words(fields))
+
+
+def _words(fields: Mapping[str, str]) -> Iterator[str]:
+    for word, name in (("", "reasons"), ("until", "until"), ("by", "by")):
+        if fields.get(name):
+            yield f"{word} {fields[name]}".strip()
+    if fields.get("why"):
+        yield f"({fields['why']})"

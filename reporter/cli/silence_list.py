@@ -1,0 +1,66 @@
+"""``silence list``: who silences what, why and until when, and what that holds back now."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum, unique
+
+from reporter.cli.asking import ExitCode, Format, Terminal, run_asking, to_json
+from reporter.cli.source_arguments import CLUSTER, FILE, parse_target
+from reporter.cli.sources import SourceOpener
+from reporter.evaluation.evaluation import Evaluation
+from reporter.model.silences import SilenceState
+from reporter.settings import Arguments, SettingsError
+from reporter.status.one_shot import ClusterSource, DumpSource
+from reporter.status.silence_list import HEAD, as_json, listed_silences, rows
+from reporter.status.source import Target
+from reporter.status.table import TextTable
+
+
+@unique
+class ListFormat(StrEnum):
+    """The values of ``--output`` of list."""
+
+    TABLE = Format.TABLE
+    JSON = Format.JSON
+
+
+def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Print the silences about a subject, or all. Raises SettingsError."""
+    target = parse_target(names, arguments.values["namespace"])
+    place = arguments.values["from"]
+    if place != CLUSTER and not place.startswith(FILE):
+        raise SettingsError(
+            f"--from={place}", "must be cluster or file:PATH, as its own reading tells"
+        )
+    terminal = Terminal(environ)
+    opener = SourceOpener(arguments, target, environ, terminal)
+    return run_asking(_list(opener, target, arguments.value("output"), terminal), terminal)
+
+
+async def _list(opener: SourceOpener, target: Target, form: ListFormat, terminal: Terminal) -> int:
+    source = await opener.open()
+    try:
+        assert isinstance(source, ClusterSource | DumpSource)  # noqa: S101  as --from was checked
+        evaluation, notes = await source.evaluate(target)
+    finally:
+        await source.close()
+    for note in notes:
+        terminal.note(note)
+    _print(evaluation, target, form, terminal)
+    return ExitCode.MET
+
+
+def _print(evaluation: Evaluation, target: Target, form: ListFormat, terminal: Terminal) -> None:
+    found = list(listed_silences(evaluation, target))
+    for silence in (each.silence for each in found):
+        if silence.state is not SilenceState.ACTIVE:
+            terminal.note(
+                f"{silence.scope} ({silence.origin}) silences nothing: {silence.problem}"
+            )
+    if form is ListFormat.JSON:
+        terminal.print(to_json({"silences": list(map(as_json, found))}))
+        return
+    if not found:
+        terminal.note("there is no silence")
+        return
+    for line in TextTable(HEAD, width=terminal.width).render(rows(found)):
+        terminal.print(line)

@@ -1,0 +1,30 @@
+"""Get CustomResourceDefinitions by name, as a whole: for who checks something by their schemas."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import decode_json
+from reporter.kube.errors import NotFound, Unreachable
+
+
+_JSON = msgspec.json.Decoder(Any)
+
+
+async def get_crds(api: RestClient, names: Iterable[str]) -> list[Any]:
+    """Return those that there are, such as ``inferencesets.kaito.sh``. Raises KubeError."""
+    found = []
+    for name in sorted(names):
+        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+        operation = f"get the CRD {name}"
+        try:
+            answer = await api.call("GET", path, operation=operation)
+        except NotFound:
+            continue
+        try:
+            found.append(decode_json(_JSON, answer.body))
+        except msgspec.DecodeError as err:
+            raise Unreachable(operation, status=answer.status, message=str(err)) from err
+    return found

@@ -1,0 +1,174 @@
+"""
+Write a dump of the cluster: the objects of all kinds that a reason may read, without secrets.
+
+It is written page by page, so it needs no more memory than one of them; so what was read is said at the end.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import Catalogue
+from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import NAMESPACES
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.client import RestClient
+from reporter.kube.decoding import Json, decode_json
+from reporter.kube.errors import Expired, KubeError, NotFound, Refused, Unserved
+from reporter.kube.lister import get_raw, list_raw
+from reporter.kube.object_redaction import without_secrets
+from reporter.kube.stack_dump import DumpedKind, DumpEnd, limits_of, render_end, render_line
+from reporter.kube.watch_context import WatchTiming
+from reporter.kube.watch_health import describe_error
+from reporter.model.enums import DetailSource
+from reporter.model.observations import DiscoveryResult
+from reporter.process.clock import Clock
+from reporter.status.one_shot_cluster import Progress, discover_twice
+
+
+NO_LIMITS = ("", "", "")
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+
+Write = Callable[[bytes], object]
+
+
+def kinds_to_dump(catalogue: Catalogue) -> tuple[ResourceKind, ...]:
+    """
+    Return the kinds that any reason may read, those of sources that are off as well.
+
+    One that is read for one reason without limits is not read with limits for another one.
+    """
+    by_limits: defaultdict[str, dict[tuple[str, str, str], ResourceKind]] = defaultdict(dict)
+    for kind in kinds_to_watch(catalogue, SPECS, frozenset(DetailSource)):
+        by_limits[kind.group_resource].setdefault(limits_of(kind), kind)
+    return tuple(
+        kind
+        for found in by_limits.values()
+        for kind in ([found[NO_LIMITS]] if NO_LIMITS in found else found.values())
+    )
+
+
+class DumpWriter:
+    """
+    Writes the objects of a cluster; *write* takes a line. *namespace*: the one to read where not all may be.
+    """
+
+    def __init__(
+        self,
+        api: RestClient,
+        clock: Clock,
+        write: Write,
+        *,
+        namespace: str = "",
+        on_progress: Progress = lambda _, __: None,
+    ) -> None:
+        self._api, self._clock, self._write = api, clock, write
+        self._namespace, self._on_progress = namespace, on_progress
+        self._timeout = WatchTiming().list_timeout
+
+    async def run(self, catalogue: Catalogue) -> DumpEnd:
+        """
+        Write all kinds, one after the other, and the end, which is returned.
+
+        Raises KubeError if discovery fails, or if no kind at all could be read.
+        """
+        kinds = kinds_to_dump(catalogue)
+        crds = crds_to_track(catalogue, SPECS, frozenset(DetailSource))
+        _, found = await discover_twice(self._api, crds)
+        dumped, first_error = [], None
+        for number, kind in enumerate(kinds, 1):
+            said, error = await self._dump(kind, found)
+            dumped.append(said)
+            first_error = first_error or error
+            self._on_progress(number, len(kinds))
+        if first_error is not None and not any(map(_is_of_use, dumped)):
+            raise first_error
+        end = DumpEnd(
+            self._clock.now(),
+            tuple(dumped),
+            groups=tuple(sorted({crd.partition(".")[2] for crd in crds})),
+            failed_groups=tuple(sorted(found.failed_groups)),
+            served=_of(found.served_versions, crds),
+            namespaced=_of(found.namespaced, crds),
+        )
+        self._write(render_end(end))
+        return end
+
+    async def _dump(
+        self, kind: ResourceKind, found: DiscoveryResult
+    ) -> tuple[DumpedKind, KubeError | None]:
+        """Write the objects of a kind, and return what to say of it, with the error that ended it."""
+        namespace, labels, fields = limits_of(kind)
+        said = DumpedKind(kind.group_resource, namespace, labels, fields)
+        served = found.served_versions.get(kind.group_resource, ())
+        versions = kind.versions if kind.is_built_in else kind.readable_versions(served) or served
+        if not versions and kind.group in found.failed_groups:
+            return replace(said, unread="its API group could not be discovered"), None
+        if not versions:
+            return replace(said, not_served=True), None
+        try:
+            return await self._write_objects(kind, versions[0], said), None
+        except Unserved:
+            return replace(said, not_served=True), None
+        except Expired as err:
+            return replace(said, unread=f"it changed while it was read: {err.why}"), err
+        except KubeError as err:
+            return replace(said, unread=describe_error(err)), err
+
+    async def _write_objects(
+        self, kind: ResourceKind, version: str, said: DumpedKind
+    ) -> DumpedKind:
+        try:
+            return await self._write_pages(kind, version, said, self._list(kind, version))
+        except Refused as err:
+            if not (self._namespace and err.is_forbidden) or kind.namespace:
+                raise
+            pages = self._list(kind, version, self._namespace)
+            if kind.table == NAMESPACES.table:
+                pages = get_raw(self._api, kind, version, self._namespace, timeout=self._timeout)
+            said = replace(said, only_in=self._namespace)
+            try:
+                return await self._write_pages(kind, version, said, pages)
+            except (NotFound, Unserved):
+                # A kind without namespaces has no such address.
+                raise err from None
+
+    def _list(
+        self, kind: ResourceKind, version: str, namespace: str = ""
+    ) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
+        return list_raw(self._api, kind, version, page_timeout=self._timeout, namespace=namespace)
+
+    async def _write_pages(
+        self,
+        kind: ResourceKind,
+        version: str,
+        said: DumpedKind,
+        pages: AsyncIterator[tuple[msgspec.Raw, ...]],
+    ) -> DumpedKind:
+        api_version = "/".join(filter(None, (kind.group, version)))
+        count = 0
+        async for page in pages:
+            for each in page:
+                self._write(_render(each, {"apiVersion": api_version, "kind": kind.kind}))
+            count += len(page)
+        return replace(said, objects=count)
+
+
+def _render(raw: msgspec.Raw, names: Json) -> bytes:
+    """Return the line of an object; in a list an object has no apiVersion and kind of its own."""
+    content: Json = decode_json(_OBJECT, raw)
+    return render_line(without_secrets({**names, **content}))
+
+
+def _is_of_use(said: DumpedKind) -> bool:
+    """Return whether a kind was read; a Namespace that may be got is none of what is asked about."""
+    is_got = said.only_in and said.resource == NAMESPACES.group_resource
+    return not (said.unread or said.not_served or is_got)
+
+
+def _of(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: values[name] for name in sorted(names) if name in values}

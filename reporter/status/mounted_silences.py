@@ -1,0 +1,29 @@
+"""The file of silences that a reporter mounts: the ConfigMap that it is in."""
+
+from pathlib import Path
+
+from reporter.catalogue.silence_file import parse_silence_file
+from reporter.kube.client import RestClient
+from reporter.kube.config_maps import ConfigMapText, read_text
+from reporter.model.silences import SilenceFile
+from reporter.status.pods_source import ReporterPod
+
+
+SILENCE_FILE = "silence-file"
+
+
+async def read_mounted(api: RestClient, pod: ReporterPod) -> ConfigMapText | None:
+    """
+    Return the text of the pod's file of silences, empty if there is none yet; None if it is in no ConfigMap.
+
+    Raises KubeError.
+    """
+    place = pod.config_map_of(pod.flags.get(SILENCE_FILE, ""))
+    return None if place is None else await read_text(api, pod.namespace, *place)
+
+
+def parse_mounted(found: ConfigMapText) -> SilenceFile:
+    """Return the silences as the reporter reads them; a text that is not there has none."""
+    if not found.text:
+        return SilenceFile(str(found), exists=False)
+    return parse_silence_file(found.text, Path(found.key))
