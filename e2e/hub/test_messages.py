@@ -12,22 +12,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
 from e2e.chart import CHART, golden
+from e2e.chart.alerts import states as produced
 from e2e.chart.alerts.capture import States
-from e2e.chart.alerts.receivers import PAGERDUTY, Alertmanager, Inbox, Message, example, inbox
-from e2e.chart.alerts.recorded_cluster import RecordedCluster, recorded_cluster
-from e2e.chart.alerts.shortened import shortened
 from e2e.chart.helm import Helm
 from e2e.chart.hub.rendered import objects_of_hub, rendered_hub
 from e2e.controlplane import ControlPlane, WaitTimeout, until
 from e2e.hub.parts import hub_process
 from e2e.hub.parts.engines import KEPT
 from e2e.hub.parts.hub_process import HubProcess
+from e2e.hub.parts.receivers import PAGERDUTY, Alertmanager, Inbox, Message, example, inbox
+from e2e.hub.parts.recorded_cluster import RecordedCluster, recorded_cluster
+from e2e.hub.parts.shortened import shortened
 from e2e.support.metrics_process import Prometheus
 from e2e.support.observer import NO_PAGES
 from e2e.support.production_stack import inference_sets
@@ -87,6 +89,16 @@ class Expected:
 
     def nothing_else(self) -> None:
         assert Counter(self._sent) == Counter(self._expected)
+
+
+@pytest.fixture
+def helm(tmp_path: Path) -> Helm:
+    return Helm(tmp_path)
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> States:
+    return States(tmp_path / "states", produced.ALL, ("healthy", "finding"))
 
 
 @pytest.fixture
